@@ -1,0 +1,337 @@
+//! The Rust item of a kernel: its PTX, its parameters with their Rust types, `launch` and `launch_raw`.
+
+use super::regions::Program;
+use super::{Emit, rt};
+use crate::report::Problem;
+use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
+use ptx_dsl_syntax::hir::{FuncId, Param};
+use ptx_dsl_syntax::span::Span;
+use ptx_dsl_syntax::ty::Ty;
+use quote::{format_ident, quote};
+
+/// What the emitter asks of the macro about the source.
+pub struct Source<'a> {
+    /// Line in the Rust (or included) file, 0 if unknown.
+    pub line: &'a dyn Fn(Span) -> u32,
+    /// The Rust span of a piece of PTX.
+    pub span: &'a dyn Fn(Span) -> RustSpan,
+    /// The Rust tokens of a parameter's type.
+    pub rust_type: &'a dyn Fn(Span) -> TokenStream,
+    /// The file as the fault reports name it; `None` for the file of the invocation.
+    pub file: Option<String>,
+    /// Is the item public?
+    pub problems: &'a std::cell::RefCell<Vec<Problem>>,
+}
+
+/// How one parameter is passed from Rust.
+struct Passing {
+    /// Its type in the argument tuple.
+    ty: TokenStream,
+    /// A type parameter of `launch`, with its bound.
+    generic: Option<TokenStream>,
+    /// `Arg` from the value `a`.
+    arg: TokenStream,
+    read_only: bool,
+    pointer: Option<u32>,
+}
+
+impl Emit<'_> {
+    /// `KernelInfo`.
+    pub fn info(&mut self, entry: FuncId, program: &Program<'_>) -> TokenStream {
+        let rt = rt();
+        let f = &self.module.functions[entry.0 as usize];
+        let name = &f.name;
+        let file = match &self.source.file {
+            Some(file) => quote!(#file),
+            None => quote!(::core::file!()),
+        };
+        let params: Vec<_> = f
+            .params
+            .iter()
+            .map(|p| {
+                let offset = p.var.map_or(0, |v| self.module.vars[v.0 as usize].offset);
+                let (name, size, align) = (&p.name, p.size, p.align);
+                let pass = self.passing(0, p);
+                let pointer = match pass.pointer {
+                    Some(n) => quote!(Some(#n)),
+                    None => quote!(None),
+                };
+                let read_only = pass.read_only;
+                quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
+            })
+            .collect();
+        let dims = |d: Option<[u32; 3]>| match d {
+            Some([a, b, c]) => quote!(Some([#a, #b, #c])),
+            None => quote!(None),
+        };
+        let (req, max, cluster) = (dims(f.reqntid), dims(f.maxntid), dims(f.reqnctapercluster));
+        let rank = match f.maxclusterrank {
+            Some(n) => quote!(Some(#n)),
+            None => quote!(None),
+        };
+        let explicit = f.explicitcluster;
+        let dynamic = self.module.vars.iter().any(|v| v.dynamic);
+        let shared = self.module.shared_size.next_multiple_of(16);
+        let local = program.funcs.iter().map(|f| self.module.functions[f.0 as usize].local_end).max().unwrap_or(0);
+        let target = &self.module.target;
+        let bytes = |b: &[u8]| Literal::byte_string(b);
+        let (consts, globals) = (bytes(&self.module.const_image), bytes(&self.module.global_image));
+        let regions = program.regions.iter().map(|r| &r.name);
+        let not_yet: Vec<_> = program
+            .not_yet
+            .iter()
+            .map(|(what, index)| {
+                let instr = find(self.module, *index);
+                let site = instr.map_or(0, |i| self.site(i));
+                quote!((#what, #site))
+            })
+            .collect();
+        let mut not_yet = not_yet;
+        if self.module.address_size == 32 {
+            not_yet.push(quote!((".address_size 32", 0)));
+        }
+        let sites = &self.site_items;
+        quote! {
+            #rt::KernelInfo {
+                name: #name,
+                file: #file,
+                params: &[#(#params),*],
+                shared_size: #shared,
+                local_size: #local,
+                const_image: #consts,
+                global_image: #globals,
+                reqntid: #req,
+                maxntid: #max,
+                reqnctapercluster: #cluster,
+                maxclusterrank: #rank,
+                uses_dynamic_shared: #dynamic,
+                explicit_cluster: #explicit,
+                target: #target,
+                sites: &[#(#sites),*],
+                regions: &[#(#regions),*],
+                not_yet: &[#(#not_yet),*],
+            }
+        }
+    }
+
+    /// The type, its constants, its `Kernel` and its `launch`.
+    pub fn item(&mut self, entry: FuncId, step: TokenStream, info: TokenStream) -> TokenStream {
+        let rt = rt();
+        let f = &self.module.functions[entry.0 as usize];
+        let ident = rust_name(&f.name, (self.source.span)(f.span));
+        let (ptx, name) = (&self.compiled.ptx, &f.name);
+        let fields = self.fields.iter().map(|(name, bits)| {
+            let name = format_ident!("{name}");
+            let ty = match bits {
+                1 => quote!(bool),
+                8 => quote!(u8),
+                16 => quote!(u16),
+                32 => quote!(u32),
+                64 => quote!(u64),
+                _ => quote!(u128),
+            };
+            quote!(#name: [#ty; 32])
+        });
+        let quals = &self.qual_items;
+        let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
+        let types = passing.iter().map(|p| &p.ty);
+        let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
+        let names: Vec<_> = (0..passing.len()).map(|i| format_ident!("a{i}")).collect();
+        let args = passing.iter().zip(&names).map(|(p, a)| {
+            let arg = &p.arg;
+            quote!({ let a = #a; #arg })
+        });
+        let doc = format!(
+            "Kernel `{name}`. Arguments of `launch`: {}.",
+            if f.params.is_empty() { "none".into() } else { f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ") }
+        );
+        quote! {
+            #[doc = #doc]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct #ident;
+
+            const _: () = {
+                #(#quals)*
+
+                #[derive(Clone, Default, PartialEq)]
+                pub struct Warp { #(#fields,)* }
+
+                impl #rt::Kernel for #ident {
+                    type Warp = Warp;
+                    const INFO: &'static #rt::KernelInfo = &#info;
+                    #[allow(unused, clippy::all)]
+                    fn step<M: #rt::Monitor>(
+                        x: &mut #rt::Ctx<'_, M>,
+                        mut pc: #rt::Pc,
+                        ws: &mut [Warp],
+                    ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                        use #rt::isa as _;
+                        #step
+                    }
+                }
+
+                #[allow(dead_code, clippy::all)]
+                impl #ident {
+                    /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
+                    pub const PTX: &'static str = #ptx;
+                    /// The kernel's name in it.
+                    pub const NAME: &'static str = #name;
+
+                    /// The module's PTX text.
+                    pub fn ptx(&self) -> &'static str {
+                        Self::PTX
+                    }
+
+                    /// The kernel's name in the PTX text.
+                    pub fn name(&self) -> &'static str {
+                        Self::NAME
+                    }
+
+                    /// Runs the kernel on the host machine.
+                    pub fn launch<'a, M: #rt::Monitor, #(#generics),*>(
+                        &self,
+                        host: &#rt::Host<M>,
+                        launch: #rt::Launch,
+                        args: (#(#types,)*),
+                    ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                        let (#(#names,)*) = args;
+                        #rt::launch::launch::<Self, M>(host, launch, &mut [#(#args),*])
+                    }
+
+                    /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
+                    pub fn launch_raw<M: #rt::Monitor>(
+                        &self,
+                        host: &#rt::Host<M>,
+                        launch: #rt::Launch,
+                        args: &mut [#rt::Arg<'_>],
+                    ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                        #rt::launch::launch::<Self, M>(host, launch, args)
+                    }
+                }
+            };
+        }
+    }
+
+    fn passing(&self, i: usize, p: &Param) -> Passing {
+        let rt = rt();
+        let align = p.ptr.map(|(_, align)| align.max(1));
+        if let Some(tokens) = p.rust_type {
+            return self.rust_passing(p, tokens, align);
+        }
+        if let Some(align) = align {
+            let g = format_ident!("A{i}");
+            return Passing {
+                ty: quote!(#g),
+                generic: Some(quote!(#g: #rt::launch::IntoBuffer<'a>)),
+                arg: quote!(#rt::launch::IntoBuffer::into_buffer(a)),
+                read_only: false,
+                pointer: Some(align),
+            };
+        }
+        let size = Literal::usize_suffixed(p.size as usize);
+        let scalar = |ty: TokenStream| Passing {
+            arg: quote!(#rt::launch::scalar::<#ty>(a)),
+            ty,
+            generic: None,
+            read_only: false,
+            pointer: None,
+        };
+        if p.array {
+            return scalar(quote!([u8; #size]));
+        }
+        match p.ty {
+            Ty::U64 | Ty::B64 => {
+                let g = format_ident!("A{i}");
+                Passing {
+                    ty: quote!(#g),
+                    generic: Some(quote!(#g: #rt::launch::IntoU64<'a>)),
+                    arg: quote!(#rt::launch::IntoU64::into_u64(a)),
+                    read_only: false,
+                    pointer: None,
+                }
+            }
+            Ty::S64 => scalar(quote!(i64)),
+            Ty::U32 | Ty::B32 => scalar(quote!(u32)),
+            Ty::S32 => scalar(quote!(i32)),
+            Ty::F32 => scalar(quote!(f32)),
+            Ty::F64 => scalar(quote!(f64)),
+            Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => scalar(quote!(u16)),
+            Ty::S16 => scalar(quote!(i16)),
+            Ty::U8 | Ty::B8 => scalar(quote!(u8)),
+            Ty::S8 => scalar(quote!(i8)),
+            _ => scalar(quote!([u8; #size])),
+        }
+    }
+
+    fn rust_passing(&self, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
+        let rt = rt();
+        let written = (self.source.rust_type)(tokens);
+        let problem = |message: String| {
+            self.source.problems.borrow_mut().push(Problem {
+                code: 413,
+                message,
+                first: (self.source.span)(tokens),
+                last: (self.source.span)(tokens),
+                help: Some("write `&[T]`, `&mut [T]`, or a scalar type of the parameter's size".into()),
+            });
+        };
+        let parsed = syn::parse2::<syn::Type>(written.clone());
+        let size = Literal::usize_suffixed(p.size as usize);
+        match parsed {
+            Ok(syn::Type::Reference(r)) => {
+                if p.size != 8 || p.array {
+                    problem(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
+                }
+                let mutable = r.mutability.is_some();
+                let (element, convert) = match (*r.elem, mutable) {
+                    (syn::Type::Slice(s), true) => (s.elem, quote!(slice_mut)),
+                    (syn::Type::Slice(s), false) => (s.elem, quote!(slice)),
+                    (other, _) => {
+                        problem(format!("`{}` has a Rust type that cannot be passed", p.name));
+                        (Box::new(other), quote!(slice))
+                    }
+                };
+                let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
+                Passing {
+                    ty,
+                    generic: None,
+                    arg: quote!(#rt::launch::#convert(a)),
+                    read_only: !mutable,
+                    pointer: Some(align.unwrap_or(1)),
+                }
+            }
+            Ok(ty) => Passing {
+                arg: quote!({
+                    const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
+                    #rt::launch::scalar::<#ty>(a)
+                }),
+                ty: quote!(#ty),
+                generic: None,
+                read_only: false,
+                pointer: None,
+            },
+            Err(e) => {
+                problem(format!("`{}` has no valid Rust type: {e}", p.name));
+                Passing { ty: quote!(u32), generic: None, arg: quote!(#rt::launch::scalar::<u32>(a)), read_only: false, pointer: None }
+            }
+        }
+    }
+}
+
+fn find(module: &ptx_dsl_syntax::hir::Module, index: u32) -> Option<&ptx_dsl_syntax::hir::Instr> {
+    use ptx_dsl_syntax::hir::Stmt;
+    module.functions.iter().flat_map(|f| &f.body).find_map(|s| match s {
+        Stmt::Instr(i) if i.index == index => Some(&**i),
+        _ => None,
+    })
+}
+
+/// A PTX name as a Rust identifier.
+pub fn rust_name(name: &str, span: RustSpan) -> Ident {
+    let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) || clean == "_" {
+        clean.insert(0, '_');
+    }
+    if syn::parse_str::<Ident>(&clean).is_ok() { Ident::new(&clean, span) } else { Ident::new_raw(&clean, span) }
+}

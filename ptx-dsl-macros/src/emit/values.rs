@@ -1,0 +1,194 @@
+//! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
+
+use super::{Emit, FUNCTION_TAG};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Operand, RegId, Space, VarId};
+use ptx_dsl_syntax::ty::{Class, Ty};
+use quote::{format_ident, quote};
+
+/// How many `u64` a value of this type takes.
+pub fn places(ty: Option<Ty>) -> usize {
+    if ty == Some(Ty::B128) { 2 } else { 1 }
+}
+
+impl Emit<'_> {
+    /// The field of the warp's state that holds a register.
+    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
+        let r = &self.module.functions[func.0 as usize].regs[reg.0 as usize];
+        let name = format_ident!("f{}r{}e{}", func.0, reg.0, lane);
+        let bits = if r.ty.class() == Class::Pred { 1 } else { r.ty.bits() };
+        self.fields.entry(name.to_string()).or_insert(bits);
+        name
+    }
+
+    fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
+        let ty = self.module.functions[func.0 as usize].regs[reg.0 as usize].ty;
+        if ty.class() == Class::Pred { 1 } else { ty.bits() }
+    }
+
+    /// The value of a variable's address in its own space.
+    pub fn var_address(&self, var: VarId, offset: i64) -> u64 {
+        let v = &self.module.vars[var.0 as usize];
+        let base = match v.space {
+            Space::Global => ptx_dsl_syntax::hir::GLOBALS + u64::from(v.offset),
+            Space::Shared if v.dynamic => u64::from(self.module.shared_size.next_multiple_of(16)),
+            _ => u64::from(v.offset),
+        };
+        base.wrapping_add(offset as u64)
+    }
+
+    /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
+    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<TokenStream> {
+        let lit = |v: u64| {
+            let v = Literal::u64_suffixed(v);
+            quote!(#v)
+        };
+        let one = match operand {
+            Operand::Reg(r, e) => {
+                let f = self.field(func, *r, *e);
+                match self.reg_bits(func, *r) {
+                    64 => quote!(w.#f[l]),
+                    128 => return vec![quote!((w.#f[l] as u64)), quote!(((w.#f[l] >> 64) as u64))],
+                    _ => quote!((w.#f[l] as u64)),
+                }
+            }
+            Operand::NotReg(r) => {
+                let f = self.field(func, *r, 0);
+                quote!((!w.#f[l] as u64))
+            }
+            Operand::Imm(v) => {
+                if ty == Some(Ty::B128) {
+                    let high = if (*v as i64) < 0 { u64::MAX } else { 0 };
+                    return vec![lit(*v), lit(high)];
+                }
+                lit(truncated(*v, ty))
+            }
+            Operand::Sreg(name) => self.sreg(name),
+            Operand::VarAddr(v, o) => lit(truncated(self.var_address(*v, *o), ty)),
+            Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
+            Operand::Address(base, offset) => self.address(func, *base, *offset),
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                return list.iter().flat_map(|o| self.read(func, o, ty)).collect();
+            }
+            Operand::Pair(a, b) => {
+                let mut all = self.read(func, a, ty);
+                all.extend(self.read(func, b, ty));
+                return all;
+            }
+            Operand::Select(r, _) => return self.read(func, &Operand::Reg(*r, 0), ty),
+            Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => lit(0),
+        };
+        vec![one]
+    }
+
+    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> TokenStream {
+        match base {
+            Base::Abs => {
+                let v = Literal::u64_suffixed(offset as u64);
+                quote!(#v)
+            }
+            Base::Var(v) => {
+                let v = Literal::u64_suffixed(self.var_address(v, offset));
+                quote!(#v)
+            }
+            Base::Reg(r) => {
+                let f = self.field(func, r, 0);
+                if self.reg_bits(func, r) == 64 {
+                    let o = Literal::u64_suffixed(offset as u64);
+                    if offset == 0 { quote!(w.#f[l]) } else { quote!(w.#f[l].wrapping_add(#o)) }
+                } else {
+                    let o = Literal::u32_suffixed(offset as u32);
+                    if offset == 0 {
+                        quote!((w.#f[l] as u64))
+                    } else {
+                        quote!(((w.#f[l] as u32).wrapping_add(#o) as u64))
+                    }
+                }
+            }
+        }
+    }
+
+    fn sreg(&self, name: &str) -> TokenStream {
+        let rt = super::rt();
+        let name = name.trim_start_matches('%');
+        for (many, call) in [("envreg", "envreg"), ("pm", "pm")] {
+            if let Some(n) = name.strip_prefix(many).and_then(|n| n.trim_end_matches("_64").parse::<u32>().ok()) {
+                let f = format_ident!("{call}");
+                let n = Literal::u32_suffixed(n);
+                return quote!(#rt::isa::sreg::#f(x, l, #n));
+            }
+        }
+        if name == "WARP_SZ" {
+            return quote!(32u64);
+        }
+        let f = format_ident!("{}", name.replace('.', "_"));
+        quote!(#rt::isa::sreg::#f(x, l))
+    }
+
+    /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
+    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut dyn Iterator<Item = TokenStream>) -> TokenStream {
+        match operand {
+            Operand::Reg(r, e) => {
+                let f = self.field(func, *r, *e);
+                let Some(v) = values.next() else { return quote!() };
+                match self.reg_bits(func, *r) {
+                    1 => quote!(w.#f[l] = (#v) & 1 != 0;),
+                    8 => quote!(w.#f[l] = (#v) as u8;),
+                    16 => quote!(w.#f[l] = (#v) as u16;),
+                    32 => quote!(w.#f[l] = (#v) as u32;),
+                    64 => quote!(w.#f[l] = #v;),
+                    _ => {
+                        let high = values.next();
+                        quote!(w.#f[l] = (#v) as u128 | ((#high) as u128) << 64;)
+                    }
+                }
+            }
+            Operand::Vector(list) => list.iter().map(|o| self.write(func, o, values)).collect(),
+            Operand::Pair(a, b) => {
+                let first = self.write(func, a, values);
+                let second = self.write(func, b, values);
+                quote!(#first #second)
+            }
+            _ => {
+                values.next();
+                quote!()
+            }
+        }
+    }
+
+    /// How many places a destination takes in the argument list of a warp function.
+    pub fn width(&self, arg: &Arg) -> usize {
+        fn count(o: &Operand, each: usize) -> usize {
+            match o {
+                Operand::Vector(list) => list.iter().map(|o| count(o, each)).sum(),
+                Operand::Pair(a, b) => count(a, each) + count(b, each),
+                _ => each,
+            }
+        }
+        count(&arg.value, places(arg.ty))
+    }
+
+    /// The mask of lanes whose predicate holds, as an expression.
+    pub fn pred_mask(&mut self, func: FuncId, pred: &(Operand, bool)) -> TokenStream {
+        let rt = super::rt();
+        let mask = match &pred.0 {
+            Operand::Reg(r, e) => {
+                let f = self.field(func, *r, *e);
+                quote!(#rt::mask_of(&w.#f))
+            }
+            other => {
+                let v = self.read(func, other, Some(Ty::Pred)).into_iter().next();
+                quote!(#rt::mask_by(|l| (#v) != 0))
+            }
+        };
+        if pred.1 { mask } else { quote!(!#mask) }
+    }
+}
+
+/// A constant as the bits of its type, zero-extended; full width where the type is unknown.
+fn truncated(v: u64, ty: Option<Ty>) -> u64 {
+    match ty.map(Ty::bits) {
+        Some(bits @ 1..=63) => v & ((1 << bits) - 1),
+        _ => v,
+    }
+}

@@ -1,0 +1,28 @@
+//! The procedural macros of ptx-dsl: `ptx!` and `include_ptx!`. Thin on purpose: tokens in, the front end
+//! (`ptx-dsl-syntax`) checks, `emit` writes the host closure, `report` shows what is wrong.
+#![cfg_attr(ptx_dsl_nightly, feature(proc_macro_diagnostic))]
+
+mod closure;
+mod emit;
+mod expand;
+mod include;
+mod report;
+mod tokens;
+
+use proc_macro::TokenStream;
+
+/// A PTX module inside Rust, checked while rustc runs.
+///
+/// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes one Rust item per kernel, with `PTX`,
+/// `NAME`, `launch` and `launch_raw`. Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as
+/// a value.
+#[proc_macro]
+pub fn ptx(input: TokenStream) -> TokenStream {
+    expand::ptx(input.into()).into()
+}
+
+/// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`.
+#[proc_macro]
+pub fn include_ptx(input: TokenStream) -> TokenStream {
+    include::include(input.into()).into()
+}

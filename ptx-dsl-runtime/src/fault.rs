@@ -1,0 +1,369 @@
+//! Undefined behaviour and traps of the *kernel*. Never a panic: a panic would be a bug of the host machine.
+
+use std::fmt;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An access that leaves its variable's memory: a buffer, a window of shared, local, const or param memory.
+    OutOfBounds {
+        /// state space
+        space: &'static str,
+        /// as the instruction gave it
+        addr: u64,
+        /// size of the access
+        bytes: u32,
+        /// size of the memory it meant
+        size: u64,
+    },
+    /// An address that is not a multiple of the access size.
+    Misaligned {
+        /// as the instruction gave it
+        addr: u64,
+        /// alignment wanted
+        align: u32,
+    },
+    /// A store to a read-only buffer, `.const` or a kernel parameter.
+    ReadOnly {
+        /// state space
+        space: &'static str,
+        /// as the instruction gave it
+        addr: u64,
+    },
+    /// An address outside of the window the instruction names.
+    WrongWindow {
+        /// as the instruction gave it
+        addr: u64,
+        /// what the instruction wants
+        wanted: String,
+    },
+    /// Shared memory of a CTA that has exited.
+    ExitedCta {
+        /// its rank in the cluster
+        rank: u32,
+    },
+    /// A CTA rank that the cluster does not have.
+    NoSuchRank {
+        /// as given
+        rank: u32,
+        /// CTAs in the cluster
+        size: u32,
+    },
+    /// A read of memory nobody has written (checked host).
+    Uninitialised {
+        /// state space
+        space: &'static str,
+        /// as the instruction gave it
+        addr: u64,
+    },
+    /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
+    MbarrierNotLive {
+        /// offset in shared memory
+        offset: u32,
+    },
+    /// An ordinary access to the eight bytes of a live mbarrier object, or `mbarrier.init` on one.
+    MbarrierMisused {
+        /// offset in shared memory
+        offset: u32,
+        /// what was done to it
+        what: String,
+    },
+    /// A count outside of its range.
+    MbarrierCount {
+        /// what is out of range
+        what: String,
+    },
+    /// More arrivals than the phase has pending.
+    MbarrierOverArrive {
+        /// arrivals asked for
+        count: u64,
+        /// pending count
+        pending: u64,
+    },
+    /// `.noComplete` that completes the phase.
+    NoCompleteCompletes,
+    /// A tx-count outside of -(2^20-1) to 2^20-1.
+    MbarrierTxCount {
+        /// the tx-count that would result
+        tx: i64,
+    },
+    /// A wait for a phase that is neither the current nor the one before.
+    MbarrierPhase {
+        /// what is wrong
+        what: String,
+    },
+    /// `clusterlaunchcontrol.try_cancel` after a failed response has been observed.
+    TryCancelAfterFailure,
+    /// A multicast response (or another asynchronous write) for a CTA that has exited.
+    MulticastExitedCta {
+        /// its rank in the cluster
+        rank: u32,
+    },
+    /// `get_first_ctaid` of a response that says: not cancelled.
+    FirstCtaidOfFailure,
+    /// Wrong use of `bar`/`barrier`.
+    Barrier {
+        /// barrier number
+        id: u32,
+        /// what is wrong
+        what: String,
+    },
+    /// Wrong use of `barrier.cluster`.
+    ClusterBarrier {
+        /// what is wrong
+        what: String,
+    },
+    /// Wrong member mask of a warp-wide instruction, or an aligned one in divergent code.
+    Members {
+        /// what is wrong
+        what: String,
+    },
+    /// The index of `brx.idx` is past the end of its table.
+    BranchIndex {
+        /// entries of the table
+        count: u64,
+    },
+    /// An indirect call of something that is none of the functions it may call.
+    CallTarget,
+    /// `trap`
+    Trap,
+    /// `brkpt`, which needs a debugger.
+    Breakpoint,
+    /// Other undefined behaviour, with the manual's section and a way out.
+    Undefined {
+        /// what is wrong
+        what: String,
+        /// section of the PTX ISA, or ""
+        section: &'static str,
+        /// what to do, or ""
+        help: &'static str,
+    },
+    /// Nobody can run and nothing is under way.
+    Deadlock {
+        /// one line per group of threads: who waits where for what
+        waiting: Vec<String>,
+    },
+    /// The step budget of the launch is spent.
+    StepLimit {
+        /// regions run
+        turns: u64,
+        /// label of the loop
+        region: String,
+    },
+    /// The launch was cancelled through its handle.
+    Cancelled {
+        /// label of the region that ran
+        region: String,
+    },
+    /// The emitted code and the machine disagree; a bug of ptx-dsl.
+    Internal(String),
+}
+
+impl FaultKind {
+    /// Short for [`FaultKind::Undefined`].
+    pub fn undefined(what: impl Into<String>, section: &'static str, help: &'static str) -> FaultKind {
+        FaultKind::Undefined { what: what.into(), section, help }
+    }
+
+    /// Section of the PTX ISA that has the rule, or "".
+    pub fn section(&self) -> &'static str {
+        use FaultKind::*;
+        match self {
+            OutOfBounds { .. } | ReadOnly { .. } | WrongWindow { .. } | NoSuchRank { .. } => "5.1",
+            Misaligned { .. } => "6.4.1.1",
+            ExitedCta { .. } => "9.7.9.25",
+            Uninitialised { .. } => "5.1",
+            MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
+            MbarrierCount { .. } => "9.7.13.15.2",
+            MbarrierTxCount { .. } => "9.7.13.15.3",
+            MbarrierOverArrive { .. } => "9.7.13.15.4",
+            NoCompleteCompletes => "9.7.13.15.13",
+            MbarrierPhase { .. } => "9.7.13.15.16",
+            TryCancelAfterFailure | MulticastExitedCta { .. } => "9.7.13.17.1",
+            FirstCtaidOfFailure => "9.7.13.17.2",
+            Barrier { .. } => "9.7.13.1",
+            ClusterBarrier { .. } => "9.7.13.4",
+            Members { .. } => "9.7.13.2",
+            BranchIndex { .. } => "9.7.12.4",
+            CallTarget => "9.7.12.5",
+            Trap => "9.7.19.4",
+            Breakpoint => "9.7.19.1",
+            Undefined { section, .. } => section,
+            Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | Internal(_) => "",
+        }
+    }
+
+    /// A way out, or "".
+    pub fn help(&self) -> &'static str {
+        use FaultKind::*;
+        match self {
+            OutOfBounds { .. } => "compare the index with the number of elements before the access",
+            Misaligned { .. } => "align the variable with `.align`, or access it in smaller pieces",
+            ReadOnly { .. } => "pass the buffer as `&mut [T]`",
+            WrongWindow { .. } => "make the address with `cvta` or `mapa` for the state space the instruction names",
+            ExitedCta { .. } => {
+                "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end"
+            }
+            NoSuchRank { .. } => "ranks are below `%cluster_nctarank`",
+            Uninitialised { .. } => "store to it first, and synchronise if another thread stores",
+            MbarrierNotLive { .. } => "`mbarrier.init` it first, and let the other threads see that by a barrier",
+            MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
+            MbarrierCount { .. } => "counts are 1 to 2^20-1",
+            MbarrierOverArrive { .. } => "initialise the object with the number of arrivals of a phase",
+            NoCompleteCompletes => "leave out `.noComplete` on the last arrival of the phase",
+            MbarrierTxCount { .. } => {
+                "`expect_tx` exactly the bytes that the asynchronous operations of the phase write"
+            }
+            MbarrierPhase { .. } => "wait for each phase before the next one can complete",
+            TryCancelAfterFailure => "leave the loop once `query_cancel.is_canceled` says false",
+            MulticastExitedCta { .. } => "wait for the response before the CTA ends",
+            FirstCtaidOfFailure => "test `query_cancel.is_canceled` first",
+            Barrier { .. } => "all threads use the same count, and each arrives once before the barrier completes",
+            ClusterBarrier { .. } => "each thread alternates `barrier.cluster.arrive` and `barrier.cluster.wait`",
+            BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
+            CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
+            Members { .. } => "name exactly the lanes that execute the instruction together",
+            Undefined { help, .. } => help,
+            StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
+            Trap | Breakpoint | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use FaultKind::*;
+        match self {
+            OutOfBounds { space, addr, bytes, size } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at {space} address {addr:#x} is out of bounds: the memory there has {size} bytes"
+                )
+            }
+            Misaligned { addr, align } => write!(f, "address {addr:#x} is not a multiple of {align}"),
+            ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),
+            WrongWindow { addr, wanted } => write!(f, "address {addr:#x} is not {wanted}"),
+            ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
+            NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
+            Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
+            MbarrierNotLive { offset } => {
+                write!(
+                    f,
+                    "shared memory at {offset:#x} holds no mbarrier object: it was never initialised, or it was invalidated"
+                )
+            }
+            MbarrierMisused { offset, what } => {
+                write!(f, "{what} a live mbarrier object at shared address {offset:#x}")
+            }
+            MbarrierCount { what } | MbarrierPhase { what } => f.write_str(what),
+            MbarrierOverArrive { count, pending } => {
+                write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
+            }
+            NoCompleteCompletes => f.write_str("`.noComplete` arrive-on completes the phase"),
+            MbarrierTxCount { tx } => write!(f, "tx-count {tx} is out of range"),
+            TryCancelAfterFailure => f.write_str("`try_cancel` after an earlier response of failure has been observed"),
+            MulticastExitedCta { rank } => {
+                write!(f, "asynchronous response for CTA {rank} of the cluster, which has exited")
+            }
+            FirstCtaidOfFailure => f.write_str("`get_first_ctaid` of a response that holds no cancelled cluster"),
+            Barrier { id, what } => write!(f, "barrier {id}: {what}"),
+            ClusterBarrier { what } => write!(f, "cluster barrier: {what}"),
+            Members { what } => f.write_str(what),
+            BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
+            CallTarget => f.write_str("indirect call of an address that is no function it may call"),
+            Trap => f.write_str("`trap` executed"),
+            Breakpoint => f.write_str("`brkpt` executed"),
+            Undefined { what, .. } => f.write_str(what),
+            Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
+            StepLimit { turns, region } => write!(f, "no end after {turns} steps, last in the loop at `{region}`"),
+            Cancelled { region } => write!(f, "cancelled, last at `{region}`"),
+            Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
+        }
+    }
+}
+
+/// The thread a fault is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct ThreadId {
+    pub ctaid: [u32; 3],
+    pub tid: [u32; 3],
+    /// warp in its CTA
+    pub warp: u32,
+    pub lane: u32,
+    /// rank of the CTA in its cluster
+    pub rank: u32,
+}
+
+/// The statement a fault is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At {
+    /// The PTX statement.
+    pub text: &'static str,
+    /// Line in the printed PTX.
+    pub line: u32,
+    /// Rust file.
+    pub file: &'static str,
+    /// Line in the Rust file, 0 if unknown.
+    pub rust_line: u32,
+}
+
+/// A fault: what, where, who.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// The PTX statement, if one is to blame.
+    pub at: Option<At>,
+    /// The thread, if one is to blame.
+    pub thread: Option<ThreadId>,
+    /// How to see it again, if the schedule matters: a seed.
+    pub replay: Option<String>,
+}
+
+impl Fault {
+    /// The kind in words.
+    pub fn message(&self) -> String {
+        self.kind.to_string()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.kind)?;
+        match self.at {
+            Some(at) => {
+                write!(f, "\n  --> kernel `{}`, PTX line {}: `{}`", self.kernel, at.line, at.text)?;
+                if at.rust_line > 0 {
+                    write!(f, "\n  --> {}:{}", at.file, at.rust_line)?;
+                }
+            }
+            None => write!(f, "\n  --> kernel `{}`", self.kernel)?,
+        }
+        if let Some(t) = self.thread {
+            let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+            write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;
+            write!(f, ", CTA rank {} in its cluster", t.rank)?;
+        }
+        if let FaultKind::Deadlock { waiting } = &self.kind {
+            for line in waiting {
+                write!(f, "\n  = waiting: {line}")?;
+            }
+        }
+        if !self.kind.section().is_empty() {
+            write!(f, "\n  = note: PTX ISA {}", self.kind.section())?;
+        }
+        if !self.kind.help().is_empty() {
+            write!(f, "\n  = help: {}", self.kind.help())?;
+        }
+        if let Some(replay) = &self.replay {
+            write!(f, "\n  = help: to see it again: {replay}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}

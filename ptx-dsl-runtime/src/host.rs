@@ -1,0 +1,109 @@
+//! The host: which scheduler, which monitor, how many clusters at a time.
+
+use std::marker::PhantomData;
+
+use crate::monitor::{Checked, Monitor, Off};
+use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
+
+#[derive(Debug, Clone)]
+enum Schedule {
+    RoundRobin,
+    Seed(u64),
+    Replay(Vec<u32>),
+}
+
+/// Runs kernels on this machine's processor.
+#[derive(Debug, Clone)]
+pub struct Host<M = Off> {
+    schedule: Schedule,
+    record: bool,
+    resident: usize,
+    monitor: PhantomData<fn() -> M>,
+}
+
+impl Host {
+    /// Plain: faults that cost nothing to notice.
+    pub fn new() -> Self {
+        Host::with_monitor()
+    }
+
+    /// Reports more, at a price: see [`Checked`].
+    pub fn checked() -> Host<Checked> {
+        Host::with_monitor()
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host::new()
+    }
+}
+
+impl<M: Monitor> Host<M> {
+    /// A host with a monitor of your own; each launch makes a new one.
+    pub fn with_monitor() -> Self {
+        Host { schedule: Schedule::RoundRobin, record: false, resident: 16, monitor: PhantomData }
+    }
+
+    /// Pseudo-random scheduling from this seed instead of round-robin.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.schedule = Schedule::Seed(seed);
+        self
+    }
+
+    /// Repeats the decisions of [`Report::schedule`].
+    pub fn replay(mut self, schedule: Vec<u32>) -> Self {
+        self.schedule = Schedule::Replay(schedule);
+        self
+    }
+
+    /// Records the decisions in [`Report::schedule`].
+    pub fn record(mut self) -> Self {
+        self.record = true;
+        self
+    }
+
+    /// How many clusters are on the machine at the same time (16 by default); the others are pending, and what cluster
+    /// launch control can cancel.
+    pub fn resident_clusters(mut self, n: usize) -> Self {
+        self.resident = n.max(1);
+        self
+    }
+
+    pub(crate) fn scheduler(&self) -> Box<dyn Scheduler> {
+        match &self.schedule {
+            Schedule::RoundRobin => Box::new(RoundRobin),
+            Schedule::Seed(n) => Box::new(Seeded::new(*n)),
+            Schedule::Replay(v) => Box::new(Replay::new(v.clone())),
+        }
+    }
+
+    pub(crate) fn replay_hint(&self) -> Option<String> {
+        match &self.schedule {
+            Schedule::RoundRobin => None,
+            Schedule::Seed(n) => Some(format!("`Host::new().seed({n})`")),
+            Schedule::Replay(_) => Some("`Host::new().replay(..)` with the same decisions".into()),
+        }
+    }
+
+    pub(crate) fn resident(&self) -> usize {
+        self.resident
+    }
+
+    pub(crate) fn records(&self) -> bool {
+        self.record
+    }
+}
+
+/// What a launch did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Clusters that ran.
+    pub clusters_launched: u64,
+    /// Clusters cancelled by cluster launch control, which did not run.
+    pub clusters_cancelled: u64,
+    /// Regions run.
+    pub turns: u64,
+    /// The scheduler's decisions, if [`Host::record`] was asked for.
+    pub schedule: Vec<u32>,
+}

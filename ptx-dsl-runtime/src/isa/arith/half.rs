@@ -1,0 +1,129 @@
+//! f16, bf16 and their pairs (manual, 9.7.4): computed in f64 so that the one rounding at the end is the only one.
+
+use super::float::{self, Op};
+use super::soft::{self, BF16, F16, F64, Format, Round};
+use crate::qual::{Q, Ty, q};
+
+/// The format of a lane, and whether there are two.
+#[inline(always)]
+pub const fn format(ty: Ty) -> Option<(Format, bool)> {
+    match ty {
+        Ty::F16 => Some((F16, false)),
+        Ty::F16x2 => Some((F16, true)),
+        Ty::Bf16 => Some((BF16, false)),
+        Ty::Bf16x2 => Some((BF16, true)),
+        _ => None,
+    }
+}
+
+/// An f16 or bf16 as f64: exact.
+#[inline(always)]
+pub fn to_f64(ty: Ty, x: u64) -> f64 {
+    widen(if matches!(ty, Ty::Bf16 | Ty::Bf16x2) { BF16 } else { F16 }, x)
+}
+
+#[inline(always)]
+fn widen(f: Format, x: u64) -> f64 {
+    let mag = x & 0x7fff;
+    let v = if f.exp == 8 {
+        f32::from_bits((mag as u32) << 16) as f64
+    } else if mag >= 0x7c00 {
+        if mag == 0x7c00 { f64::INFINITY } else { f64::NAN }
+    } else if mag >= 0x400 {
+        f64::from_bits((mag << 42) + (1008 << 52))
+    } else {
+        mag as f64 / 16777216.0
+    };
+    if x & 0x8000 != 0 { -v } else { v }
+}
+
+/// An operand, flushed if `.ftz` says so.
+#[inline(always)]
+pub fn arg(q: Q, ty: Ty, x: u64) -> u64 {
+    match format(ty) {
+        Some((f, _)) => flush(f, q, x),
+        None => x,
+    }
+}
+
+/// f64 to a format, one rounding.
+#[inline]
+pub fn narrow(f: Format, x: f64, mode: Round) -> u64 {
+    f.encode(F64.decode(x.to_bits()), mode, false)
+}
+
+#[inline(always)]
+fn flush(f: Format, q: Q, x: u64) -> u64 {
+    if q.has(q::ftz) && f.is_subnormal(x & 0xffff) { x & 0x8000 } else { x & 0xffff }
+}
+
+#[inline(always)]
+fn finish(f: Format, q: Q, d: u64) -> u64 {
+    let d = flush(f, q, d);
+    let nan = f.is_nan(d);
+    let one = (f.bias as u64) << f.mant;
+    if q.has(q::sat) {
+        return if nan || d & 0x8000 != 0 { 0 } else { d.min(one) };
+    }
+    if q.has(q::relu) && !nan && d & 0x8000 != 0 {
+        return 0;
+    }
+    if nan { f.nan } else { d }
+}
+
+/// `f` on the one value, or on each of the two.
+#[inline(always)]
+pub fn each<const N: usize>(pair: bool, s: [u64; N], f: impl Fn([u64; N]) -> u64) -> u64 {
+    let low = f(s.map(|x| x & 0xffff));
+    if pair { low | f(s.map(|x| x >> 16 & 0xffff)) << 16 } else { low }
+}
+
+/// `add`, `sub`, `mul`, `fma`.
+#[inline(always)]
+pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], minus: bool) -> u64 {
+    each(pair, s, |s| {
+        if q.has(q::oob) && s.contains(&0x7ff7) {
+            // The NaN that out-of-bounds fill writes counts as zero for the whole operation.
+            return 0;
+        }
+        let mut t = [0.0; 3];
+        for i in 0..N {
+            t[i] = widen(f, flush(f, q, s[i]));
+        }
+        let [a, b, c] = t;
+        let b = if minus { -b } else { b };
+        let r = match op {
+            Op::Add => soft::odd_add(a, b),
+            Op::Mul => a * b,
+            _ => soft::odd_add(a * b, c),
+        };
+        finish(f, q, narrow(f, r, Round::Near))
+    })
+}
+
+/// `abs` and `neg`: NaN becomes the one NaN.
+#[inline(always)]
+pub fn sign(q: Q, f: Format, pair: bool, a: u64, neg: bool) -> u64 {
+    each(pair, [a], |[a]| {
+        let a = flush(f, q, a);
+        if f.is_nan(a) {
+            f.nan
+        } else if neg {
+            a ^ 0x8000
+        } else {
+            a & 0x7fff
+        }
+    })
+}
+
+/// `min`, `max`.
+#[inline(always)]
+pub fn pick<const N: usize>(q: Q, f: Format, pair: bool, s: [u64; N], max: bool) -> u64 {
+    each(pair, s, |s| float::pick(f, q, s.map(|x| flush(f, q, x)), max))
+}
+
+/// An approximated function: computed in f64, rounded once.
+#[inline(always)]
+pub fn approx(q: Q, f: Format, pair: bool, a: u64, g: impl Fn(f64) -> f64) -> u64 {
+    each(pair, [a], |[a]| finish(f, q, narrow(f, g(widen(f, flush(f, q, a))), Round::Near)))
+}

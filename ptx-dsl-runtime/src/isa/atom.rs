@@ -1,0 +1,266 @@
+//! `atom` and `red` (PTX ISA 9.7.13.5 and .7): one lane after the other, lowest first.
+
+use half::{bf16, f16};
+
+use super::ld_st::{element, get, put};
+use super::{Done, active, place, space};
+use crate::fault::FaultKind;
+use crate::mem::address::Place;
+use crate::qual::{Q, Ty, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held.
+#[inline]
+pub fn atom<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    run(x, q, &s, d)
+}
+
+/// `red`: as `atom` without a destination.
+#[inline]
+pub fn red<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    run(x, q, &s, d)
+}
+
+#[inline]
+fn run<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d: [&mut Lanes; D]) -> Done {
+    let (space, ty, bytes) = (space(q), q.ty[0], element(q.ty[0]));
+    let n: usize = if q.has(q::v8) {
+        8
+    } else if q.has(q::v4) {
+        4
+    } else if q.has(q::v2) || matches!(ty, Ty::B128) {
+        2
+    } else {
+        1
+    };
+    let size = bytes * n as u32;
+    for l in active(x.mask) {
+        let addr = s[0][l];
+        let global = match place(x, space, addr, l)? {
+            Place::Global { .. } => true,
+            Place::Shared { .. } => false,
+            _ => {
+                let wanted = "in global or shared memory, where atomic operations work".into();
+                return Err(x.fault(FaultKind::WrongWindow { addr, wanted }, l as u32));
+            }
+        };
+        let old = x.read(space, addr, size, l as u32)?;
+        let operand = |i: usize| s.get(1 + i).map_or(0, |b| b[l]);
+        let mut new = [0; 4];
+        if matches!(ty, Ty::B128) {
+            // compared and stored as a whole
+            let equal = (0..2).all(|i| old[i] == operand(i));
+            new = match (q.has(q::cas), equal) {
+                (true, true) => [operand(2), operand(3), 0, 0],
+                (true, false) => old,
+                (false, _) => [operand(0), operand(1), 0, 0],
+            };
+        } else {
+            // atom.add.f32 flushes subnormal numbers in global memory, not in shared memory, and not with .noftz
+            let ftz = global && !q.has(q::noftz);
+            for i in 0..n {
+                let c = if q.has(q::cas) { operand(n + i) } else { 0 };
+                put(&mut new, i, bytes, apply(q, ty, ftz, get(&old, i, bytes), operand(i), c));
+            }
+        }
+        x.write(space, addr, size, new, l as u32)?;
+        for (i, d) in d.iter_mut().enumerate() {
+            let v = get(&old, i, bytes);
+            d[l] = if ty.is_signed() { sign(ty, v) as u64 } else { zero(ty, v) };
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn zero(ty: Ty, v: u64) -> u64 {
+    v & (u64::MAX >> (64 - element(ty) * 8))
+}
+
+#[inline(always)]
+fn sign(ty: Ty, v: u64) -> i64 {
+    let unused = 64 - element(ty) * 8;
+    (v << unused) as i64 >> unused
+}
+
+/// What one element becomes. Bits of the operands above the type's width are not looked at.
+#[inline(always)]
+fn apply(q: Q, ty: Ty, ftz: bool, old: u64, b: u64, c: u64) -> u64 {
+    let (old, b) = (zero(ty, old), zero(ty, b));
+    if q.has(q::and) {
+        old & b
+    } else if q.has(q::or) {
+        old | b
+    } else if q.has(q::xor) {
+        old ^ b
+    } else if q.has(q::exch) {
+        b
+    } else if q.has(q::cas) {
+        if old == b { c } else { old }
+    } else if q.has(q::inc) {
+        if old >= b { 0 } else { old + 1 }
+    } else if q.has(q::dec) {
+        if old == 0 || old > b { b } else { old - 1 }
+    } else if q.has(q::min) {
+        min_max(ty, old, b, false)
+    } else if q.has(q::max) {
+        min_max(ty, old, b, true)
+    } else {
+        add(ty, ftz, old, b)
+    }
+}
+
+#[inline(always)]
+fn halves(old: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
+    f(old & 0xffff, b & 0xffff) | f(old >> 16 & 0xffff, b >> 16 & 0xffff) << 16
+}
+
+fn add(ty: Ty, ftz: bool, old: u64, b: u64) -> u64 {
+    match ty {
+        Ty::F32 => u64::from(add_f32(ftz, old as u32, b as u32)),
+        Ty::F64 => add_f64(old, b),
+        Ty::F16 => add_f16(old, b),
+        Ty::Bf16 => add_bf16(old, b),
+        Ty::F16x2 => halves(old, b, add_f16),
+        Ty::Bf16x2 => halves(old, b, add_bf16),
+        _ => old.wrapping_add(b),
+    }
+}
+
+fn add_f32(ftz: bool, a: u32, b: u32) -> u32 {
+    let flush = |v: u32| if ftz && v & 0x7f80_0000 == 0 { v & 0x8000_0000 } else { v };
+    let sum = f32::from_bits(flush(a)) + f32::from_bits(flush(b));
+    if sum.is_nan() { 0x7fff_ffff } else { flush(sum.to_bits()) }
+}
+
+/// Binary64 hands the payload of a NaN on, quieted; the first operand's wins.
+fn add_f64(a: u64, b: u64) -> u64 {
+    const QUIET: u64 = 1 << 51;
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    if x.is_nan() {
+        a | QUIET
+    } else if y.is_nan() {
+        b | QUIET
+    } else if (x + y).is_nan() {
+        0xfff8_0000_0000_0000
+    } else {
+        (x + y).to_bits()
+    }
+}
+
+// A sum of two 16-bit floats in binary32 rounds to the correctly rounded 16-bit sum: 24 >= 2 * 11 + 2.
+fn add_f16(a: u64, b: u64) -> u64 {
+    let sum = f16::from_bits(a as u16).to_f32() + f16::from_bits(b as u16).to_f32();
+    if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits().into() }
+}
+
+fn add_bf16(a: u64, b: u64) -> u64 {
+    let sum = bf16::from_bits(a as u16).to_f32() + bf16::from_bits(b as u16).to_f32();
+    if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits().into() }
+}
+
+fn min_max(ty: Ty, old: u64, b: u64, max: bool) -> u64 {
+    match ty {
+        Ty::F16 => min_max_half(0x7c00, old, b, max),
+        Ty::Bf16 => min_max_half(0x7f80, old, b, max),
+        Ty::F16x2 => halves(old, b, |a, b| min_max_half(0x7c00, a, b, max)),
+        Ty::Bf16x2 => halves(old, b, |a, b| min_max_half(0x7f80, a, b, max)),
+        _ => {
+            let less = if ty.is_signed() { sign(ty, b) < sign(ty, old) } else { b < old };
+            if less != max && b != old { b } else { old }
+        }
+    }
+}
+
+/// The number wins against NaN, -0 is below +0; both as for `min` and `max`.
+fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
+    let nan = |v: u64| v & 0x7fff > infinity;
+    // sign and magnitude to a number that orders them
+    let key = |v: u64| if v & 0x8000 != 0 { !v as u16 } else { v as u16 | 0x8000 };
+    match (nan(a), nan(b)) {
+        (true, true) => 0x7fff,
+        (true, false) => b,
+        (false, true) => a,
+        _ if (key(a) < key(b)) != max => a,
+        _ => b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qual::Flag;
+
+    fn one(op: Flag, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
+        zero(ty, apply(Q::new(&[op], &[ty]), ty, false, old, b, c))
+    }
+
+    #[test]
+    fn integers() {
+        let table = [
+            (q::and, Ty::B32, 0xff0f, 0x0ff0, 0, 0x0f00),
+            (q::or, Ty::B64, 1 << 40, 2, 0, 1 << 40 | 2),
+            (q::xor, Ty::B32, 5, 6, 0, 3),
+            (q::exch, Ty::B32, 5, 6, 0, 6),
+            (q::cas, Ty::B16, 7, 0xf_0007, 9, 9),
+            (q::cas, Ty::B16, 7, 8, 9, 7),
+            (q::cas, Ty::B64, u64::MAX, u64::MAX, 0, 0),
+            (q::add, Ty::U32, 0xffff_ffff, 2, 0, 1),
+            (q::add, Ty::S32, 0xffff_ffff, 0xffff_ffff, 0, 0xffff_fffe),
+            (q::add, Ty::U64, u64::MAX, 1, 0, 0),
+            (q::inc, Ty::U32, 3, 5, 0, 4),
+            (q::inc, Ty::U32, 5, 5, 0, 0),
+            (q::inc, Ty::U32, 9, 5, 0, 0),
+            (q::dec, Ty::U32, 3, 5, 0, 2),
+            (q::dec, Ty::U32, 0, 5, 0, 5),
+            (q::dec, Ty::U32, 6, 5, 0, 5),
+            (q::min, Ty::S32, 0xffff_ffff, 1, 0, 0xffff_ffff),
+            (q::min, Ty::U32, 0xffff_ffff, 1, 0, 1),
+            (q::max, Ty::S32, 0xffff_ffff, 1, 0, 1),
+            (q::max, Ty::U32, 0xffff_ffff, 1, 0, 0xffff_ffff),
+            (q::max, Ty::S64, 1 << 63, 0, 0, 0),
+            (q::min, Ty::U64, 1 << 63, 1, 0, 1),
+        ];
+        for (i, (op, ty, old, b, c, want)) in table.into_iter().enumerate() {
+            assert_eq!(one(op, ty, old, b, c), want, "row {i}");
+        }
+    }
+
+    #[test]
+    fn floats() {
+        assert_eq!(one(q::add, Ty::F32, 0x3f80_0000, 0x4000_0000, 0), 0x4040_0000, "1 + 2");
+        assert_eq!(one(q::add, Ty::F32, 0x7f80_0000, 0xff80_0000, 0), 0x7fff_ffff, "inf - inf");
+        assert_eq!(one(q::add, Ty::F64, 0x3ff0_0000_0000_0000, 0xbff0_0000_0000_0000, 0), 0, "1 - 1");
+        assert_eq!(one(q::add, Ty::F64, 0x7ff0_0000_0000_0001, 0, 0), 0x7ff8_0000_0000_0001, "quieted payload");
+        assert_eq!(one(q::add, Ty::F16, 0x3c00, 0x3800, 0), 0x3e00, "1 + 0.5");
+        assert_eq!(one(q::add, Ty::F16, 0x7bff, 0x7bff, 0), 0x7c00, "overflow");
+        assert_eq!(one(q::add, Ty::F16, 0x0001, 0x0001, 0), 0x0002, "subnormal numbers stay");
+        assert_eq!(one(q::add, Ty::Bf16, 0x3f80, 0x4000, 0), 0x4040);
+        assert_eq!(one(q::add, Ty::F16x2, 0x3c00_7e00, 0x4000_3c00, 0), 0x4200_7fff);
+        assert_eq!(one(q::min, Ty::F16, 0x8000, 0x0000, 0), 0x8000, "-0 < +0");
+        assert_eq!(one(q::max, Ty::F16, 0x8000, 0x0000, 0), 0x0000);
+        assert_eq!(one(q::min, Ty::F16, 0x7e00, 0xfc00, 0), 0xfc00, "a number wins against NaN");
+        assert_eq!(one(q::max, Ty::Bf16, 0x7fc0, 0xffc0, 0), 0x7fff);
+        assert_eq!(one(q::max, Ty::Bf16, 0xbf80, 0xc000, 0), 0xbf80, "-1 > -2");
+        assert_eq!(one(q::min, Ty::Bf16x2, 0xbf80_3f80, 0xc000_4000, 0), 0xc000_3f80);
+    }
+
+    #[test]
+    fn global_f32_sums_flush_subnormal_numbers() {
+        assert_eq!(add_f32(false, 1, 1), 2);
+        assert_eq!(add_f32(true, 1, 1), 0);
+        assert_eq!(add_f32(true, 0x8000_0001, 0x8000_0001), 0x8000_0000, "the sign stays");
+        assert_eq!(add_f32(true, 0x0080_0001, 0x8080_0000), 0, "a subnormal result");
+        assert_eq!(add_f32(false, 0x0080_0001, 0x8080_0000), 1);
+    }
+}

@@ -1,0 +1,180 @@
+//! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.4).
+//!
+//! Lanes arrive one by one: a barrier in divergent code counts each lane when it comes. `.aligned` makes no difference
+//! here; the front end reports aligned barriers in code that provably diverges.
+
+use super::{Done, active, same};
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::{Flow, Wait};
+use crate::qual::{Q, q};
+use crate::sync::barrier::RedOp;
+use crate::{Ctx, Lanes, Monitor};
+
+type Blocks = Result<Flow, Box<Fault>>;
+
+/// Barrier number and thread count, equal in the active lanes.
+fn operands<M: Monitor>(
+    x: &Ctx<'_, M>,
+    id: Option<&&Lanes>,
+    count: Option<&&Lanes>,
+) -> Result<(u32, Option<u32>), Box<Fault>> {
+    let lane = x.mask.trailing_zeros();
+    let id = id.map_or(Ok(0), |id| same(x, id, 32, "the barrier number"))? as u32;
+    let wrong = |what: String| x.fault(FaultKind::Barrier { id, what }, lane);
+    if id > 15 {
+        return Err(wrong("barriers are numbered 0 to 15".into()));
+    }
+    let Some(count) = count else { return Ok((id, None)) };
+    let count = same(x, count, 32, "the thread count of the barrier")? as u32;
+    if !count_is_whole_warps(count) {
+        return Err(wrong(format!("the thread count {count} is not a positive multiple of the warp size")));
+    }
+    Ok((id, Some(count)))
+}
+
+const fn count_is_whole_warps(count: u32) -> bool {
+    count != 0 && count.is_multiple_of(32)
+}
+
+fn sync<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Blocks {
+    if x.resumed() {
+        return Ok(Flow::Next);
+    }
+    let (id, count) = operands(x, s.first(), s.get(1))?;
+    x.barrier_arrive(id, count, true, None).map(Flow::Wait)
+}
+
+fn arrive<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Done {
+    let (id, count) = operands(x, s.first(), s.get(1))?;
+    x.barrier_arrive(id, count, false, None).map(|_| ())
+}
+
+/// `a{, b}, c`: the predicate comes last, negated already where the form says `!c`.
+fn red<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d: [&mut Lanes; D]) -> Blocks {
+    if x.resumed() {
+        let result = x.barrier_result();
+        for l in active(x.mask) {
+            super::set(&mut d, 0, l, result);
+        }
+        return Ok(Flow::Next);
+    }
+    let Some((c, s)) = s.split_last() else { return Ok(Flow::Next) };
+    let (id, count) = operands(x, s.first(), s.get(1))?;
+    let op = if q.has(q::popc) {
+        RedOp::Popc
+    } else if q.has(q::and) {
+        RedOp::And
+    } else {
+        RedOp::Or
+    };
+    let ayes = active(x.mask).filter(|&l| c[l] & 1 != 0).fold(0, |m, l| m | 1 << l);
+    x.barrier_arrive(id, count, true, Some((op, ayes))).map(Flow::Wait)
+}
+
+/// `bar.sync a{, b}`
+pub fn bar_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    sync(x, &s)
+}
+
+/// `bar.arrive a, b`
+pub fn bar_arrive<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    arrive(x, &s)
+}
+
+/// `bar.red d, a{, b}, c`
+pub fn bar_red<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Blocks {
+    red(x, q, &s, d)
+}
+
+/// `barrier.sync a{, b}`
+pub fn barrier_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    sync(x, &s)
+}
+
+/// `barrier.arrive a, b`
+pub fn barrier_arrive<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    arrive(x, &s)
+}
+
+/// `barrier.red d, a{, b}, c`
+pub fn barrier_red<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Blocks {
+    red(x, q, &s, d)
+}
+
+/// `bar.warp.sync membermask`: the members need not come to the same instruction.
+pub fn bar_warp_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if x.resumed() {
+        return Ok(Flow::Next);
+    }
+    let Some(members) = s.first() else { return Ok(Flow::Next) };
+    let mut wait: Option<Wait> = None;
+    for (mask, _) in super::warp::groups(x, members, "bar.warp.sync")? {
+        wait = x.bar_warp_sync(mask).or(wait);
+    }
+    Ok(wait.map_or(Flow::Next, Flow::Wait))
+}
+
+/// `barrier.cluster.arrive`
+pub fn barrier_cluster_arrive<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    _: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    x.cluster_arrive()
+}
+
+/// `barrier.cluster.wait`
+pub fn barrier_cluster_wait<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    _: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn thread_counts_are_whole_warps() {
+        for (count, ok) in [(0, false), (1, false), (31, false), (32, true), (33, false), (64, true), (1024, true)] {
+            assert_eq!(super::count_is_whole_warps(count), ok, "{count}");
+        }
+    }
+}

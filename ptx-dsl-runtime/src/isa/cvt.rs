@@ -1,0 +1,186 @@
+//! Conversions, lane by lane (manual, 9.7.9.22 `cvt` and `cvt.pack`).
+
+mod small;
+
+use super::arith::integer::{clamp, sext, value, zext};
+use super::arith::soft::{BF16, F16, F32, F64, Format, Num, Round, TF32};
+use super::arith::{float, half};
+use crate::qual::{Q, Ty, q};
+
+/// The format of a floating-point type.
+const fn format(ty: Ty) -> Option<Format> {
+    match ty {
+        Ty::F16 => Some(F16),
+        Ty::Bf16 => Some(BF16),
+        Ty::F32 => Some(F32),
+        Ty::F64 => Some(F64),
+        Ty::Tf32 => Some(TF32),
+        _ => None,
+    }
+}
+
+/// `cvt`. Sources as written; results are extended to 64 bits as the destination's type says.
+#[inline(always)]
+pub fn cvt<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
+    let [dst, src, ..] = q.ty;
+    let at = |i: usize| s.get(i).copied().unwrap_or(0);
+    let a = at(0);
+    [match (format(dst), format(src)) {
+        _ if small::handles(dst, src) => small::cvt(q, &s),
+        (None, None) => {
+            let v = value(src, a);
+            if q.has(q::sat) { clamp(v, dst.bits(), dst.is_signed()) } else { extend(dst, v as u64) }
+        }
+        (Some(f), None) => from_int(q, f, value(src, a)),
+        (None, Some(f)) => to_int(q, dst, f, a),
+        (Some(to), Some(from)) => between(q, to, from, a),
+    }]
+}
+
+/// To the width of a type and back to 64 bits, as it says.
+#[inline(always)]
+fn extend(ty: Ty, x: u64) -> u64 {
+    if ty.is_signed() { sext(x, ty.bits()) as u64 } else { zext(x, ty.bits()) }
+}
+
+#[inline(always)]
+fn from_int(q: Q, f: Format, v: i128) -> u64 {
+    let r = match (f.exp, f.mant, Round::of(q)) {
+        // The host rounds to nearest as well; from 128 bits down to 64 nothing is lost.
+        (8, 23, Round::Near) => (if v < 0 { v as i64 as f32 } else { v as u64 as f32 }).to_bits() as u64,
+        (11, _, Round::Near) => (if v < 0 { v as i64 as f64 } else { v as u64 as f64 }).to_bits(),
+        (_, _, mode) => f.encode(Num::int(v), mode, false),
+    };
+    if q.has(q::sat) { saturate(f, r) } else { r }
+}
+
+/// To [0, 1]; NaN and what is below give +0.
+#[inline(always)]
+fn saturate(f: Format, r: u64) -> u64 {
+    if r & f.sign() != 0 || f.is_nan(r) { 0 } else { r.min((f.bias as u64) << f.mant) }
+}
+
+/// A float operand; `.ftz` is about f32 only.
+#[inline(always)]
+fn operand(q: Q, f: Format, a: u64) -> u64 {
+    if q.has(q::ftz) && f.mant == 23 { float::flush(f32::from_bits(a as u32)).to_bits() as u64 } else { a }
+}
+
+#[inline(always)]
+fn to_f64(f: Format, a: u64) -> f64 {
+    match (f.exp, f.mant) {
+        (11, _) => f64::from_bits(a),
+        (5, _) => half::to_f64(Ty::F16, a),
+        (_, 7) => half::to_f64(Ty::Bf16, a),
+        _ => f32::from_bits(a as u32) as f64,
+    }
+}
+
+/// Rounds to an integer that f64 holds.
+#[inline(always)]
+fn integral(q: Q, x: f64) -> f64 {
+    match Round::of(q) {
+        Round::Zero => x.trunc(),
+        Round::Down => x.floor(),
+        Round::Up => x.ceil(),
+        _ => x.round_ties_even(),
+    }
+}
+
+/// Float to integer: out-of-range values are clamped.
+#[inline(always)]
+fn to_int(q: Q, dst: Ty, f: Format, a: u64) -> u64 {
+    let x = to_f64(f, operand(q, f, a));
+    if x.is_nan() {
+        // What an H200 gives: the manual leaves it open.
+        return if f.exp == 11 || dst.bits() == 64 { extend(dst, 1 << (dst.bits() - 1)) } else { 0 };
+    }
+    let x = integral(q, x);
+    // `as` clamps, too.
+    match dst {
+        Ty::U8 => x as u8 as u64,
+        Ty::U16 => x as u16 as u64,
+        Ty::U32 => x as u32 as u64,
+        Ty::S8 => x as i8 as u64,
+        Ty::S16 => x as i16 as u64,
+        Ty::S32 => x as i32 as u64,
+        Ty::S64 => x as i64 as u64,
+        _ => x as u64,
+    }
+}
+
+/// Float to float: also to an integral value of the same format.
+#[inline(always)]
+fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
+    let a = operand(q, from, a);
+    let x = to_f64(from, a);
+    if x.is_nan() {
+        return if q.has(q::sat) {
+            0
+        } else if to.exp == 11 {
+            // Payloads go through, quieted.
+            let payload = if from.exp == 11 { a } else { nan_from(from, a) };
+            payload | 1 << 51
+        } else {
+            tf32_place(to, to.nan) | if tf32(to) { 0x1fff } else { 0 }
+        };
+    }
+    let whole = q.has(q::rni) || q.has(q::rzi) || q.has(q::rmi) || q.has(q::rpi);
+    let x = if whole { integral(q, x) } else { x };
+    let mode = if whole { Round::Near } else { Round::of(q) };
+    let mut r = if to.exp == 11 {
+        x.to_bits()
+    } else if to.mant == 23 {
+        float::narrow(x, mode).to_bits() as u64
+    } else {
+        to.encode(F64.decode(x.to_bits()), mode, q.has(q::satfinite))
+    };
+    if q.has(q::ftz) && to.mant == 23 {
+        r = operand(q, F32, r);
+    }
+    if q.has(q::relu) && r & to.sign() != 0 {
+        r = 0;
+    }
+    tf32_place(to, if q.has(q::sat) { saturate(to, r) } else { r })
+}
+
+/// An f32's NaN as f64; f16 and bf16 have but one.
+#[inline(always)]
+fn nan_from(from: Format, a: u64) -> u64 {
+    if from.mant == 23 {
+        (a & 0x8000_0000) << 32 | 0x7ff0_0000_0000_0000 | (a & 0x7f_ffff) << 29
+    } else {
+        0x7fff_ffff_e000_0000
+    }
+}
+
+const fn tf32(f: Format) -> bool {
+    f.exp == 8 && f.mant == 10
+}
+
+/// A `.tf32` lies in the high 19 bits of its register.
+const fn tf32_place(f: Format, r: u64) -> u64 {
+    if tf32(f) { r << 13 } else { r }
+}
+
+/// `cvt.pack`: `a` and `b` saturated and put side by side, over the low bits of `c`.
+#[inline(always)]
+pub fn cvt_pack<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
+    let at = |i: usize| s.get(i).copied().unwrap_or(0);
+    let (bits, signed) = match q.ty[0] {
+        Ty::U16 => (16, false),
+        Ty::S16 => (16, true),
+        Ty::U8 => (8, false),
+        Ty::S8 => (8, true),
+        _ if q.has(q::u4) => (4, false),
+        _ if q.has(q::s4) => (4, true),
+        _ if q.has(q::u2) => (2, false),
+        _ => (2, true),
+    };
+    let part = |x: u64| zext(clamp(value(Ty::S32, x), bits, signed), bits);
+    let pair = part(at(0)) << bits | part(at(1));
+    [zext(at(2) << (2 * bits) | pair, 32)]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
+//!
+//! The plain host is sequentially consistent and has one view of memory, so a fence has nothing to wait for. Every one
+//! is still a call with its qualifiers: here the race detector of the monitor comes in.
+
+use super::{Done, active, place};
+use crate::fault::FaultKind;
+use crate::mem::address::{AddrSpace, Place};
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// `fence` with all its qualifiers; only `fence.proxy.tensormap::generic.acquire` has operands: `[addr], 128`.
+#[inline]
+pub fn fence<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    if !q.has(q::tensormap_generic) {
+        return Ok(());
+    }
+    let Some(addr) = s.first() else { return Ok(()) };
+    for l in active(x.mask) {
+        if !matches!(place(x, AddrSpace::Generic, addr[l], l)?, Place::Global { .. }) {
+            let wanted = "in global memory, where the tensor map of this fence must be".into();
+            return Err(x.fault(FaultKind::WrongWindow { addr: addr[l], wanted }, l as u32));
+        }
+    }
+    Ok(())
+}
+
+/// `fence.proxy`, where the emitted code keeps it an opcode of its own.
+#[inline]
+pub fn fence_proxy<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    fence(x, q, s, d)
+}
+
+/// `membar`, the older spelling.
+#[inline]
+pub fn membar<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    fence(x, q, s, d)
+}
+
+/// `membar.proxy`, where the emitted code keeps it an opcode of its own.
+#[inline]
+pub fn membar_proxy<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    fence(x, q, s, d)
+}

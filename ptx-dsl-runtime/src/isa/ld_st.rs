@@ -1,0 +1,168 @@
+//! `ld`, `ldu`, `st`, `st.bulk` (PTX ISA 9.7.9.8 to 9.7.9.14).
+//!
+//! The plain host runs one warp after the other, so every access is seen by all at once: `.volatile`, `.relaxed`,
+//! `.acquire`, `.release`, scopes and cache hints change nothing here. The monitor sees them by the statement.
+
+use super::{Done, active, space};
+use crate::fault::FaultKind;
+use crate::qual::{Q, Ty, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// `value` as the type reads it, extended to 64 bits.
+#[inline(always)]
+const fn extend(ty: Ty, value: u64) -> u64 {
+    match ty.bits() {
+        8 if ty.is_signed() => value as u8 as i8 as u64,
+        16 if ty.is_signed() => value as u16 as i16 as u64,
+        32 if ty.is_signed() => value as u32 as i32 as u64,
+        8 => value as u8 as u64,
+        16 => value as u16 as u64,
+        32 => value as u32 as u64,
+        _ => value,
+    }
+}
+
+/// Size of one element as it takes a place in the operand list: a `.b128` value takes two.
+#[inline(always)]
+pub(super) const fn element(ty: Ty) -> u32 {
+    if ty.bytes() > 8 { 8 } else { ty.bytes() }
+}
+
+/// The elements of `bytes` bytes each, from the value of a whole vector.
+#[inline(always)]
+pub(super) fn get(v: &[u64; 4], i: usize, bytes: u32) -> u64 {
+    let bit = i as u32 * bytes * 8;
+    v.get(bit as usize / 64).map_or(0, |word| word >> (bit % 64))
+}
+
+/// Puts element `i` of `bytes` bytes into the value of a whole vector.
+#[inline(always)]
+pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
+    let bit = i as u32 * bytes * 8;
+    if let Some(word) = v.get_mut(bit as usize / 64) {
+        *word |= (value & (u64::MAX >> (64 - bytes * 8))) << (bit % 64);
+    }
+}
+
+/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements.
+#[inline]
+pub fn ld<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    let (space, bytes) = (space(q), element(q.ty[0]));
+    let mut d = d;
+    for l in active(x.mask) {
+        let v = x.read(space, s[0][l], bytes * D as u32, l as u32)?;
+        for (i, d) in d.iter_mut().enumerate() {
+            d[l] = extend(q.ty[0], get(&v, i, bytes));
+        }
+    }
+    Ok(())
+}
+
+/// `ldu`: a load from an address that is the same in all threads.
+#[inline]
+pub fn ldu<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    ld(x, q, s, d)
+}
+
+/// `st`: `[addr]`, the elements, `{cache-policy}`.
+#[inline]
+pub fn st<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    let (space, bytes) = (space(q), element(q.ty[0]));
+    let n = if q.has(q::v8) {
+        8
+    } else if q.has(q::v4) {
+        4
+    } else if q.has(q::v2) || matches!(q.ty[0], Ty::B128) {
+        2
+    } else {
+        1
+    };
+    for l in active(x.mask) {
+        let mut v = [0; 4];
+        for (i, b) in s.iter().skip(1).take(n).enumerate() {
+            put(&mut v, i, bytes, b[l]);
+        }
+        x.write(space, s[0][l], bytes * n as u32, v, l as u32)?;
+    }
+    Ok(())
+}
+
+/// `st.bulk`: zeros `size` bytes of the own shared memory; `[addr], size, initval`.
+pub fn st_bulk<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    let space = space(q);
+    for l in active(x.mask) {
+        let (addr, size) = (s[0][l], s.get(1).map_or(0, |s| s[l]));
+        super::own_shared_object(x, space, addr, 8, l, "the operand of `st.bulk`")?;
+        if !size.is_multiple_of(8) {
+            let kind = FaultKind::undefined(
+                format!("`st.bulk` of {size} bytes, which is no multiple of 8"),
+                "9.7.9.13",
+                "round the size up to a multiple of 8",
+            );
+            return Err(x.fault(kind, l as u32));
+        }
+        let mut at = 0;
+        while at < size {
+            x.write(space, addr.wrapping_add(at), 8, [0; 4], l as u32)?;
+            at += 8;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_extend_as_their_type_says() {
+        let table = [
+            (Ty::S8, 0x80, 0xffff_ffff_ffff_ff80),
+            (Ty::S8, 0x7f, 0x7f),
+            (Ty::U8, 0xff, 0xff),
+            (Ty::B16, 0x1_8000, 0x8000),
+            (Ty::S16, 0x8000, 0xffff_ffff_ffff_8000),
+            (Ty::S32, 0x8000_0000, 0xffff_ffff_8000_0000),
+            (Ty::F32, 0x8000_0000, 0x8000_0000),
+            (Ty::S64, 0x8000_0000_0000_0000, 0x8000_0000_0000_0000),
+            (Ty::B128, 0x8000_0000_0000_0000, 0x8000_0000_0000_0000),
+        ];
+        for (ty, from, to) in table {
+            assert_eq!(extend(ty, from), to, "{ty:?}");
+        }
+    }
+
+    #[test]
+    fn elements_lie_in_order() {
+        let v = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908, 0x1716_1514_1312_1110, 0x1f1e_1d1c_1b1a_1918];
+        assert_eq!(extend(Ty::B32, get(&v, 5, 4)), 0x1716_1514);
+        assert_eq!(extend(Ty::B8, get(&v, 3, 1)), 3);
+        assert_eq!(extend(Ty::B16, get(&v, 7, 2)), 0x0f0e);
+        assert_eq!(get(&v, 2, 8), 0x1716_1514_1312_1110);
+        let mut w = [0; 4];
+        for i in 0..8 {
+            put(&mut w, i, 4, 0xdead_0000_0000_0000 | get(&v, i, 4));
+        }
+        assert_eq!(w, v);
+    }
+}

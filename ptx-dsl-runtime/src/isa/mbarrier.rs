@@ -1,0 +1,245 @@
+//! `mbarrier.*` (PTX ISA 9.7.13.15): finds the object of each lane and puts it through [`crate::sync::mbarrier`].
+//!
+//! Lanes go one after the other, lowest first. `.sem` and `.scope` change nothing on the plain host.
+
+use super::{Done, active, own_shared_object, set, shared_object, space};
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::{Flow, Wait};
+use crate::qual::{Q, q};
+use crate::sync::mbarrier::{self as object, Arrive, Layout};
+use crate::{Ctx, Lanes, Monitor};
+
+const WHAT: &str = "the mbarrier object";
+
+/// The object an operation that works on peers too names.
+fn find<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
+    shared_object(x, space(q), addr, 8, lane, WHAT)
+}
+
+/// The object an operation on the own CTA's names.
+fn find_own<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<u32, Box<Fault>> {
+    own_shared_object(x, space(q), addr, 8, lane, WHAT)
+}
+
+const fn layout(q: Q) -> Layout {
+    if q.has(q::layout_v1) { Layout::V1 } else { Layout::V0 }
+}
+
+/// `mbarrier.init [addr], count`
+pub fn mbarrier_init<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    for l in active(x.mask) {
+        let offset = find_own(x, q, s[0][l], l)?;
+        let count = s.get(1).map_or(0, |c| c[l]) as u32;
+        let rank = x.rank();
+        x.mbarrier_lifetime(rank, offset, true, l as u32)?;
+        x.mbarrier(rank, offset, |_| object::init(layout(q), count).map(|new| (new, ())), l as u32)?;
+    }
+    Ok(())
+}
+
+/// `mbarrier.inval [addr]`
+pub fn mbarrier_inval<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    for l in active(x.mask) {
+        let offset = find_own(x, q, s[0][l], l)?;
+        let rank = x.rank();
+        x.mbarrier(rank, offset, |word| object::inval(word).map(|new| (new, ())), l as u32)?;
+        x.mbarrier_lifetime(rank, offset, false, l as u32)?;
+    }
+    Ok(())
+}
+
+/// The CTAs an operation reaches: the one that owns the address, or with `.multicast::cluster::32b` those of the mask
+/// in the last operand.
+fn reached<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], lane: usize) -> Result<Vec<(u32, u32)>, Box<Fault>> {
+    let (rank, offset) = find(x, q, s[0][lane], lane)?;
+    if !q.has(q::multicast_cluster_32b) {
+        return Ok(vec![(rank, offset)]);
+    }
+    let mask = s.last().map_or(0, |m| m[lane]) as u32;
+    let size = x.cluster_size();
+    if let Some(rank) = active(mask).map(|r| r as u32).find(|&r| r >= size) {
+        return Err(x.fault(FaultKind::NoSuchRank { rank, size }, lane as u32));
+    }
+    Ok(active(mask).map(|r| (r as u32, offset)).collect())
+}
+
+fn tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], expect: bool) -> Done {
+    for l in active(x.mask) {
+        let bytes = s.get(1).map_or(0, |t| t[l]) as u32;
+        let step = if expect { object::expect_tx } else { object::complete_tx };
+        for (rank, offset) in reached(x, q, s, l)? {
+            x.mbarrier(rank, offset, |word| step(word, bytes), l as u32)?;
+        }
+    }
+    Ok(())
+}
+
+/// `mbarrier.expect_tx [addr], txCount{, ctaMask}`
+pub fn mbarrier_expect_tx<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    tx(x, q, &s, true)
+}
+
+/// `mbarrier.complete_tx [addr], txCount{, ctaMask}`
+pub fn mbarrier_complete_tx<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    tx(x, q, &s, false)
+}
+
+fn arrive_on<M: Monitor, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    mut d: [&mut Lanes; D],
+    drop: bool,
+) -> Done {
+    // behind the address: count or txCount, then the mask of a multicast
+    let operands = &s[1.min(s.len())..s.len() - usize::from(q.has(q::multicast_cluster_32b) && s.len() > 1)];
+    for l in active(x.mask) {
+        let operand = operands.first().map(|v| v[l] as u32);
+        let (count, expect_tx) =
+            if q.has(q::expect_tx) { (1, Some(operand.unwrap_or(0))) } else { (operand.unwrap_or(1), None) };
+        let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx };
+        for (rank, offset) in reached(x, q, s, l)? {
+            let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
+            // an arrive on a peer's object returns nothing
+            set(&mut d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
+        }
+    }
+    Ok(())
+}
+
+/// `mbarrier.arrive state, [addr]{, count or txCount}{, ctaMask}`
+pub fn mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    arrive_on(x, q, &s, d, false)
+}
+
+/// `mbarrier.arrive_drop state, [addr]{, count or txCount}{, ctaMask}`
+pub fn mbarrier_arrive_drop<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Done {
+    arrive_on(x, q, &s, d, true)
+}
+
+/// Objects that waits have found incomplete: rank, offset, parity of the phase.
+type Missing = Vec<(u32, u32, u64)>;
+
+/// Looks at the object of every active lane and writes `waitComplete`. Gives whether any lane's phase is complete, and
+/// the objects whose phase is not.
+///
+/// A report predicate and value are false and 0: nothing the host runs today makes a report, so a conditional phase
+/// (`.phase_type::conditional`) completes with its primary one.
+fn look<M: Monitor, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    d: &mut [&mut Lanes; D],
+) -> Result<(bool, Missing), Box<Fault>> {
+    let (mut complete, mut missing) = (false, Missing::new());
+    let rank = x.rank();
+    for l in active(x.mask) {
+        let offset = find_own(x, q, s[0][l], l)?;
+        let phase = s.get(1).map_or(0, |p| p[l]);
+        let parity = if q.has(q::parity) {
+            phase & 1
+        } else {
+            object::state_parity(phase).map_err(|e| x.fault(e.fault(offset), l as u32))?
+        };
+        let done = x.mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
+        if done {
+            complete = true;
+        } else if !missing.contains(&(rank, offset, parity)) {
+            missing.push((rank, offset, parity));
+        }
+        set(d, 0, l, done.into());
+        set(d, 1, l, 0);
+        set(d, 2, l, 0);
+    }
+    Ok((complete, missing))
+}
+
+/// `mbarrier.test_wait waitComplete, [addr], state or phaseParity`
+pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    let (_, missing) = look(x, q, &s, &mut d)?;
+    if !missing.is_empty() {
+        x.yield_now();
+    }
+    Ok(())
+}
+
+/// `mbarrier.try_wait waitComplete, [addr], state or phaseParity{, timeHint}`: waits while no lane can go on.
+///
+/// The time hint is ignored: the machine ends a wait that nothing else can end.
+pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Result<Flow, Box<Fault>> {
+    let (complete, missing) = look(x, q, &s, &mut d)?;
+    if !complete && !missing.is_empty() && !x.resumed() {
+        return Ok(Flow::Wait(Wait::Mbarrier(missing)));
+    }
+    Ok(Flow::Next)
+}
+
+/// `mbarrier.pending_count count, state`
+pub fn mbarrier_pending_count<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    for l in active(x.mask) {
+        let count = object::pending_count(s[0][l]).map_err(|e| x.fault(e.fault(0), l as u32))?;
+        set(&mut d, 0, l, count.into());
+    }
+    Ok(())
+}
+
+/// `mbarrier.check_layout p, [addr]`
+pub fn mbarrier_check_layout<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    let rank = x.rank();
+    for l in active(x.mask) {
+        let offset = find_own(x, q, s[0][l], l)?;
+        let is = x.mbarrier(rank, offset, |w| object::check_layout(w, layout(q)).map(|is| (w, is)), l as u32)?;
+        set(&mut d, 0, l, is.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! What the threads of a warp do together: `elect.sync`, `vote`, `shfl`, `match`, `redux.sync`, `activemask`
+//! (PTX ISA 9.7.9.5, 9.7.9.6 and 9.7.13.9 to 9.7.13.14).
+//!
+//! The `.sync` ones wait until all live lanes of their membermask are at the instruction. Lanes of a warp may name
+//! different masks; each mask is then a group of its own.
+
+use super::{Done, active, set};
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::Flow;
+use crate::qual::{Q, Ty, q};
+use crate::{Ctx, Lanes, Monitor};
+
+type Blocks = Result<Flow, Box<Fault>>;
+
+/// The active lanes by the membermask they name: (membermask, lanes). A lane must be in its own mask.
+pub(super) fn groups<M: Monitor>(
+    x: &Ctx<'_, M>,
+    members: &Lanes,
+    opcode: &str,
+) -> Result<Vec<(u32, u32)>, Box<Fault>> {
+    split(x.mask, members).map_err(|lane| {
+        let mask = members[lane as usize] as u32;
+        let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which leaves it out");
+        x.fault(FaultKind::Members { what }, lane)
+    })
+}
+
+/// As [`groups`]; the error is a lane outside of its mask.
+fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
+    let (mut left, mut all) = (mask, Vec::with_capacity(1));
+    while left != 0 {
+        let first = left.trailing_zeros();
+        let named = members[first as usize] as u32;
+        let lanes = active(left).filter(|&l| members[l] as u32 == named).fold(0, |m, l| m | 1 << l);
+        if lanes & !named != 0 {
+            return Err((lanes & !named).trailing_zeros());
+        }
+        all.push((named, lanes));
+        left &= !lanes;
+    }
+    Ok(all)
+}
+
+/// Waits for the members, then runs `f` once per group, with the lanes that take part.
+fn together<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    members: Option<&&Lanes>,
+    opcode: &str,
+    mut f: impl FnMut(&Ctx<'_, M>, u32),
+) -> Blocks {
+    let Some(members) = members else { return Ok(Flow::Next) };
+    let groups = groups(x, members, opcode)?;
+    for &(named, _) in &groups {
+        if let Some(wait) = x.warp_rendezvous(named) {
+            return Ok(Flow::Wait(wait));
+        }
+    }
+    for (_, lanes) in groups {
+        f(x, lanes);
+    }
+    Ok(Flow::Next)
+}
+
+/// `elect.sync d|p, membermask`: the lowest active lane, as hardware does; the manual leaves the choice open.
+pub fn elect_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    together(x, s.first(), "elect.sync", |_, lanes| {
+        let leader = lanes.trailing_zeros();
+        for l in active(lanes) {
+            set(&mut d, 0, l, leader.into());
+            set(&mut d, 1, l, (l as u32 == leader).into());
+        }
+    })
+}
+
+/// `.all`, `.any`, `.uni` or `.ballot` over the lanes whose predicate is in `ayes`.
+fn tally(q: Q, lanes: u32, ayes: u32) -> u64 {
+    if q.has(q::ballot) {
+        ayes.into()
+    } else if q.has(q::all) {
+        (ayes == lanes).into()
+    } else if q.has(q::any) {
+        (ayes != 0).into()
+    } else {
+        (ayes == lanes || ayes == 0).into()
+    }
+}
+
+fn vote_of<const D: usize>(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut Lanes; D]) {
+    let ayes = active(lanes).filter(|&l| a.is_some_and(|a| a[l] & 1 != 0)).fold(0, |m, l| m | 1 << l);
+    for l in active(lanes) {
+        set(d, 0, l, tally(q, lanes, ayes));
+    }
+}
+
+/// `vote.sync d, a, membermask`
+pub fn vote_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    together(x, s.get(1), "vote.sync", |_, lanes| vote_of(q, lanes, s.first(), &mut d))
+}
+
+/// `vote d, a`, without a mask: the active lanes.
+pub fn vote<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    vote_of(q, x.mask, s.first(), &mut d);
+    Ok(())
+}
+
+/// How `shfl` finds its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+const fn mode(q: Q) -> Mode {
+    if q.has(q::up) {
+        Mode::Up
+    } else if q.has(q::down) {
+        Mode::Down
+    } else if q.has(q::bfly) {
+        Mode::Bfly
+    } else {
+        Mode::Idx
+    }
+}
+
+/// The source lane and whether it is in range; `c` holds the clamp value in bits 0 to 4, the segment mask in 8 to 12.
+fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let (b, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
+    let min = lane & segment;
+    let max = min | clamp & !segment;
+    let (from, ok) = match mode {
+        Mode::Up => (lane as i32 - b as i32, lane as i32 - b as i32 >= max as i32),
+        Mode::Down => ((lane + b) as i32, lane + b <= max),
+        Mode::Bfly => ((lane ^ b) as i32, lane ^ b <= max),
+        Mode::Idx => ((min | b & !segment) as i32, min | b & !segment <= max),
+    };
+    if ok { (from as u32 & 31, true) } else { (lane, false) }
+}
+
+/// `lanes` take part, `born` are the lanes that the warp ever had.
+fn exchange<const D: usize>(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes; D]) {
+    let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
+    for l in active(lanes) {
+        let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
+        // The manual leaves lanes that do not take part open. A lane that the warp never had reads as 0 on hardware.
+        let (value, ok) = if born >> from & 1 == 0 {
+            (0, ok)
+        } else if lanes >> from & 1 == 0 {
+            (operand(0, l), false)
+        } else {
+            (operand(0, from as usize), ok)
+        };
+        set(d, 0, l, value & 0xffff_ffff);
+        set(d, 1, l, ok.into());
+    }
+}
+
+/// The lanes the warp started with: the last warp of a CTA may be partial.
+fn born<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
+    let threads = x.ntid().into_iter().map(u64::from).product::<u64>();
+    match threads.saturating_sub(u64::from(x.warp) * 32) {
+        n @ 0..32 => (1 << n) - 1,
+        _ => u32::MAX,
+    }
+}
+
+/// `shfl.sync d|p, a, b, c, membermask`
+pub fn shfl_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    together(x, s.get(3), "shfl.sync", |x, lanes| exchange(q, lanes, born(x), &s, &mut d))
+}
+
+/// `shfl d|p, a, b, c`, without a mask: the active lanes.
+pub fn shfl<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    exchange(q, x.mask, born(x), &s, &mut d);
+    Ok(())
+}
+
+/// `match.any.sync` and `match.all.sync d|p, a, membermask`
+pub fn match_<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    let unused = if matches!(q.ty[0], Ty::B64) { 0 } else { 32 };
+    let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
+    together(x, s.get(1), "match.sync", |_, lanes| {
+        for l in active(lanes) {
+            let same = active(lanes).filter(|&o| a(o) == a(l)).fold(0u32, |m, o| m | 1 << o);
+            let all = same == lanes;
+            set(&mut d, 0, l, if all || q.has(q::any) { same.into() } else { 0 });
+            set(&mut d, 1, l, all.into());
+        }
+    })
+}
+
+/// `match.any.sync` and `match.all.sync`, where the emitted code keeps `.sync` in the opcode.
+pub fn match_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    d: [&mut Lanes; D],
+) -> Blocks {
+    match_(x, q, s, d)
+}
+
+/// The reduction of 32-bit values.
+fn reduce(q: Q, values: impl Iterator<Item = u32>) -> u32 {
+    if q.ty[0] == Ty::F32 {
+        return reduce_f32(q, values);
+    }
+    let signed = q.ty[0].is_signed();
+    // flipping the sign bit orders signed values as unsigned ones
+    let key = |v: u32| if signed { v ^ 1 << 31 } else { v };
+    let step = |a: u32, b: u32| {
+        if q.has(q::and) {
+            a & b
+        } else if q.has(q::or) {
+            a | b
+        } else if q.has(q::xor) {
+            a ^ b
+        } else if q.has(q::min) {
+            if key(b) < key(a) { b } else { a }
+        } else if q.has(q::max) {
+            if key(b) > key(a) { b } else { a }
+        } else {
+            a.wrapping_add(b)
+        }
+    };
+    values.reduce(step).unwrap_or(0)
+}
+
+/// Numbers only, unless `.NaN` lets one NaN win; +0 is above -0.
+fn reduce_f32(q: Q, values: impl Iterator<Item = u32>) -> u32 {
+    const NAN: u32 = 0x7fff_ffff;
+    let nan = |v: u32| v & 0x7fff_ffff > 0x7f80_0000;
+    let key = |v: u32| if v >> 31 != 0 { !v } else { v | 1 << 31 };
+    let mut best: Option<u32> = None;
+    for v in values.map(|v| if q.has(q::abs) { v & 0x7fff_ffff } else { v }) {
+        if nan(v) {
+            if q.has(q::NaN) {
+                return NAN;
+            }
+            continue;
+        }
+        best = Some(match best {
+            Some(b) if (key(b) < key(v)) != q.has(q::max) => b,
+            _ => v,
+        });
+    }
+    best.unwrap_or(NAN)
+}
+
+/// `redux.sync d, a, membermask`
+pub fn redux_sync<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    together(x, s.get(1), "redux.sync", |_, lanes| {
+        let result = reduce(q, active(lanes).map(|l| s.first().map_or(0, |a| a[l]) as u32));
+        for l in active(lanes) {
+            set(&mut d, 0, l, result.into());
+        }
+    })
+}
+
+/// `activemask d`
+pub fn activemask<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    _: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Done {
+    for l in active(x.mask) {
+        set(&mut d, 0, l, x.mask.into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_grouped_by_the_mask_they_name() {
+        let two: Lanes = std::array::from_fn(|l| if l < 16 { 0xffff } else { 0xffff_0000 });
+        assert_eq!(split(u32::MAX, &two), Ok(vec![(0xffff, 0xffff), (0xffff_0000, 0xffff_0000)]));
+        assert_eq!(split(0x0003_0001, &two), Ok(vec![(0xffff, 1), (0xffff_0000, 0x0003_0000)]));
+        assert_eq!(split(0b110, &[0b010; 32]), Err(2));
+        assert_eq!(split(0, &two), Ok(vec![]));
+    }
+
+    #[test]
+    fn shfl_finds_its_source() {
+        // what CUDA's __shfl_*_sync pass: c = (32 - width) << 8 | (up ? 0 : 31)
+        let whole = |up: bool| if up { 0 } else { 0x1f };
+        let eight = |up: bool| 24 << 8 | whole(up);
+        let table = [
+            (Mode::Up, 5, 1, whole(true), (4, true)),
+            (Mode::Up, 0, 1, whole(true), (0, false)),
+            (Mode::Up, 9, 2, eight(true), (9, false)),
+            (Mode::Up, 10, 2, eight(true), (8, true)),
+            (Mode::Down, 30, 1, whole(false), (31, true)),
+            (Mode::Down, 31, 1, whole(false), (31, false)),
+            (Mode::Down, 6, 2, eight(false), (6, false)),
+            (Mode::Down, 13, 2, eight(false), (15, true)),
+            (Mode::Bfly, 5, 1, whole(false), (4, true)),
+            (Mode::Bfly, 5, 16, whole(false), (21, true)),
+            (Mode::Bfly, 5, 8, eight(false), (5, false)),
+            (Mode::Idx, 9, 3, whole(false), (3, true)),
+            (Mode::Idx, 9, 35, whole(false), (3, true)),
+            (Mode::Idx, 9, 3, eight(false), (11, true)),
+            (Mode::Idx, 9, 11, eight(false), (11, true)),
+            (Mode::Idx, 9, 7, 3, (9, false)),
+        ];
+        for (i, (mode, lane, b, c, want)) in table.into_iter().enumerate() {
+            assert_eq!(source(mode, lane, b, c), want, "row {i}");
+        }
+    }
+
+    #[test]
+    fn shfl_from_lanes_that_are_not_there() {
+        let a: Lanes = std::array::from_fn(|l| 100 + l as u64);
+        let (b, c) = ([3; 32], [31; 32]);
+        let (mut d, mut p) = ([7; 32], [7; 32]);
+        let q = Q::new(&[q::idx], &[Ty::B32]);
+        exchange(q, 0b0111, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        assert_eq!((&d[..4], &p[..4]), (&[100, 101, 102, 7][..], &[0, 0, 0, 7][..]), "lane 3 does not take part");
+        exchange(q, 0b0111, 0b0111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        assert_eq!(&d[..4], &[0, 0, 0, 7], "lane 3 never was");
+        exchange(q, 0b1111, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        assert_eq!((&d[..4], &p[..4]), (&[103; 4][..], &[1; 4][..]));
+    }
+
+    #[test]
+    fn votes() {
+        let of = |f, ayes| tally(Q::new(&[f], &[]), 0b1011, ayes);
+        assert_eq!([of(q::all, 0b1011), of(q::all, 0b0011), of(q::all, 0)], [1, 0, 0]);
+        assert_eq!([of(q::any, 0b1011), of(q::any, 0b0010), of(q::any, 0)], [1, 1, 0]);
+        assert_eq!([of(q::uni, 0b1011), of(q::uni, 0b0010), of(q::uni, 0)], [1, 0, 1]);
+        assert_eq!(of(q::ballot, 0b0010), 2);
+    }
+
+    #[test]
+    fn reductions() {
+        let of = |f: &[crate::qual::Flag], ty, v: &[u32]| reduce(Q::new(f, &[ty]), v.iter().copied());
+        assert_eq!(of(&[q::add], Ty::U32, &[u32::MAX, 3]), 2);
+        assert_eq!(of(&[q::min], Ty::S32, &[1, u32::MAX]), u32::MAX);
+        assert_eq!(of(&[q::min], Ty::U32, &[1, u32::MAX]), 1);
+        assert_eq!(of(&[q::max], Ty::S32, &[1, u32::MAX, 0]), 1);
+        assert_eq!(of(&[q::and], Ty::B32, &[6, 3]), 2);
+        assert_eq!(of(&[q::or], Ty::B32, &[6, 3]), 7);
+        assert_eq!(of(&[q::xor], Ty::B32, &[6, 3, 1]), 4);
+        const ONE: u32 = 0x3f80_0000;
+        const MINUS_TWO: u32 = 0xc000_0000;
+        const QNAN: u32 = 0x7fc0_0000;
+        assert_eq!(of(&[q::min], Ty::F32, &[ONE, MINUS_TWO, QNAN]), MINUS_TWO);
+        assert_eq!(of(&[q::min, q::NaN], Ty::F32, &[ONE, MINUS_TWO, QNAN]), 0x7fff_ffff);
+        assert_eq!(of(&[q::max, q::abs], Ty::F32, &[ONE, MINUS_TWO]), 0x4000_0000);
+        assert_eq!(of(&[q::max], Ty::F32, &[QNAN, QNAN]), 0x7fff_ffff);
+        assert_eq!(of(&[q::min], Ty::F32, &[0, 0x8000_0000]), 0x8000_0000);
+        assert_eq!(of(&[q::max], Ty::F32, &[0x8000_0000, 0]), 0);
+    }
+}

@@ -1,0 +1,31 @@
+//! The host machine of `ptx-dsl`: runs kernels across warps, CTAs and clusters, and reports what they do wrong.
+//!
+//! It knows nothing of PTX text. The macro emits a [`Kernel`] whose regions call the functions of [`isa`].
+
+pub mod emitted;
+pub mod fault;
+pub mod host;
+pub mod isa;
+pub mod kernel;
+pub mod lanes;
+pub mod launch;
+pub mod machine;
+pub mod mem;
+pub mod monitor;
+pub mod qual;
+pub mod schedule;
+pub mod sync;
+
+pub use emitted::*;
+pub use fault::{Fault, FaultKind};
+pub use host::{Host, Report};
+pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
+pub use lanes::lanes;
+pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, launch};
+pub use machine::Ctx;
+pub use mem::address::AddrSpace;
+pub use monitor::{Checked, Monitor, Off};
+pub use qual::{Flag, Q, Ty, q};
+
+/// A register of a warp: 32 lanes of bits, zero-extended.
+pub type Lanes = [u64; 32];

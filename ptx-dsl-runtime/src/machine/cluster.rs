@@ -1,0 +1,109 @@
+//! A resident cluster: its CTAs, its threads, and what they wait for.
+
+use std::collections::VecDeque;
+
+use crate::kernel::{Pc, Wait};
+use crate::sync::barrier::Barrier;
+use crate::sync::cluster::ClusterBarrier;
+
+/// Warps `lo..hi` of CTA `cta`, all at `pc`, all with the lanes of `mask` active.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Cohort {
+    pub cta: u32,
+    pub lo: u32,
+    pub hi: u32,
+    pub mask: u32,
+    pub pc: Pc,
+    /// The wait at `pc` is over; `result` is what it brought.
+    pub resumed: bool,
+    pub result: u64,
+    /// Fragments of a warp run in the order (epoch, pc): those behind first, so that they meet again. Who runs long or yields
+    /// moves to the next epoch, so that a fragment that spins does not keep the others from running.
+    pub epoch: u32,
+    pub spent: u32,
+}
+
+impl Cohort {
+    pub fn overlaps(&self, o: &Cohort) -> bool {
+        self.cta == o.cta && self.lo < o.hi && o.lo < self.hi
+    }
+
+    /// Can be one cohort, if the lanes allow it.
+    pub fn agrees(&self, o: &Cohort) -> bool {
+        self.cta == o.cta && self.pc == o.pc && self.resumed == o.resumed && self.result == o.result
+    }
+}
+
+/// A cohort that waits at its `pc`.
+#[derive(Debug, Clone)]
+pub(crate) struct Parked {
+    pub c: Cohort,
+    pub wait: Wait,
+    /// statement, for reports
+    pub site: u32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Cta {
+    /// Live lanes by warp, and their number.
+    pub live: Vec<u32>,
+    pub threads: u32,
+    pub exited: bool,
+    pub barriers: [Barrier; 16],
+    pub shared: Vec<u8>,
+    pub local: Vec<u8>,
+    /// A response of failure has been observed (cluster launch control).
+    pub clc_failed: bool,
+}
+
+/// A place for a resident cluster.
+#[derive(Debug, Default)]
+pub(crate) struct Cluster {
+    pub resident: bool,
+    /// `%clusterid`
+    pub id: [u32; 3],
+    pub ctas: Vec<Cta>,
+    pub barrier: ClusterBarrier,
+    pub ready: VecDeque<Cohort>,
+    pub parked: Vec<Parked>,
+    /// Something that parked cohorts wait for may have changed.
+    pub dirty: bool,
+}
+
+impl Cluster {
+    /// A new cluster takes this place: all full warps of a CTA start as one cohort.
+    pub fn start(&mut self, id: [u32; 3], ctas: usize, threads: u32, shared: usize, local: usize) {
+        let warps = threads.div_ceil(32);
+        let last = u32::MAX >> ((32 - threads % 32) % 32);
+        self.resident = true;
+        self.id = id;
+        self.ctas.resize_with(ctas, Cta::default);
+        self.ready.clear();
+        self.parked.clear();
+        self.dirty = false;
+        self.barrier = ClusterBarrier::new(warps as usize * ctas, threads * ctas as u32);
+        for (rank, cta) in self.ctas.iter_mut().enumerate() {
+            cta.live.clear();
+            cta.live.resize(warps as usize, u32::MAX);
+            if let Some(l) = cta.live.last_mut() {
+                *l = last;
+            }
+            cta.threads = threads;
+            cta.exited = false;
+            cta.barriers = Default::default();
+            cta.shared.clear();
+            cta.shared.resize(shared, 0);
+            // large and mostly unused: fresh pages cost nothing until touched
+            cta.local = vec![0; local];
+            cta.clc_failed = false;
+            let whole = threads / 32;
+            let start = Cohort { cta: rank as u32, ..Cohort::default() };
+            if whole > 0 {
+                self.ready.push_back(Cohort { hi: whole, mask: u32::MAX, ..start });
+            }
+            if whole < warps {
+                self.ready.push_back(Cohort { lo: whole, hi: warps, mask: last, ..start });
+            }
+        }
+    }
+}

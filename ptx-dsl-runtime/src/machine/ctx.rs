@@ -1,0 +1,395 @@
+//! What a region sees of the machine: ids, masks, and where its lanes go.
+
+use crate::fault::{At, Fault, FaultKind, ThreadId};
+use crate::host::{Host, Report};
+use crate::kernel::{Flow, KernelInfo, Pc, Wait};
+use crate::launch::{CancelHandle, Launch};
+use crate::machine::agent::Response;
+use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::mem::global::Global;
+use crate::monitor::{Monitor, Who};
+use crate::schedule::{Choice, Scheduler};
+
+/// Regions a cohort runs before others have a turn.
+const QUANTUM: u64 = 4096;
+
+/// Warp `warp` goes on at `pc` with the lanes of `mask`, or waits there.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub warp: u32,
+    pub mask: u32,
+    pub pc: Pc,
+    pub wait: Option<Wait>,
+    pub site: u32,
+}
+
+/// The machine, as seen by the region that runs on it.
+pub struct Ctx<'a, M> {
+    /// Active lanes.
+    pub mask: u32,
+    /// The PTX statement that runs, for faults.
+    pub site: u32,
+    /// The current warp in its CTA.
+    pub warp: u32,
+    pub(crate) cur: Cohort,
+    pub(crate) slot: usize,
+    pub(crate) parts: Vec<Part>,
+    /// `step` should return to the driver after this region.
+    pub(crate) leave: bool,
+    /// Another resident cluster should have a turn.
+    pub(crate) rotate: bool,
+    pub(crate) yielded: bool,
+    pub(crate) turns: u64,
+    checkpoint: u64,
+    limit: u64,
+    cancel: Option<CancelHandle>,
+    pub(crate) info: &'static KernelInfo,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) cluster: [u32; 3],
+    pub(crate) threads: u32,
+    pub(crate) dynamic_shared: u32,
+    tids: Vec<[u32; 3]>,
+    pub(crate) params: Vec<u8>,
+    pub(crate) global: Global<'a>,
+    /// Places for resident clusters.
+    pub(crate) clusters: Vec<Cluster>,
+    /// The next pending cluster, counted through the grid, and how many there are.
+    pub(crate) next_cluster: u64,
+    pub(crate) all_clusters: u64,
+    pub(crate) responses: Vec<Response>,
+    pub(crate) monitor: M,
+    /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
+    pub(crate) progress: u64,
+    pub(crate) probing: bool,
+    scheduler: Box<dyn Scheduler>,
+    record: Option<Vec<u32>>,
+    pub(crate) report: Report,
+}
+
+impl<'a, M: Monitor> Ctx<'a, M> {
+    pub(crate) fn new(
+        host: &Host<M>,
+        launch: &Launch,
+        info: &'static KernelInfo,
+        params: Vec<u8>,
+        global: Global<'a>,
+    ) -> Self {
+        let block @ [bx, by, bz] = launch.block;
+        let cluster = launch.cluster_dims(info);
+        let threads = bx * by * bz;
+        let all_clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product::<u64>();
+        let slots = all_clusters.min(host.resident() as u64) as usize;
+        Ctx {
+            mask: 0,
+            site: 0,
+            warp: 0,
+            cur: Cohort::default(),
+            slot: 0,
+            parts: Vec::new(),
+            leave: false,
+            rotate: false,
+            yielded: false,
+            turns: 0,
+            checkpoint: 0,
+            limit: launch.step_limit,
+            cancel: launch.cancel.clone(),
+            info,
+            grid: launch.grid,
+            block,
+            cluster,
+            threads,
+            dynamic_shared: launch.dynamic_shared,
+            tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
+            params,
+            global,
+            clusters: (0..slots).map(|_| Cluster::default()).collect(),
+            next_cluster: 0,
+            all_clusters,
+            responses: Vec::new(),
+            monitor: M::default(),
+            progress: 0,
+            probing: false,
+            scheduler: host.scheduler(),
+            record: host.records().then(Vec::new),
+            report: Report::default(),
+        }
+    }
+
+    pub(crate) fn into_report(self) -> Report {
+        Report { turns: self.turns, schedule: self.record.unwrap_or_default(), ..self.report }
+    }
+
+    pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
+        if n < 2 {
+            return 0;
+        }
+        let i = self.scheduler.choose(what, n).min(n - 1);
+        if let Some(record) = &mut self.record {
+            record.push(i as u32);
+        }
+        i
+    }
+
+    /// Before a cohort's turn: until when it may run.
+    pub(crate) fn begin(&mut self, diverged: bool) {
+        let quantum = QUANTUM >> (2 * self.choose(Choice::Quantum, 7));
+        self.checkpoint = self.limit.min(self.turns + quantum);
+        self.leave = diverged;
+        self.yielded = false;
+        self.parts.clear();
+    }
+
+    pub(crate) fn warps_per_cta(&self) -> usize {
+        self.threads.div_ceil(32) as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn here(&mut self) -> &mut Cluster {
+        &mut self.clusters[self.slot]
+    }
+
+    #[inline(always)]
+    pub(crate) fn cta(&self) -> &Cta {
+        &self.clusters[self.slot].ctas[self.cur.cta as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn cta_mut(&mut self) -> &mut Cta {
+        let rank = self.cur.cta as usize;
+        &mut self.here().ctas[rank]
+    }
+
+    pub(crate) fn who(&self, lanes: u32) -> Who {
+        Who { site: self.site, slot: self.slot as u32, rank: self.cur.cta, warp: self.warp, lanes }
+    }
+
+    // what emitted code calls
+
+    /// Every region starts with it: counts the step budget and remembers where the cohort is.
+    #[inline(always)]
+    pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
+        self.cur.pc = pc;
+        self.turns += 1;
+        if self.turns >= self.checkpoint { self.pause() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn pause(&mut self) -> Result<(), Box<Fault>> {
+        self.leave = true;
+        let region = || self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").to_string();
+        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
+            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: region() }));
+        }
+        if self.turns > self.limit {
+            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: region() }));
+        }
+        Ok(())
+    }
+
+    fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
+        self.warp = self.cur.lo;
+        self.fault(kind, self.cur.mask.trailing_zeros().min(31))
+    }
+
+    /// Makes warp `k` of the cohort the current one, with all lanes of the cohort active; returns them.
+    #[inline(always)]
+    pub fn warp(&mut self, k: usize) -> u32 {
+        self.warp = self.cur.lo + k as u32;
+        self.mask = self.cur.mask;
+        self.mask
+    }
+
+    /// The lanes of `mask` of the current warp go on at `pc`. An empty mask is ignored.
+    #[inline(always)]
+    pub fn branch(&mut self, mask: u32, pc: Pc) {
+        if mask != 0 {
+            self.parts.push(Part { warp: self.warp, mask, pc, wait: None, site: self.site });
+        }
+    }
+
+    /// The current warp is done with the blocking instruction of region `here` and goes on at `next`, or waits.
+    #[inline(always)]
+    pub fn flow(&mut self, flow: Flow, here: Pc, next: Pc) {
+        let (pc, wait) = match flow {
+            Flow::Next => (next, None),
+            Flow::Wait(w) => (here, Some(w)),
+        };
+        self.parts.push(Part { warp: self.warp, mask: self.cur.mask, pc, wait, site: self.site });
+    }
+
+    /// Where the whole cohort goes on, if it stays together and need not wait.
+    #[inline(always)]
+    pub fn go(&mut self) -> Option<Pc> {
+        let first = self.parts.first()?;
+        let pc = first.pc;
+        let whole = self.parts.len() == (self.cur.hi - self.cur.lo) as usize
+            && self.parts.iter().all(|p| p.pc == pc && p.mask == self.cur.mask && p.wait == first.wait);
+        if !whole {
+            return None;
+        }
+        if let Some(wait) = &first.wait {
+            let result = self.clusters[self.slot].over(&self.cur, wait)?;
+            self.cur.resumed = true;
+            self.cur.result = result;
+        } else {
+            self.cur.resumed = false;
+            self.cur.result = 0;
+        }
+        self.parts.clear();
+        Some(pc)
+    }
+
+    /// Should `step` return to the driver? True while other fragments of these warps are ready, when the turn is over, and
+    /// when threads may have to be woken.
+    #[inline(always)]
+    pub fn diverged(&self) -> bool {
+        self.leave
+    }
+
+    // ids
+
+    /// `%tid`
+    #[inline(always)]
+    pub fn tid(&self, lane: usize) -> [u32; 3] {
+        self.tids.get(self.warp as usize * 32 + lane).copied().unwrap_or_default()
+    }
+
+    /// `%ntid`
+    #[inline(always)]
+    pub fn ntid(&self) -> [u32; 3] {
+        self.block
+    }
+
+    /// `%ctaid`
+    #[inline(always)]
+    pub fn ctaid(&self) -> [u32; 3] {
+        let (id, within) = (self.clusterid(), self.cluster_ctaid());
+        std::array::from_fn(|i| id[i] * self.cluster[i] + within[i])
+    }
+
+    /// `%nctaid`
+    #[inline(always)]
+    pub fn nctaid(&self) -> [u32; 3] {
+        self.grid
+    }
+
+    /// `%clusterid`
+    #[inline(always)]
+    pub fn clusterid(&self) -> [u32; 3] {
+        self.clusters[self.slot].id
+    }
+
+    /// `%nclusterid`
+    #[inline(always)]
+    pub fn nclusterid(&self) -> [u32; 3] {
+        std::array::from_fn(|i| self.grid[i] / self.cluster[i])
+    }
+
+    /// `%cluster_ctaid`
+    #[inline(always)]
+    pub fn cluster_ctaid(&self) -> [u32; 3] {
+        self.ctaid_in_cluster(self.cur.cta)
+    }
+
+    pub(crate) fn ctaid_in_cluster(&self, rank: u32) -> [u32; 3] {
+        let [x, y, _] = self.cluster;
+        [rank % x, rank / x % y, rank / x / y]
+    }
+
+    /// `%cluster_nctaid`
+    #[inline(always)]
+    pub fn cluster_nctaid(&self) -> [u32; 3] {
+        self.cluster
+    }
+
+    /// `%cluster_ctarank`
+    #[inline(always)]
+    pub fn rank(&self) -> u32 {
+        self.cur.cta
+    }
+
+    /// `%cluster_nctarank`
+    #[inline(always)]
+    pub fn cluster_size(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// `%nwarpid` of this launch: warps of a CTA.
+    #[inline(always)]
+    pub fn nwarps(&self) -> u32 {
+        self.threads.div_ceil(32)
+    }
+
+    /// Lanes of the current warp that exist and have not exited.
+    #[inline(always)]
+    pub fn live_mask(&self) -> u32 {
+        self.cta().live.get(self.warp as usize).copied().unwrap_or(0)
+    }
+
+    /// `%is_explicit_cluster`
+    pub fn explicit_cluster(&self) -> bool {
+        self.info.explicit_cluster || self.info.reqnctapercluster.is_some() || self.cluster_size() > 1
+    }
+
+    /// Bytes of shared memory: static, dynamic, both.
+    pub fn shared_size(&self) -> (u32, u32, u32) {
+        let (s, d) = (self.info.shared_size, self.dynamic_shared);
+        (s, d, s + d)
+    }
+
+    /// Time: regions run so far.
+    pub fn clock(&self) -> u64 {
+        self.turns
+    }
+
+    /// `%gridid`
+    pub fn gridid(&self) -> u64 {
+        0
+    }
+
+    // time
+
+    /// Has the wait of this blocking instruction ended?
+    #[inline(always)]
+    pub fn resumed(&self) -> bool {
+        self.cur.resumed
+    }
+
+    /// Lets others go first: what a thread that polls should do.
+    pub fn yield_now(&mut self) {
+        self.yielded = true;
+        self.leave = true;
+    }
+
+    /// Something that other threads wait for may have changed.
+    #[inline(always)]
+    pub fn touched(&mut self) {
+        self.progress += 1;
+        let here = &mut self.clusters[self.slot];
+        if !here.parked.is_empty() {
+            here.dirty = true;
+            self.leave = true;
+        }
+    }
+
+    // faults
+
+    /// A fault of a lane of the current warp at the current statement.
+    #[cold]
+    pub fn fault(&self, kind: FaultKind, lane: u32) -> Box<Fault> {
+        let thread = self.clusters.get(self.slot).map(|_| ThreadId {
+            ctaid: self.ctaid(),
+            tid: self.tid(lane as usize),
+            warp: self.warp,
+            lane,
+            rank: self.rank(),
+        });
+        Box::new(Fault { kind, kernel: self.info.name, at: self.at(self.site), thread, replay: None })
+    }
+
+    pub(crate) fn at(&self, site: u32) -> Option<At> {
+        let s = self.info.sites.get(site as usize)?;
+        Some(At { text: s.text, line: s.line, file: self.info.file, rust_line: s.rust_line })
+    }
+}

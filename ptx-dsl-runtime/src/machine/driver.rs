@@ -1,0 +1,307 @@
+//! The driver: runs cohorts until the grid is done.
+
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::{Next, Wait};
+use crate::machine::cluster::{Cohort, Parked};
+use crate::machine::{Body, Ctx};
+use crate::monitor::{Monitor, Who};
+use crate::schedule::Choice;
+
+/// Regions a cluster runs before another resident one has a turn.
+const SLICE: u64 = 1 << 14;
+/// Regions a fragment runs ahead of the others of its warp.
+const EPOCH: u32 = 256;
+/// A `try_wait` that has waited this many regions or more returns false, as the hardware's does after a time.
+const PATIENCE: u64 = 1 << 20;
+
+/// Runs the grid.
+pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    let mut last = x.clusters.len().saturating_sub(1);
+    let mut probe = None;
+    let mut impatient = PATIENCE;
+    let mut turn = Vec::new();
+    loop {
+        admit(body, x);
+        if x.clusters.iter().all(|c| !c.resident) {
+            return Ok(());
+        }
+        x.deliver_due()?;
+        if x.turns >= impatient {
+            impatient = x.turns + PATIENCE;
+            give_up_waiting(x);
+        }
+        turn.clear();
+        let n = x.clusters.len();
+        for i in 1..=n {
+            let slot = (last + i) % n;
+            wake(x, slot);
+            if !x.clusters[slot].ready.is_empty() || x.responses.iter().any(|r| r.slot == slot) {
+                turn.push(slot);
+            }
+        }
+        if turn.is_empty() {
+            probe = Some(quiet(body, x, probe)?);
+            continue;
+        }
+        last = turn[x.choose(Choice::Cluster, turn.len())];
+        if x.clusters[last].ready.is_empty() {
+            // nobody of the cluster can run: this is as late as its response can be
+            x.deliver_to(last)?;
+        } else {
+            run_cluster(body, x, last)?;
+        }
+    }
+}
+
+/// Fills free places with pending clusters.
+fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
+    for slot in 0..x.clusters.len() {
+        if x.clusters[slot].resident || x.next_cluster >= x.all_clusters {
+            continue;
+        }
+        let id = x.cluster_of(x.next_cluster);
+        x.next_cluster += 1;
+        x.report.clusters_launched += 1;
+        let shared = x.shared_size().2 as usize;
+        let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
+        let (ctas, threads) = (x.cluster_size() as usize, x.threads);
+        x.clusters[slot].start(id, ctas, threads, shared, local);
+        if M::ON {
+            x.monitor.cluster(slot as u32);
+        }
+        body.reset(slot);
+    }
+}
+
+fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
+    if !x.clusters[slot].dirty {
+        return;
+    }
+    let monitor = &mut x.monitor;
+    x.clusters[slot].wake(|c| {
+        if M::ON {
+            monitor.wake(who(slot, c, 0));
+        }
+    });
+}
+
+fn who(slot: usize, c: &Cohort, site: u32) -> Who {
+    Who { site, slot: slot as u32, rank: c.cta, warp: c.lo, lanes: c.mask }
+}
+
+fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> Result<(), Box<Fault>> {
+    let end = x.turns + SLICE;
+    x.rotate = false;
+    loop {
+        if !x.responses.is_empty() {
+            x.deliver_due()?;
+        }
+        x.slot = slot;
+        wake(x, slot);
+        let Some(diverged) = pick(x) else { return Ok(()) };
+        x.begin(diverged);
+        let from = x.turns;
+        let next = body.step(x)?;
+        let spent = x.turns - from;
+        age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.yielded);
+        match next {
+            Next::Go(pc) => {
+                let c = Cohort { pc, ..x.cur };
+                x.here().ready.push_back(c);
+            }
+            Next::Split => split(x)?,
+            Next::Exit => {
+                exit(x)?;
+                if x.here().ctas.iter().all(|c| c.exited) {
+                    x.here().resident = false;
+                    return x.forgotten_response(slot).map_or(Ok(()), Err);
+                }
+            }
+        }
+        if x.turns >= end || x.rotate {
+            return Ok(());
+        }
+    }
+}
+
+fn age(c: &mut Cohort, spent: u64, diverged: bool, yielded: bool) {
+    if diverged {
+        c.spent = c.spent.saturating_add(spent.min(EPOCH as u64) as u32);
+    }
+    if yielded || c.spent >= EPOCH {
+        c.epoch = c.epoch.saturating_add(1);
+        c.spent = 0;
+    }
+}
+
+/// Takes the next cohort of the current cluster, merged with those that stand where it stands. True if other fragments of its
+/// warps are ready too.
+fn pick<M: Monitor>(x: &mut Ctx<'_, M>) -> Option<bool> {
+    let n = x.here().ready.len();
+    let mut c = match n {
+        0 => return None,
+        1 => {
+            x.cur = x.here().ready.pop_front()?;
+            return Some(false);
+        }
+        _ => {
+            let i = x.choose(Choice::Cohort, n);
+            x.here().ready.remove(i)?
+        }
+    };
+    let ready = &x.here().ready;
+    let behind = (0..ready.len()).filter(|&i| ready[i].overlaps(&c)).min_by_key(|&i| (ready[i].epoch, ready[i].pc));
+    if let Some(i) = behind
+        && (ready[i].epoch, ready[i].pc) < (c.epoch, c.pc)
+        && x.choose(Choice::Converge, 4) == 0
+    {
+        let ready = &mut x.here().ready;
+        let first = ready.remove(i)?;
+        ready.push_back(c);
+        c = first;
+    }
+    let ready = &mut x.here().ready;
+    if ready.iter().any(|o| o.agrees(&c)) {
+        c = merge(ready, c);
+    }
+    let diverged = x.here().ready.iter().any(|o| o.overlaps(&c));
+    x.cur = c;
+    Some(diverged)
+}
+
+/// All that agree with `c`, as few cohorts as possible: neighbouring warps with equal lanes. Returns the one with the first warp
+/// of `c`.
+fn merge(ready: &mut std::collections::VecDeque<Cohort>, c: Cohort) -> Cohort {
+    let mut lanes = [0u32; 33];
+    let (mut epoch, mut spent) = (c.epoch, c.spent);
+    let mut add = |o: &Cohort| {
+        lanes[o.lo as usize..o.hi as usize].iter_mut().for_each(|m| *m |= o.mask);
+        (epoch, spent) = (epoch, spent).max((o.epoch, o.spent));
+    };
+    add(&c);
+    ready.retain(|o| {
+        let fits = o.agrees(&c);
+        if fits {
+            add(o);
+        }
+        !fits
+    });
+    let mut result = c;
+    let mut lo = 0;
+    while lo < 32 {
+        let mut hi = lo + 1;
+        while hi < 32 && lanes[hi] == lanes[lo] {
+            hi += 1;
+        }
+        if lanes[lo] != 0 {
+            let run = Cohort { lo: lo as u32, hi: hi as u32, mask: lanes[lo], epoch, spent, ..c };
+            if (run.lo..run.hi).contains(&c.lo) { result = run } else { ready.push_back(run) }
+        }
+        lo = hi;
+    }
+    result
+}
+
+/// The parts of the current cohort go their ways; neighbouring warps that go the same way stay together.
+fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    let mut parts = std::mem::take(&mut x.parts);
+    if parts.is_empty() {
+        return Err(x.fault(FaultKind::Internal("a region ended without saying where to go".into()), 0));
+    }
+    let (cur, slot) = (x.cur, x.slot);
+    let mut groups: Vec<Parked> = Vec::new();
+    let mut ready: Vec<Cohort> = Vec::new();
+    for p in parts.drain(..) {
+        let c = Cohort { lo: p.warp, hi: p.warp + 1, mask: p.mask, pc: p.pc, resumed: false, result: 0, ..cur };
+        let fits = |o: &Cohort| o.hi == c.lo && o.mask == c.mask && o.pc == c.pc;
+        match p.wait {
+            None => match ready.iter_mut().find(|o| fits(o)) {
+                Some(o) => o.hi = c.hi,
+                None => ready.push(c),
+            },
+            // a rendezvous is of one warp
+            Some(wait) => {
+                match groups.iter_mut().find(|o| !matches!(wait, Wait::WarpSync { .. }) && fits(&o.c) && o.wait == wait)
+                {
+                    Some(o) => o.c.hi = c.hi,
+                    None => groups.push(Parked { c, wait, site: p.site }),
+                }
+            }
+        }
+    }
+    x.parts = parts;
+    for p in groups {
+        if M::ON {
+            x.monitor.block(who(slot, &p.c, p.site));
+        }
+        let here = x.here();
+        here.parked.push(p);
+        here.dirty = true;
+    }
+    x.here().ready.extend(ready);
+    Ok(())
+}
+
+/// The threads of the current cohort end: they no longer count at barriers.
+fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    let (c, per_cta) = (x.cur, x.warps_per_cta());
+    let cluster = x.here();
+    for w in c.lo..c.hi {
+        cluster.barrier.exit(c.cta as usize * per_cta + w as usize, c.mask);
+        let cta = &mut cluster.ctas[c.cta as usize];
+        cta.live[w as usize] &= !c.mask;
+        cta.threads -= c.mask.count_ones();
+    }
+    cluster.dirty = true;
+    let cta = &mut cluster.ctas[c.cta as usize];
+    cta.exited = cta.threads == 0;
+    for id in 0..16 {
+        if let Err(what) = cta.barriers[id].check(&cta.live, cta.threads) {
+            let lane = c.mask.trailing_zeros().min(31);
+            return Err(x.fault(FaultKind::Barrier { id: id as u32, what }, lane));
+        }
+    }
+    x.progress += 1;
+    Ok(())
+}
+
+/// Ends every wait at an mbarrier: `try_wait` then says false.
+fn give_up_waiting<M: Monitor>(x: &mut Ctx<'_, M>) {
+    for cluster in &mut x.clusters {
+        let parked = std::mem::take(&mut cluster.parked);
+        for p in parked {
+            if matches!(p.wait, Wait::Mbarrier(_)) {
+                cluster.make_ready(Cohort { resumed: true, result: 0, ..p.c });
+            } else {
+                cluster.parked.push(p);
+            }
+        }
+    }
+}
+
+/// What all waiting threads looked like when nothing could run: the parked cohorts by slot, and the progress made.
+type Probe = (Vec<(usize, Cohort)>, u64);
+
+/// Nobody can run and nothing is under way. `try_wait` may say false after a time, so all of them do; if that changes nothing,
+/// not even a register, and everybody waits again, then nothing will ever change.
+fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Probe>) -> Result<Probe, Box<Fault>> {
+    let mut waiting = Vec::new();
+    for (slot, cluster) in x.clusters.iter().enumerate() {
+        let mbarrier = cluster.parked.iter().filter(|p| matches!(p.wait, Wait::Mbarrier(_)));
+        waiting.extend(mbarrier.map(|p| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..p.c })));
+    }
+    waiting.sort_unstable_by_key(|(slot, c)| (*slot, c.cta, c.lo, c.mask, c.pc));
+    let same = last.is_some_and(|(w, progress)| w == waiting && progress == x.progress) && body.unchanged();
+    if waiting.is_empty() || same {
+        return Err(x.deadlock());
+    }
+    let per_cta = x.warps_per_cta();
+    let warps = waiting.iter().map(|(slot, c)| {
+        let first = c.cta as usize * per_cta;
+        (*slot, first + c.lo as usize, first + c.hi as usize)
+    });
+    body.snapshot(&warps.collect::<Vec<_>>());
+    x.probing = true;
+    give_up_waiting(x);
+    Ok((waiting, x.progress))
+}

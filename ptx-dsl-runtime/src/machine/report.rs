@@ -1,0 +1,135 @@
+//! Who waits for what, when nobody can run.
+
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::Wait;
+use crate::machine::Ctx;
+use crate::machine::cluster::{Cluster, Parked};
+use crate::monitor::Monitor;
+use crate::sync::mbarrier::State;
+
+/// Groups of threads listed at most.
+const MOST: usize = 64;
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// A deadlock, with a line for each group of threads.
+    pub(crate) fn deadlock(&mut self) -> Box<Fault> {
+        let mut waiting = Vec::new();
+        let mut all = 0;
+        let mut first = None;
+        for slot in 0..self.clusters.len() {
+            if !self.clusters[slot].resident {
+                continue;
+            }
+            let mut parked: Vec<&Parked> = self.clusters[slot].parked.iter().collect();
+            parked.sort_by_key(|p| (p.c.cta, p.c.lo, p.c.mask.trailing_zeros()));
+            for p in parked {
+                first = first.or(Some((slot, p.c, p.site)));
+                all += 1;
+                if waiting.len() < MOST {
+                    waiting.push(self.line(slot, p));
+                }
+            }
+        }
+        if all > waiting.len() {
+            waiting.push(format!("and {} more groups of threads", all - waiting.len()));
+        }
+        let Some((slot, c, site)) = first else {
+            return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
+        };
+        (self.slot, self.cur, self.site, self.warp) = (slot, c, site, c.lo);
+        self.fault(FaultKind::Deadlock { waiting }, c.mask.trailing_zeros().min(31))
+    }
+
+    fn line(&self, slot: usize, p: &Parked) -> String {
+        let cluster = &self.clusters[slot];
+        let within = self.ctaid_in_cluster(p.c.cta);
+        let ctaid: [u32; 3] = std::array::from_fn(|i| cluster.id[i] * self.cluster[i] + within[i]);
+        let place = match self.info.sites.get(p.site as usize) {
+            Some(s) => format!("`{}` (PTX line {})", s.text, s.line),
+            None => "an unknown statement".into(),
+        };
+        let who = threads(p.c.lo, p.c.hi, p.c.mask);
+        format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p, self.threads))
+    }
+}
+
+/// Threads by their number in the CTA.
+fn threads(lo: u32, hi: u32, mask: u32) -> String {
+    if mask == u32::MAX {
+        return format!("threads {} to {}", lo * 32, hi * 32 - 1);
+    }
+    let warps = if hi - lo == 1 { format!("warp {lo}") } else { format!("warps {lo} to {}", hi - 1) };
+    format!("{warps} lanes {}", lanes(mask))
+}
+
+/// Lanes as ranges.
+fn lanes(mask: u32) -> String {
+    let mut ranges = Vec::new();
+    let mut l = 0;
+    while l < 32 {
+        let n = (mask as u64 >> l).trailing_ones();
+        match n {
+            0 => {}
+            1 => ranges.push(l.to_string()),
+            _ => ranges.push(format!("{l} to {}", l + n - 1)),
+        }
+        l += n.max(1);
+    }
+    ranges.join(", ")
+}
+
+impl Cluster {
+    fn waits_for(&self, p: &Parked, _threads: u32) -> String {
+        match &p.wait {
+            Wait::Barrier { id, .. } => {
+                let cta = &self.ctas[p.c.cta as usize];
+                let barrier = &cta.barriers[*id as usize & 15];
+                let (arrived, count) = barrier.progress(&cta.live);
+                match count {
+                    Some(n) => format!("waits for barrier {id}, {arrived} of {n} threads have arrived"),
+                    None => {
+                        let missing = barrier.missing(&cta.live).map(|(w, m)| threads(w, w + 1, m));
+                        let missing: Vec<_> = missing.take(8).collect();
+                        format!("waits for barrier {id}, not arrived: {}", missing.join("; "))
+                    }
+                }
+            }
+            Wait::Cluster { .. } => {
+                let warps = self.ctas.first().map_or(0, |c| c.live.len());
+                let mut missing = Vec::new();
+                for (rank, cta) in self.ctas.iter().enumerate() {
+                    for (w, &live) in cta.live.iter().enumerate() {
+                        let m = live & !self.barrier.arrived(rank * warps + w);
+                        if m != 0 {
+                            missing.push(format!("CTA rank {rank} {}", threads(w as u32, w as u32 + 1, m)));
+                        }
+                    }
+                }
+                missing.truncate(8);
+                format!("waits for the cluster barrier, not arrived: {}", missing.join("; "))
+            }
+            Wait::Mbarrier(objects) => {
+                let one = |&(rank, offset, parity): &(u32, u32, u64)| {
+                    let state = match self.word(rank, offset).and_then(State::decode) {
+                        Some(s) => {
+                            format!(
+                                "phase {} incomplete: pending count {} of {}, tx-count {}",
+                                s.phase, s.pending, s.expected, s.tx
+                            )
+                        }
+                        None => "not a live object".into(),
+                    };
+                    format!("mbarrier {offset:#x} of CTA rank {rank}, parity {parity} ({state})")
+                };
+                let list: Vec<_> = objects.iter().take(4).map(one).collect();
+                format!("waits for {}", list.join(" or "))
+            }
+            Wait::WarpSync { members, .. } => {
+                let live = self.ctas[p.c.cta as usize].live[p.c.lo as usize];
+                let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
+                let here = same.fold(0, |m, o| m | o.c.mask);
+                format!("waits for lanes {} of its warp (members {members:#010x})", lanes(members & live & !here))
+            }
+        }
+    }
+}

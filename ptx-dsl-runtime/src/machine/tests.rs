@@ -1,0 +1,664 @@
+//! The machine with kernels written by hand in the shape the macro emits.
+
+use crate::fault::FaultKind;
+use crate::kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
+use crate::launch::{Arg, CancelHandle, Error, Launch, LaunchError, launch, scalar, slice, slice_mut};
+use crate::mem::address::AddrSpace;
+use crate::sync::barrier::RedOp;
+use crate::sync::mbarrier::{self, Arrive, Layout};
+use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
+
+const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70 };
+const BUFFER: ParamInfo =
+    ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
+const INFO: KernelInfo = KernelInfo {
+    name: "toy",
+    file: "toy.rs",
+    params: &[BUFFER],
+    shared_size: 4096,
+    local_size: 8,
+    const_image: &[1, 2, 3, 4],
+    global_image: &[],
+    reqntid: None,
+    maxntid: None,
+    reqnctapercluster: None,
+    maxclusterrank: None,
+    uses_dynamic_shared: false,
+    explicit_cluster: false,
+    target: "sm_90",
+    sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0 }],
+    regions: &["entry", "LOOP", "DONE", "END"],
+    not_yet: &[],
+};
+
+/// Registers of the toys.
+#[derive(Default, Clone, PartialEq)]
+struct Regs {
+    a: [u32; 32],
+    b: [u32; 32],
+}
+
+macro_rules! kernel {
+    ($name:ident, $info:expr, |$x:ident, $pc:ident, $ws:ident| $arms:expr) => {
+        struct $name;
+        impl Kernel for $name {
+            type Warp = Regs;
+            const INFO: &'static KernelInfo = &$info;
+            fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut $pc: Pc, $ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
+                loop {
+                    $x.turn($pc)?;
+                    let next: Option<Next> = $arms;
+                    $pc = match next {
+                        Some(Next::Go(pc)) => pc,
+                        Some(end) => return Ok(end),
+                        None => match $x.go() {
+                            Some(pc) => pc,
+                            None => return Ok(Next::Split),
+                        },
+                    };
+                    if $x.diverged() {
+                        return Ok(Next::Go($pc));
+                    }
+                }
+            }
+        }
+    };
+}
+
+fn out<M: Monitor>(x: &mut Ctx<'_, M>, lane: usize, index: u32, value: u32) -> Result<(), Box<Fault>> {
+    let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, lane as u32)?;
+    x.write(AddrSpace::Global, base + 4 * index as u64, 4, [value as u64, 0, 0, 0], lane as u32)
+}
+
+fn active(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |l| mask >> l & 1 != 0)
+}
+
+/// Number of the thread in its CTA.
+fn thread<M: Monitor>(x: &Ctx<'_, M>, lane: usize) -> u32 {
+    x.warp * 32 + lane as u32
+}
+
+fn run<K: Kernel>(host: &Host, l: Launch, out: &mut [u32]) -> Result<Report, Error> {
+    launch::<K, _>(host, l, &mut [slice_mut(out)])
+}
+
+fn kind(r: Result<Report, Error>) -> FaultKind {
+    match r {
+        Err(Error::Fault(f)) => f.kind,
+        other => panic!("no fault: {other:?}"),
+    }
+}
+
+fn seeds() -> impl Iterator<Item = Host> {
+    [Host::new()].into_iter().chain((0..12).map(|n| Host::new().seed(n)))
+}
+
+fn wait_here<M: Monitor>(x: &mut Ctx<'_, M>, id: u32, count: Option<u32>) -> Result<Flow, Box<Fault>> {
+    if x.resumed() { Ok(Flow::Next) } else { x.barrier_arrive(id, count, true, None).map(Flow::Wait) }
+}
+
+// every thread stores its number, all meet, every thread reads the number of its mirror image
+kernel!(Mirror, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                for l in active(m) {
+                    let t = thread(x, l);
+                    x.write(AddrSpace::SharedCta, 4 * t as u64, 4, [t as u64, 0, 0, 0], l as u32)?;
+                }
+            }
+            Some(Next::Go(1))
+        }
+        1 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                x.site = 0;
+                let f = wait_here(x, 0, None)?;
+                x.flow(f, 1, 2);
+            }
+            None
+        }
+        2 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                for l in active(m) {
+                    let n = x.ntid()[0];
+                    let t = thread(x, l);
+                    let mirror = n - 1 - t;
+                    let [v, ..] = x.read(AddrSpace::SharedCta, 4 * mirror as u64, 4, l as u32)?;
+                    let at = x.ctaid()[0] * n + t;
+                    out(x, l, at, v as u32)?;
+                }
+            }
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn barrier_of_all_threads() {
+    for host in seeds() {
+        let mut v = vec![0u32; 5 * 80];
+        let report = run::<Mirror>(&host, Launch::grid(5).block(80), &mut v).unwrap();
+        let wanted: Vec<u32> = (0..400).map(|i| 79 - i % 80).collect();
+        assert_eq!(v, wanted);
+        assert_eq!(report.clusters_launched, 5);
+    }
+    // and the checked host finds nothing to report
+    let mut v = vec![0u32; 80];
+    launch::<Mirror, _>(&Host::checked(), Launch::grid(1).block(80), &mut [slice_mut(&mut v)]).unwrap();
+    assert_eq!(v[0], 79);
+}
+
+// lane l runs the loop l times, then all meet: how many are together at the end?
+kernel!(Meet, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                lanes(x.warp(k), |l| w.a[l] = l as u32);
+            }
+            Some(Next::Go(1))
+        }
+        1 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                let again = active(m).filter(|&l| w.a[l] > 0).fold(0, |m, l| m | 1 << l);
+                lanes(again, |l| w.a[l] -= 1);
+                x.branch(again, 1);
+                x.branch(m & !again, 2);
+            }
+            None
+        }
+        2 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                let at = x.warp;
+                out(x, m.trailing_zeros() as usize, at, m.count_ones())?;
+            }
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn fragments_meet_again() {
+    let mut v = vec![0u32; 4];
+    run::<Meet>(&Host::new(), Launch::grid(1).block(128), &mut v).unwrap();
+    assert_eq!(v, [32; 4]);
+}
+
+// lane 0 spins at a low region until another lane of its warp has stored
+kernel!(Spin, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            let m = x.warp(0);
+            x.branch(m & 1, 1);
+            x.branch(m & !1, 2);
+            None
+        }
+        1 => {
+            let m = x.warp(0);
+            let [v, ..] = x.read(AddrSpace::SharedCta, 0, 4, 0)?;
+            x.branch(m, if v == 0 { 1 } else { 3 });
+            None
+        }
+        2 => {
+            x.warp(0);
+            x.write(AddrSpace::SharedCta, 0, 4, [1, 0, 0, 0], 1)?;
+            let _ = &ws;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn a_spinning_lane_does_not_starve_its_warp() {
+    for host in seeds() {
+        run::<Spin>(&host, Launch::grid(1).block(32), &mut [0]).unwrap();
+    }
+}
+
+// barrier of 64 threads that only one warp reaches
+kernel!(Stuck, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                let to = if x.warp == 0 { 1 } else { 3 };
+                x.branch(m, to);
+            }
+            None
+        }
+        1 => {
+            x.warp(0);
+            x.site = 0;
+            let f = wait_here(x, 5, Some(64))?;
+            x.flow(f, 1, 3);
+            None
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn deadlock_at_a_barrier() {
+    let error = run::<Stuck>(&Host::new(), Launch::grid(1).block(64), &mut [0]).unwrap_err();
+    let text = error.to_string();
+    for part in ["deadlock", "threads 0 to 31", "`bar.sync 0;` (PTX line 7)", "barrier 5, 32 of 64 threads", "toy.rs:70"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+// thread 0 makes an mbarrier object for one arrival that never comes; all wait, or give up after the tries in .a
+fn await_phase<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(bool, Flow), Box<Fault>> {
+    let done = x.mbarrier(0, 64, |s| Ok((s, mbarrier::passed(s, 0)?)), 0)?;
+    let flow = if done || x.resumed() { Flow::Next } else { Flow::Wait(Wait::Mbarrier(vec![(0, 64, 0)])) };
+    Ok((done, flow))
+}
+
+kernel!(Forever, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            Some(Next::Go(1))
+        }
+        1 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                x.site = 1;
+                let (done, flow) = await_phase(x)?;
+                x.flow(flow, 1, if done { 3 } else { 1 });
+            }
+            None
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn deadlock_at_an_mbarrier() {
+    for host in seeds() {
+        let error = run::<Forever>(&host, Launch::grid(1).block(64), &mut [0]).unwrap_err();
+        let text = error.to_string();
+        for part in ["threads 0 to 63", "try_wait", "mbarrier 0x40", "phase 0 incomplete", "pending count 1 of 1", "tx-count 0"] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+    }
+}
+
+kernel!(GiveUp, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            Some(Next::Go(1))
+        }
+        1 => {
+            let m = x.warp(0);
+            let (done, flow) = await_phase(x)?;
+            if flow == Flow::Next && !done {
+                lanes(m, |l| ws[0].a[l] += 1);
+            }
+            let enough = ws[0].a[0] == 3;
+            x.flow(flow, 1, if done || enough { 2 } else { 1 });
+            None
+        }
+        2 => {
+            x.warp(0);
+            out(x, 0, 0, ws[0].a[0])?;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn who_counts_tries_can_give_up() {
+    let mut v = [0];
+    run::<GiveUp>(&Host::new(), Launch::grid(1).block(32), &mut v).unwrap();
+    assert_eq!(v, [3]);
+}
+
+// warp 1 arrives for warp 0
+kernel!(Signal, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                if x.warp == 0 {
+                    x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+                }
+                x.branch(m, 1);
+            }
+            None
+        }
+        1 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                let f = wait_here(x, 0, None)?;
+                let to = if x.warp == 0 { 2 } else { 3 };
+                x.flow(f, 1, to);
+            }
+            None
+        }
+        2 => {
+            x.warp(0);
+            let (done, flow) = await_phase(x)?;
+            x.flow(flow, 2, if done { 4 } else { 2 });
+            None
+        }
+        3 => {
+            x.warp(0);
+            let how = Arrive { drop: false, no_complete: false, expect_tx: None };
+            x.mbarrier(0, 64, |s| mbarrier::arrive(s, 1, how), 0)?;
+            Some(Next::Go(5))
+        }
+        4 => {
+            x.warp(0);
+            out(x, 0, 0, 1)?;
+            Some(Next::Go(5))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn an_arrival_wakes() {
+    for host in seeds() {
+        let mut v = [0];
+        run::<Signal>(&host, Launch::grid(1).block(64), &mut v).unwrap();
+        assert_eq!(v, [1]);
+    }
+}
+
+// both halves of a warp come to a rendezvous on different ways, and go on together
+kernel!(Halves, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            let m = x.warp(0);
+            x.branch(m & 0xffff, 1);
+            x.branch(m & !0xffff, 2);
+            None
+        }
+        1 => Some(Next::Go(3)),
+        2 => Some(Next::Go(3)),
+        3 => {
+            x.warp(0);
+            let wait = if x.resumed() { None } else { x.warp_rendezvous(u32::MAX) };
+            x.flow(wait.map_or(Flow::Next, Flow::Wait), 3, 4);
+            None
+        }
+        4 => {
+            let m = x.warp(0);
+            let _ = &ws;
+            out(x, m.trailing_zeros() as usize, 0, m)?;
+            Some(Next::Go(5))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn a_rendezvous_brings_a_warp_together() {
+    for host in seeds() {
+        let mut v = [0];
+        run::<Halves>(&host, Launch::grid(1).block(32), &mut v).unwrap();
+        assert_eq!(v, [u32::MAX]);
+    }
+}
+
+// popc of the odd threads
+kernel!(Popc, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                let f = if x.resumed() {
+                    lanes(m, |l| w.b[l] = x.barrier_result() as u32);
+                    Flow::Next
+                } else {
+                    Flow::Wait(x.barrier_arrive(3, None, true, Some((RedOp::Popc, m & 0xaaaa_aaaa)))?)
+                };
+                x.flow(f, 0, 1);
+            }
+            None
+        }
+        1 => {
+            for (k, w) in ws.iter().enumerate() {
+                for l in active(x.warp(k)) {
+                    let t = thread(x, l);
+                    out(x, l, t, w.b[l])?;
+                }
+            }
+            Some(Next::Go(2))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn reduction_at_a_barrier() {
+    for host in seeds() {
+        let mut v = [0; 70];
+        run::<Popc>(&host, Launch::grid(1).block(70), &mut v).unwrap();
+        assert_eq!(v, [35; 70]);
+    }
+}
+
+kernel!(Endless, INFO, |x, pc, ws| {
+    let _ = &ws;
+    match pc {
+        0 => Some(Next::Go(1)),
+        1 => Some(Next::Go(1)),
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn endless_loops_end() {
+    let l = Launch::grid(2).block(64).step_limit(10_000);
+    let wanted = FaultKind::StepLimit { turns: 10_000, region: "LOOP".into() };
+    assert_eq!(kind(run::<Endless>(&Host::new(), l.clone(), &mut [0])), wanted);
+    let handle = CancelHandle::new();
+    handle.cancel();
+    let cancelled = FaultKind::Cancelled { region: "LOOP".into() };
+    assert_eq!(kind(run::<Endless>(&Host::new(), l.cancel(handle), &mut [0])), cancelled);
+}
+
+// CTA 0 of a pair reads what CTA 1 has stored, and both wait for the end of that
+kernel!(Pair, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            let v = 100 + x.ctaid()[0] as u64;
+            x.write(AddrSpace::SharedCta, 8, 4, [v, 0, 0, 0], 0)?;
+            x.cluster_arrive()?;
+            Some(Next::Go(1))
+        }
+        1 | 3 => {
+            x.warp(0);
+            let f = if x.resumed() { Flow::Next } else { Flow::Wait(x.cluster_wait()?) };
+            x.flow(f, pc, pc + 1);
+            None
+        }
+        2 => {
+            x.warp(0);
+            let peer = x.rank() ^ 1;
+            let [v, ..] = x.read(AddrSpace::SharedCluster, ((peer as u64 + 1) << 24) + 8, 4, 0)?;
+            let at = x.ctaid()[0];
+            out(x, 0, at, v as u32)?;
+            x.cluster_arrive()?;
+            let _ = &ws;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn distributed_shared_memory() {
+    for host in seeds() {
+        let mut v = [0; 6];
+        let report = run::<Pair>(&host, Launch::grid(6).block(32).cluster(2), &mut v).unwrap();
+        assert_eq!(v, [101, 100, 103, 102, 105, 104]);
+        assert_eq!(report.clusters_launched, 3);
+    }
+    // alone in its cluster there is no peer
+    let alone = kind(run::<Pair>(&Host::new(), Launch::grid(6).block(32), &mut [0; 6]));
+    assert_eq!(alone, FaultKind::NoSuchRank { rank: 1, size: 1 });
+}
+
+// asks for another cluster once; stores what stood there right after, and whether something came
+kernel!(Ask, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            x.mbarrier(0, 64, |_| Ok((mbarrier::expect_tx(mbarrier::init(Layout::V0, 1)?, 16)?.0, ())), 0)?;
+            let how = Arrive { drop: false, no_complete: false, expect_tx: None };
+            x.mbarrier(0, 64, |s| mbarrier::arrive(s, 1, how), 0)?;
+            x.write(AddrSpace::SharedCta, 32, 8, [!0, 0, 0, 0], 0)?;
+            x.try_cancel(vec![(0, 32)], vec![(0, 64)])?;
+            let [early, ..] = x.read(AddrSpace::SharedCta, 32, 8, 0)?;
+            ws[0].a[0] = (early == !0) as u32;
+            Some(Next::Go(1))
+        }
+        1 => {
+            x.warp(0);
+            let (done, flow) = await_phase(x)?;
+            x.flow(flow, 1, if done { 2 } else { 1 });
+            None
+        }
+        2 => {
+            x.warp(0);
+            let [late, ..] = x.read(AddrSpace::SharedCta, 32, 8, 0)?;
+            let at = x.ctaid()[0];
+            out(x, 0, at, ws[0].a[0] + 2 * (late != !0) as u32)?;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn pending_clusters_are_cancelled_once() {
+    for host in seeds() {
+        let mut v = [0; 40];
+        let report = run::<Ask>(&host.resident_clusters(4), Launch::grid(40).block(32), &mut v).unwrap();
+        assert_eq!(report.clusters_launched + report.clusters_cancelled, 40);
+        assert!(report.clusters_cancelled >= 4, "{report:?}");
+        // who ran saw the old bytes first and the response later
+        assert_eq!(v.iter().filter(|&&n| n == 3).count() as u64, report.clusters_launched);
+        assert_eq!(v.iter().filter(|&&n| n == 0).count() as u64, report.clusters_cancelled);
+    }
+}
+
+#[test]
+fn runs_repeat() {
+    let go = |host: &Host| {
+        let mut v = [0; 40];
+        let r = run::<Ask>(host, Launch::grid(40).block(32), &mut v).unwrap();
+        (v, r)
+    };
+    let host = Host::new().resident_clusters(3).record();
+    let seeded = host.clone().seed(5);
+    let (v, r) = go(&seeded);
+    assert_eq!(go(&seeded), (v, r.clone()));
+    assert!(!r.schedule.is_empty());
+    assert_eq!(go(&host.replay(r.schedule.clone())), (v, r));
+}
+
+// does what the first word of the buffer says
+kernel!(Wrong, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            let _ = &ws;
+            let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
+            let [what, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
+            match what {
+                0 => x.read(AddrSpace::Global, base + 8, 4, 0).map(|_| ())?,
+                1 => x.read(AddrSpace::Global, base + 2, 4, 0).map(|_| ())?,
+                2 => x.write(AddrSpace::Const, 0, 4, [0; 4], 0)?,
+                3 => x.write(AddrSpace::SharedCta, 4096, 4, [0; 4], 0)?,
+                4 => x.read(AddrSpace::SharedCta, 1 << 56, 4, 0).map(|_| ())?,
+                5 => x.shared_offset(AddrSpace::Generic, base, 0, "the mbarrier object").map(|_| ())?,
+                6 => x.cluster_wait().map(|_| ())?,
+                7 => x.barrier_arrive(16, None, true, None).map(|_| ())?,
+                8 => x.write(AddrSpace::Local, 8, 4, [0; 4], 0)?,
+                9 => x.write(AddrSpace::Generic, base, 4, [0; 4], 0)?,
+                _ => x.read(AddrSpace::Local, 0, 4, 0).map(|_| ())?,
+            }
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn wrong_accesses_are_faults() {
+    let base = 2u64 << 40;
+    let of = |what: u32| kind(run::<Wrong>(&Host::new(), Launch::grid(1), &mut [what, 0]));
+    let outside = |space, addr, bytes, size| FaultKind::OutOfBounds { space, addr, bytes, size };
+    assert_eq!(of(0), outside("global", base + 8, 4, 8));
+    assert_eq!(of(1), FaultKind::Misaligned { addr: base + 2, align: 4 });
+    assert_eq!(of(2), FaultKind::ReadOnly { space: "const", addr: 0 });
+    assert_eq!(of(3), outside("shared", 4096, 4, 4096));
+    assert!(matches!(of(4), FaultKind::WrongWindow { .. }));
+    assert!(matches!(of(5), FaultKind::WrongWindow { .. }));
+    assert!(matches!(of(6), FaultKind::ClusterBarrier { .. }));
+    assert!(matches!(of(7), FaultKind::Barrier { id: 16, .. }));
+    assert_eq!(of(8), outside("local", 8, 4, 8));
+    let read_only = launch::<Wrong, _>(&Host::new(), Launch::grid(1), &mut [slice(&[9u32, 0])]);
+    assert_eq!(kind(read_only), FaultKind::ReadOnly { space: "global", addr: base });
+    let uninitialised = launch::<Wrong, _>(&Host::checked(), Launch::grid(1), &mut [slice(&[10u32, 0])]);
+    assert_eq!(kind(uninitialised), FaultKind::Uninitialised { space: "local", addr: 0 });
+}
+
+kernel!(Limited, KernelInfo { reqntid: Some([64, 1, 1]), reqnctapercluster: Some([2, 1, 1]), ..INFO }, |x, pc, ws| {
+    let _ = (&x, pc, &ws);
+    Some(Next::Exit)
+});
+kernel!(Later, KernelInfo { not_yet: &[("tcgen05.mma", 0)], ..INFO }, |x, pc, ws| {
+    let _ = (&x, pc, &ws);
+    Some(Next::Exit)
+});
+
+#[test]
+fn launches_that_do_not_fit() {
+    let problem = |r: Result<Report, Error>| match r {
+        Err(Error::Launch { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    };
+    let of = |l: Launch| problem(run::<Mirror>(&Host::new(), l, &mut [0]));
+    assert!(matches!(of(Launch::grid(0)), LaunchError::Zero { what: "grid", .. }));
+    assert_eq!(of(Launch::grid(1).block((33, 32))), LaunchError::TooManyThreads(1056));
+    assert_eq!(of(Launch::grid(1).block((1, 1, 65))), LaunchError::BlockTooLong([1, 1, 65]));
+    assert_eq!(of(Launch::grid(32).cluster(32)), LaunchError::ClusterTooLarge(32));
+    let odd = LaunchError::ClusterDividesGrid { grid: [3, 1, 1], cluster: [2, 1, 1] };
+    assert_eq!(of(Launch::grid(3).cluster(2)), odd);
+    let shared = LaunchError::SharedMemory { asked: 232_449, fixed: 4096 };
+    assert_eq!(of(Launch::grid(1).dynamic_shared(232_449 - 4096)), shared);
+
+    let limited = |l: Launch| run::<Limited>(&Host::new(), l, &mut [0]);
+    assert!(matches!(problem(limited(Launch::grid(2).block(32))), LaunchError::Reqntid { .. }));
+    let l = Launch::grid(2).block(64).cluster(1);
+    assert!(matches!(problem(limited(l)), LaunchError::Reqnctapercluster { .. }));
+    assert_eq!(limited(Launch::grid(2).block(64)).unwrap().clusters_launched, 1);
+
+    let args = |args: &mut [Arg<'_>]| problem(launch::<Mirror, _>(&Host::new(), Launch::grid(1), args));
+    assert_eq!(args(&mut []), LaunchError::ArgumentCount { given: 0, wanted: 1 });
+    let size = LaunchError::ArgumentSize { index: 0, name: "out", given: 4, wanted: 8 };
+    assert_eq!(args(&mut [scalar(1u32)]), size);
+    assert!(matches!(args(&mut [scalar(1u64)]), LaunchError::ArgumentNotBuffer { .. }));
+    assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 2)]), LaunchError::ArgumentAlignment { .. }));
+    assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 12)]), LaunchError::ArgumentOffset { .. }));
+
+    let later = run::<Later>(&Host::new(), Launch::grid(1), &mut [0]).unwrap_err().to_string();
+    assert!(later.contains("`tcgen05.mma`") && later.contains("line 7"), "{later}");
+}

@@ -1,0 +1,52 @@
+//! Global memory: the caller's buffers, each a segment of its own.
+
+use crate::fault::FaultKind;
+
+pub(crate) enum Segment<'a> {
+    Empty,
+    /// Variables of the module.
+    Module(Vec<u8>),
+    ReadOnly(&'a [u8]),
+    Buffer(&'a mut [u8]),
+}
+
+/// All of global memory of a launch.
+pub(crate) struct Global<'a> {
+    pub segments: Vec<Segment<'a>>,
+}
+
+impl Global<'_> {
+    #[inline(always)]
+    fn bytes(&self, segment: usize) -> &[u8] {
+        match self.segments.get(segment) {
+            Some(Segment::Buffer(b)) => b,
+            Some(Segment::ReadOnly(b)) => b,
+            Some(Segment::Module(b)) => b,
+            _ => &[],
+        }
+    }
+
+    #[inline(always)]
+    pub fn load(&self, segment: usize, offset: u64, addr: u64, bytes: u32) -> Result<[u64; 4], FaultKind> {
+        let memory = self.bytes(segment);
+        super::load(memory, offset, bytes).ok_or_else(|| self.outside(segment, addr, bytes))
+    }
+
+    #[inline(always)]
+    pub fn store(&mut self, segment: usize, offset: u64, addr: u64, bytes: u32, v: [u64; 4]) -> Result<(), FaultKind> {
+        let done = match self.segments.get_mut(segment) {
+            Some(Segment::Buffer(b)) => super::store(b, offset, bytes, v),
+            Some(Segment::Module(b)) => super::store(b, offset, bytes, v),
+            Some(Segment::ReadOnly(b)) if offset + bytes as u64 <= b.len() as u64 => {
+                return Err(FaultKind::ReadOnly { space: "global", addr });
+            }
+            _ => None,
+        };
+        done.ok_or_else(|| self.outside(segment, addr, bytes))
+    }
+
+    #[cold]
+    fn outside(&self, segment: usize, addr: u64, bytes: u32) -> FaultKind {
+        FaultKind::OutOfBounds { space: "global", addr, bytes, size: self.bytes(segment).len() as u64 }
+    }
+}

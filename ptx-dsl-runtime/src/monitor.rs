@@ -1,0 +1,164 @@
+//! The hook that every memory access and every synchronisation passes through. [`Off`] has no size and no code.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::fault::{Fault, FaultKind};
+use crate::machine::{self, Body, Ctx};
+use crate::mem::address::Place;
+
+/// An access of one lane.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    /// What it touches.
+    pub place: Place,
+    /// Address as the instruction gave it.
+    pub addr: u64,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Store or load.
+    pub write: bool,
+    /// By the async proxy, not by a thread.
+    pub agent: bool,
+    /// Who.
+    pub who: Who,
+}
+
+/// Where and who.
+#[derive(Debug, Clone, Copy)]
+pub struct Who {
+    /// PTX statement.
+    pub site: u32,
+    /// Place of the cluster among the resident ones.
+    pub slot: u32,
+    /// Rank of the CTA in the cluster.
+    pub rank: u32,
+    /// Warp in the CTA.
+    pub warp: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+/// A synchronisation.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    MbarrierInit { rank: u32, offset: u32 },
+    MbarrierInval { rank: u32, offset: u32 },
+    Mbarrier { rank: u32, offset: u32 },
+    Barrier { id: u32 },
+    ClusterArrive,
+    ClusterWait,
+}
+
+/// What watches a launch. `Err` stops it with a fault at the access.
+pub trait Monitor: Default + Sized {
+    /// False removes the calls, and with them the work of preparing their arguments.
+    const ON: bool;
+    /// A cluster becomes resident at `slot`: its shared and local memory is new.
+    fn cluster(&mut self, _slot: u32) {}
+    /// A load or store, before it happens.
+    fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
+        Ok(())
+    }
+    /// A synchronisation.
+    fn sync(&mut self, _: Sync, _: Who) -> Result<(), FaultKind> {
+        Ok(())
+    }
+    /// Threads start to wait.
+    fn block(&mut self, _: Who) {}
+    /// Threads go on.
+    fn wake(&mut self, _: Who) {}
+    /// Always `machine::drive(..)`, written out per monitor so that the driver is compiled in this crate.
+    #[doc(hidden)]
+    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
+        machine::drive(body, x)
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Off;
+
+impl Monitor for Off {
+    const ON: bool = false;
+    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
+        machine::drive(body, x)
+    }
+}
+
+/// Reports reads of shared and local memory that nobody has written, and ordinary accesses to live mbarrier objects.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// One bit per byte written, by memory and 64-byte line.
+    written: HashMap<(u32, Memory, u64), u64>,
+    live: HashSet<(u32, u32, u32)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Memory {
+    Shared { rank: u32 },
+    Local { rank: u32, warp: u32, lane: u32 },
+}
+
+impl Monitor for Checked {
+    const ON: bool = true;
+
+    fn cluster(&mut self, slot: u32) {
+        self.written.retain(|k, _| k.0 != slot);
+        self.live.retain(|k| k.0 != slot);
+    }
+
+    fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        let (memory, from, space) = match a.place {
+            Place::Shared { rank, offset } => (Memory::Shared { rank }, offset as u64, "shared"),
+            Place::Local { offset } => {
+                let lane = a.who.lanes.trailing_zeros();
+                (Memory::Local { rank: a.who.rank, warp: a.who.warp, lane }, offset, "local")
+            }
+            _ => return Ok(()),
+        };
+        let to = from + a.bytes as u64;
+        if let Memory::Shared { rank } = memory
+            && !self.live.is_empty()
+        {
+            for object in from / 8..to.div_ceil(8) {
+                if self.live.contains(&(a.who.slot, rank, object as u32 * 8)) {
+                    let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
+                    return Err(FaultKind::MbarrierMisused { offset: object as u32 * 8, what });
+                }
+            }
+        }
+        for line in from / 64..to.div_ceil(64) {
+            let (lo, hi) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
+            let bits = (u64::MAX >> (64 - (hi - lo))) << lo;
+            let shadow = self.written.entry((a.who.slot, memory, line)).or_default();
+            if a.write {
+                *shadow |= bits;
+            } else if *shadow & bits != bits {
+                return Err(FaultKind::Uninitialised { space, addr: a.addr });
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self, what: Sync, who: Who) -> Result<(), FaultKind> {
+        match what {
+            Sync::MbarrierInit { rank, offset } => {
+                self.live.insert((who.slot, rank, offset));
+            }
+            Sync::MbarrierInval { rank, offset } => {
+                self.live.remove(&(who.slot, rank, offset));
+                // the memory is as if never written
+                if let Some(line) = self.written.get_mut(&(who.slot, Memory::Shared { rank }, offset as u64 / 64)) {
+                    *line &= !(0xff << (offset % 64));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
+        machine::drive(body, x)
+    }
+}

@@ -1,0 +1,5 @@
+//! Pure state machines of the synchronisation objects.
+
+pub mod barrier;
+pub mod cluster;
+pub mod mbarrier;

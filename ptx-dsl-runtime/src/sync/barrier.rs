@@ -1,0 +1,181 @@
+//! Barriers of a CTA (PTX ISA 9.7.13.1): sixteen, each with generations.
+
+/// Operation of `bar.red`.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedOp {
+    Popc,
+    And,
+    Or,
+}
+
+/// One barrier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Barrier {
+    /// Completions so far.
+    pub generation: u32,
+    arrived: [u32; 32],
+    /// arrived threads
+    threads: u32,
+    open: bool,
+    count: Option<u32>,
+    red: Option<RedOp>,
+    /// threads that gave a predicate, and those with true
+    votes: u32,
+    ayes: u32,
+    /// results of the last two generations, by the low bit of the number
+    results: [u64; 2],
+}
+
+impl Default for Barrier {
+    fn default() -> Self {
+        Barrier {
+            generation: 0,
+            arrived: [0; 32],
+            threads: 0,
+            open: false,
+            count: None,
+            red: None,
+            votes: 0,
+            ayes: 0,
+            results: [0; 2],
+        }
+    }
+}
+
+impl Barrier {
+    /// Lanes `mask` of `warp` arrive; `live` are the live lanes of all warps and `total` their number. Gives the generation
+    /// they belong to, which may be complete by then.
+    pub fn arrive(
+        &mut self,
+        (warp, mask): (u32, u32),
+        count: Option<u32>,
+        red: Option<(RedOp, u32)>,
+        live: &[u32],
+        total: u32,
+    ) -> Result<u32, String> {
+        if let Some(n) = count
+            && (n == 0 || n % 32 != 0)
+        {
+            return Err(format!("the thread count {n} is not a positive multiple of the warp size"));
+        }
+        if !self.open {
+            self.open = true;
+            self.count = count;
+        } else if self.count != count {
+            let words = |c: Option<u32>| c.map_or("all threads of the CTA".to_string(), |n| format!("{n} threads"));
+            return Err(format!("one thread waits for {}, another for {}", words(self.count), words(count)));
+        }
+        let Some(arrived) = self.arrived.get_mut(warp as usize) else { return Err(format!("no warp {warp}")) };
+        if *arrived & mask != 0 {
+            return Err("a thread arrives twice before the barrier completes".into());
+        }
+        *arrived |= mask;
+        self.threads += mask.count_ones();
+        if let Some((op, ayes)) = red {
+            if self.red.is_some_and(|r| r != op) {
+                return Err("different reductions meet".into());
+            }
+            self.red = Some(op);
+            self.votes += mask.count_ones();
+            self.ayes += (ayes & mask).count_ones();
+        }
+        let generation = self.generation;
+        self.check(live, total)?;
+        Ok(generation)
+    }
+
+    /// Completes the generation if all have arrived; threads that ended no longer count. True if it completed.
+    pub fn check(&mut self, live: &[u32], total: u32) -> Result<bool, String> {
+        if !self.open {
+            return Ok(false);
+        }
+        let complete = match self.count {
+            None => self.threads >= total && self.missing(live).next().is_none(),
+            Some(n) => {
+                let sum = self.counted(live);
+                if sum > n {
+                    return Err(format!("{sum} threads arrive where the count is {n}"));
+                }
+                sum == n
+            }
+        };
+        if complete {
+            self.results[self.generation as usize & 1] = match self.red {
+                None => 0,
+                Some(RedOp::Popc) => self.ayes as u64,
+                Some(RedOp::And) => (self.ayes == self.votes) as u64,
+                Some(RedOp::Or) => (self.ayes > 0) as u64,
+            };
+            *self =
+                Barrier { generation: self.generation.wrapping_add(1), results: self.results, ..Barrier::default() };
+        }
+        Ok(complete)
+    }
+
+    /// A warp whose live lanes have all arrived counts as a whole warp (9.7.13.1: the count is in warps).
+    fn counted(&self, live: &[u32]) -> u32 {
+        let one = |(&a, &l): (&u32, &u32)| if a != 0 && a & l == l { 32 } else { a.count_ones() };
+        self.arrived.iter().zip(live).map(one).sum()
+    }
+
+    /// Live threads that have not arrived: (warp, lanes).
+    pub fn missing<'a>(&'a self, live: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let lanes = self.arrived.iter().zip(live).enumerate().map(|(w, (&a, &l))| (w as u32, l & !a));
+        lanes.filter(|&(_, m)| m != 0)
+    }
+
+    /// Is this generation complete?
+    pub fn passed(&self, generation: u32) -> bool {
+        self.generation != generation
+    }
+
+    /// What `bar.red` of a complete generation gave.
+    pub fn result(&self, generation: u32) -> u64 {
+        self.results[generation as usize & 1]
+    }
+
+    /// Arrivals counted so far and the explicit count, for reports.
+    pub fn progress(&self, live: &[u32]) -> (u32, Option<u32>) {
+        (if self.count.is_some() { self.counted(live) } else { self.threads }, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: u32 = u32::MAX;
+
+    #[test]
+    fn all_threads() {
+        let mut b = Barrier::default();
+        let live = [ALL, 0xf];
+        let g = b.arrive((0, ALL), None, Some((RedOp::Popc, 0xff)), &live, 36).unwrap();
+        assert!(!b.passed(g));
+        b.arrive((1, 0xf), None, Some((RedOp::Popc, 0x3)), &live, 36).unwrap();
+        assert!(b.passed(g));
+        assert_eq!(b.result(g), 10);
+    }
+
+    #[test]
+    fn counts_whole_warps_and_notices_misuse() {
+        let mut b = Barrier::default();
+        let live = [ALL, 0xf, ALL];
+        let g = b.arrive((0, ALL), Some(64), None, &live, 68).unwrap();
+        assert!(b.arrive((0, 1), Some(64), None, &live, 68).is_err());
+        assert!(b.clone().arrive((2, ALL), Some(96), None, &live, 68).is_err());
+        b.arrive((1, 0xf), Some(64), None, &live, 68).unwrap();
+        assert!(b.passed(g));
+        assert!(b.arrive((1, 0xf), Some(33), None, &live, 68).is_err());
+    }
+
+    #[test]
+    fn exits_complete() {
+        let mut b = Barrier::default();
+        let g = b.arrive((0, 0xffff), None, None, &[ALL], 32).unwrap();
+        assert!(!b.passed(g));
+        assert!(b.check(&[0xffff], 16).unwrap());
+        assert!(b.passed(g));
+    }
+}

@@ -1,0 +1,283 @@
+//! What the parser makes: the module as written, names unresolved, qualifiers a list with spans.
+
+use crate::span::Span;
+
+/// A piece of text with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub span: Span,
+}
+
+/// A PTX module.
+#[derive(Debug, Clone, Default)]
+pub struct Module {
+    /// `.version`, or `ptx M.m` of the header.
+    pub version: Option<Version>,
+    /// `.target`, or `sm_NN` of the header: `sm_100a`, `texmode_independent`, ...
+    pub target: Vec<Word>,
+    /// `.address_size`.
+    pub address_size: Option<(u32, Span)>,
+    /// Everything else, in order.
+    pub items: Vec<Item>,
+    /// Number of instructions; [`Instr::index`] counts them.
+    pub instrs: u32,
+    /// `allow(PTX0612)` of the header: codes of warnings to leave out, and where they stand.
+    pub allow: Vec<(u16, Span)>,
+}
+
+/// `M.m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// M.
+    pub major: u32,
+    /// m.
+    pub minor: u32,
+    /// Its tokens.
+    pub span: Span,
+}
+
+/// What stands at module scope.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A variable.
+    Var(VarDecl),
+    /// A function or kernel, defined or only declared.
+    Function(Function),
+    /// `.file`, `.section`, `.pragma`, `.alias`, ...
+    Directive(Directive),
+}
+
+/// `.entry` or `.func`.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// `.extern`, `.visible`, `.weak`, in the order written, with their dots.
+    pub linkage: Vec<Word>,
+    /// `.entry`, otherwise `.func`.
+    pub entry: bool,
+    /// `.attribute(...)`, verbatim.
+    pub attribute: Option<Word>,
+    /// Its name.
+    pub name: Word,
+    /// Return parameters.
+    pub rets: Vec<VarDecl>,
+    /// Parameters.
+    pub params: Vec<VarDecl>,
+    /// `.reqntid 256`, `.maxnreg 64`, `.noreturn`, `.pragma "..."`, between the parameters and the body.
+    pub directives: Vec<Directive>,
+    /// `None` for a prototype.
+    pub body: Option<Vec<Stmt>>,
+    /// From the first token to the last of the signature.
+    pub span: Span,
+}
+
+/// A variable, register, or parameter declaration: one type, one or more names.
+#[derive(Debug, Clone)]
+pub struct VarDecl {
+    /// `.extern`, `.visible`, `.weak`, `.common`, with their dots.
+    pub linkage: Vec<Word>,
+    /// `.reg`, `.shared`, `.global`, `.const`, `.local`, `.param`, `.sreg`, `.tex`, with its dot.
+    pub space: Word,
+    /// `.attribute(...)`, verbatim.
+    pub attribute: Option<Word>,
+    /// `.align N` of the variable (before or after the type).
+    pub align: Option<(u64, Span)>,
+    /// `.v2`, `.v4`, `.v8`: 2, 4, 8.
+    pub vector: Option<(u32, Span)>,
+    /// `.b32`, `.pred`, `.texref`, with its dot.
+    pub ty: Word,
+    /// `.ptr{.space}{.align N}` of a kernel parameter.
+    pub ptr: Option<Ptr>,
+    /// The names.
+    pub names: Vec<Declarator>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `.ptr .global .align 4`.
+#[derive(Debug, Clone)]
+pub struct Ptr {
+    /// `.global`, `.shared`, ..., with its dot.
+    pub space: Option<Word>,
+    /// In bytes.
+    pub align: Option<(u64, Span)>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// One name of a declaration.
+#[derive(Debug, Clone)]
+pub struct Declarator {
+    /// The name, without `<N>`.
+    pub name: Word,
+    /// N of `%r<N>`.
+    pub range: Option<(u64, Span)>,
+    /// Array dimensions; `None` for `[]`.
+    pub dims: Vec<Option<u64>>,
+    /// `= ...`.
+    pub init: Option<Init>,
+    /// The tokens of the Rust type after `name:` (macro only; text has none).
+    pub rust_type: Option<Span>,
+}
+
+/// An initialiser.
+#[derive(Debug, Clone)]
+pub enum Init {
+    /// `{ a, b, { c } }`
+    List(Vec<Init>, Span),
+    /// A constant, or an address of a variable or function (`x`, `x+4`, `generic(x)`, `mask(...)`).
+    Value(Expr),
+}
+
+/// A statement of a body.
+#[derive(Debug, Clone)]
+pub enum Stmt {
+    /// A declaration.
+    Var(VarDecl),
+    /// `name:`
+    Label(Word),
+    /// An instruction.
+    Instr(Instr),
+    /// `{ ... }`
+    Block(Vec<Stmt>, Span),
+    /// `.loc`, `.pragma`, `.branchtargets` and friends.
+    Directive(Directive),
+}
+
+/// A directive that is no declaration. Label-bound ones (`L: .branchtargets a, b;`) have `label`.
+#[derive(Debug, Clone)]
+pub struct Directive {
+    /// `L` of `L: .branchtargets ...`.
+    pub label: Option<Word>,
+    /// With its dot: `.reqntid`.
+    pub name: Word,
+    /// The arguments, as constant expressions, names or strings.
+    pub args: Vec<Arg>,
+    /// For what is kept as text (`.section { ... }`, `.callprototype ...`): everything after the name, as it prints.
+    pub text: Option<String>,
+    /// The parameters of a `.callprototype`.
+    pub prototype: Option<Box<Prototype>>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// An argument of a directive.
+#[derive(Debug, Clone)]
+pub enum Arg {
+    /// A number or a name.
+    Expr(Expr),
+    /// `"..."`
+    Str(Word),
+}
+
+/// `.callprototype (ret) _ (params)`.
+#[derive(Debug, Clone)]
+pub struct Prototype {
+    /// Return parameters.
+    pub rets: Vec<VarDecl>,
+    /// Parameters.
+    pub params: Vec<VarDecl>,
+}
+
+/// An instruction as written.
+#[derive(Debug, Clone)]
+pub struct Instr {
+    /// Which instruction of the module this is, from 0.
+    pub index: u32,
+    /// `@p`, `@!p`.
+    pub pred: Option<Pred>,
+    /// The dotted parts without their dots: `ld`, `shared::cta`, `b32`. `::` parts are one piece (`mbarrier::complete_tx::bytes`).
+    pub parts: Vec<Word>,
+    /// The operands.
+    pub operands: Vec<Operand>,
+    /// From the first token of the opcode (not the predicate) to the last operand.
+    pub span: Span,
+}
+
+/// `@p`, `@!p`
+#[derive(Debug, Clone)]
+pub struct Pred {
+    /// `!`
+    pub negated: bool,
+    /// The predicate register.
+    pub reg: Word,
+}
+
+/// An operand as written.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// What it is.
+    pub kind: OperandKind,
+    /// All of it.
+    pub span: Span,
+}
+
+/// The shapes of operands.
+#[derive(Debug, Clone)]
+pub enum OperandKind {
+    /// A name or a constant expression: `%r1`, `x`, `%tid.x`, `4`, `x+4`, `0f3F800000`, `-1`, `(2*4)`.
+    Expr(Expr),
+    /// `!p`
+    Not(Word),
+    /// `{a, b}`; elements may be any operand.
+    Vector(Vec<Operand>),
+    /// `_`
+    Sink,
+    /// `p|q`
+    Pair(Box<Operand>, Box<Operand>),
+    /// `[...]`: one operand for `[r+4]`, several for `[tensor, {x, y}]`.
+    Address(Vec<Operand>),
+    /// `(a, b)` of a call.
+    List(Vec<Operand>),
+    /// `%r1.b0`: a selector on a register (video instructions); `%v.x` of a vector register is [`Expr::Name`] with `member`.
+    Select(Word, Word),
+}
+
+/// A constant expression or a name.
+#[derive(Debug, Clone)]
+pub enum Expr {
+    /// An integer literal; `unsigned` for a `U` suffix or a value over `i64::MAX`.
+    Int {
+        /// The 64 bits.
+        value: u64,
+        /// Has type `.u64` rather than `.s64`.
+        unsigned: bool,
+        /// Its tokens.
+        span: Span,
+    },
+    /// `0f...` (bits of an f32), kept apart so that it prints as it was written.
+    F32(u32, Span),
+    /// `0d...` or a decimal literal (bits of an f64).
+    F64(u64, Span),
+    /// A name, with `.x`/`.y`/`.z`/`.w` (`.r .g .b .a`) if it has one.
+    Name(Word, Option<Word>),
+    /// `- ! ~ +`
+    Unary(char, Box<Expr>, Span),
+    /// `* / % + - << >> < > <= >= == != & ^ | && ||`
+    Binary(&'static str, Box<Expr>, Box<Expr>, Span),
+    /// `c ? a : b`
+    Ternary(Box<Expr>, Box<Expr>, Box<Expr>, Span),
+    /// `(.s64) e`, `(.u64) e`
+    Cast(Word, Box<Expr>, Span),
+    /// `generic(x)`, `mask(...)` in initialisers.
+    Call(Word, Vec<Expr>, Span),
+}
+
+impl Expr {
+    /// Its tokens.
+    pub fn span(&self) -> Span {
+        match self {
+            Expr::Int { span, .. }
+            | Expr::F32(_, span)
+            | Expr::F64(_, span)
+            | Expr::Unary(_, _, span)
+            | Expr::Binary(_, _, _, span)
+            | Expr::Ternary(_, _, _, span)
+            | Expr::Cast(_, _, span)
+            | Expr::Call(_, _, span) => *span,
+            Expr::Name(w, m) => m.as_ref().map_or(w.span, |m| w.span.to(m.span)),
+        }
+    }
+}

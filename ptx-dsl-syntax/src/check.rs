@@ -1,0 +1,226 @@
+//! From the module as written to the typed one: names, qualifiers, operands, versions and targets, layout.
+//!
+//! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::ast;
+use crate::diag::Diagnostic;
+use crate::errors;
+use crate::hir;
+use crate::isa::syntax::{self, Form};
+use crate::isa::target::{self, Missing, Target};
+use crate::isa::{FAMILIES, Instr, Ptx, Targets};
+use crate::parse::errors::nearest;
+use crate::span::Span;
+
+mod call;
+mod function;
+mod instr;
+mod names;
+mod operand;
+mod select;
+#[cfg(test)]
+mod tests;
+mod vars;
+
+use names::Scope;
+
+/// What the checker takes for granted.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The newest PTX ISA version that is known.
+    pub ceiling: (u32, u32),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { ceiling: (9, 5) }
+    }
+}
+
+/// Checks a module. The typed module holds whatever was right.
+pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagnostic>) {
+    let mut checker = Checker::new(module);
+    checker.header(module, options);
+    for item in &module.items {
+        match item {
+            ast::Item::Var(decl) => checker.declare(decl, None),
+            ast::Item::Function(f) => checker.function(f),
+            ast::Item::Directive(d) => checker.directive_gate(d.name.text.as_str(), d.name.span),
+        }
+    }
+    checker.finish()
+}
+
+/// Entries and forms, looked up and compiled on first use.
+#[derive(Default)]
+struct Table {
+    /// Entries by the first word of the opcode.
+    entries: HashMap<String, Rc<Vec<(&'static str, &'static Instr)>>>,
+    /// Forms by the address of the entry.
+    forms: HashMap<usize, Rc<Vec<Form>>>,
+}
+
+impl Table {
+    fn entries(&mut self, first: &str) -> Rc<Vec<(&'static str, &'static Instr)>> {
+        if let Some(found) = self.entries.get(first) {
+            return Rc::clone(found);
+        }
+        let mut found = Vec::new();
+        for (family, list) in FAMILIES {
+            for instr in *list {
+                let rest = instr.opcode.strip_prefix(first);
+                if rest.is_some_and(|r| r.is_empty() || r.starts_with('.') || r.starts_with("::")) {
+                    found.push((*family, instr));
+                }
+            }
+        }
+        let found = Rc::new(found);
+        self.entries.insert(first.to_string(), Rc::clone(&found));
+        found
+    }
+
+    fn forms(&mut self, instr: &'static Instr) -> Rc<Vec<Form>> {
+        let key = std::ptr::from_ref(instr) as usize;
+        Rc::clone(self.forms.entry(key).or_insert_with(|| Rc::new(syntax::forms(instr))))
+    }
+}
+
+/// The state of a check.
+struct Checker {
+    diags: Vec<Diagnostic>,
+    out: hir::Module,
+    /// As declared; the newest if not declared, so that nothing follows from that.
+    version: Ptx,
+    target: Option<&'static Target>,
+    target_name: String,
+    scopes: Vec<Scope>,
+    table: Table,
+    /// End of the static shared memory, of local memory, of the images.
+    shared_end: u64,
+    local_end: u64,
+    const_end: u64,
+    global_end: u64,
+    /// Static shared memory of module scope and of this function.
+    shared_here: u64,
+    /// The function in hand.
+    fun: Option<hir::Function>,
+    /// Where functions were declared, whether defined, and what their parameters look like.
+    declared: HashMap<String, (hir::FuncId, Span, bool)>,
+}
+
+impl Checker {
+    fn new(module: &ast::Module) -> Self {
+        Checker {
+            diags: Vec::new(),
+            out: hir::Module { spelling: vec![None; module.instrs as usize], ..hir::Module::default() },
+            version: Ptx(u32::MAX, 0),
+            target: None,
+            target_name: String::new(),
+            scopes: vec![Scope::default()],
+            table: Table::default(),
+            shared_end: 0,
+            local_end: 0,
+            const_end: 0,
+            global_end: 0,
+            shared_here: 0,
+            fun: None,
+            declared: HashMap::new(),
+        }
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        self.diags.push(d);
+    }
+
+    /// `.version`, `.target`, `.address_size`.
+    fn header(&mut self, module: &ast::Module, options: &Options) {
+        match module.version {
+            None => self.report(errors::no_version(Span::default())),
+            Some(v) => {
+                self.out.version = (v.major, v.minor);
+                if (v.major, v.minor) > options.ceiling || v.major == 0 {
+                    self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), options.ceiling));
+                } else {
+                    self.version = Ptx(v.major, v.minor);
+                }
+            }
+        }
+        let mut seen = false;
+        for word in &module.target {
+            if target::option(&word.text).is_some() {
+                continue;
+            }
+            seen = true;
+            let Some(t) = target::target(&word.text) else {
+                let names = target::TARGETS.iter().map(|t| t.name).chain(target::OPTIONS.iter().map(|o| o.name));
+                self.report(errors::unknown_target(word.span, &word.text, nearest(&word.text, names)));
+                continue;
+            };
+            if self.target.is_none() {
+                self.target = Some(t);
+                self.target_name = t.name.to_string();
+                self.out.target = t.name.to_string();
+            }
+            match t.exists(self.version) {
+                Err(Missing::Version(need)) => {
+                    self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
+                }
+                Err(Missing::Target) if self.version.0 != u32::MAX => {
+                    let new = word.text.replace("101", "110");
+                    self.report(errors::unknown_target(word.span, &word.text, Some(&new)));
+                }
+                _ => {}
+            }
+        }
+        if !seen {
+            self.report(errors::no_target(Span::default()));
+        }
+        self.out.address_size = 64;
+        if let Some((n, span)) = module.address_size {
+            if n == 32 || n == 64 {
+                self.out.address_size = n;
+            } else {
+                self.report(errors::address_size(span, n));
+            }
+        }
+    }
+
+    /// Says what is missing, if version or target are not enough for `what`.
+    fn gate(&self, span: Span, what: &str, since: Ptx, requires: Targets, section: &str) -> Option<Diagnostic> {
+        if self.version < since {
+            return Some(errors::needs_version(span, what, since, self.version, section));
+        }
+        match self.target?.satisfies(requires, self.version) {
+            Ok(()) => None,
+            Err(Missing::Version(need)) => Some(errors::needs_version(span, what, need, self.version, section)),
+            Err(Missing::Target) => Some(errors::needs_target(span, what, requires, &self.target_name, section)),
+        }
+    }
+
+    fn directive_gate(&mut self, name: &str, span: Span) {
+        if let Some(d) = crate::isa::directive::directive(name)
+            && let Some(e) = self.gate(span, &format!("`{name}`"), d.since, d.requires, "11")
+        {
+            self.report(e);
+        }
+    }
+
+    /// Takes the images' and dynamic variables' final sizes.
+    fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
+        let shared = u32::try_from(self.shared_end).unwrap_or(u32::MAX);
+        self.out.shared_size = shared;
+        for var in &mut self.out.vars {
+            if var.dynamic && var.space == hir::Space::Shared {
+                var.offset = shared.div_ceil(var.align.max(1)).saturating_mul(var.align.max(1));
+            }
+        }
+        self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+        self.diags.dedup();
+        (self.out, self.diags)
+    }
+}

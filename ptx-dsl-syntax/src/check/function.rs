@@ -1,0 +1,380 @@
+//! Functions: parameters, performance directives (PTX ISA 11.4), labels, bodies.
+
+use std::rc::Rc;
+
+use super::Checker;
+use super::names::{Scope, Signature, Sym};
+use crate::ast;
+use crate::errors;
+use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
+use crate::isa::Ptx;
+use crate::parse::{Const, fold};
+use crate::span::Span;
+use crate::ty::Ty;
+
+/// Bytes of kernel parameters: PTX ISA 11.2.1.
+const PARAMS_LARGE: u32 = 32764;
+const PARAMS: u32 = 4352;
+
+impl Checker {
+    pub(super) fn function(&mut self, f: &ast::Function) {
+        let known = self.declared.get(&f.name.text).copied();
+        if let Some((_, first, true)) = known
+            && f.body.is_some()
+        {
+            self.report(errors::redefined(f.name.span, &f.name.text, first));
+        }
+        self.fun = Some(hir::Function {
+            name: f.name.text.clone(),
+            entry: f.entry,
+            defined: f.body.is_some(),
+            linkage: f.linkage.iter().map(|w| w.text.clone()).collect(),
+            params: Vec::new(),
+            rets: Vec::new(),
+            regs: Vec::new(),
+            labels: Vec::new(),
+            body: Vec::new(),
+            local_end: 0,
+            reqntid: None,
+            maxntid: None,
+            reqnctapercluster: None,
+            maxclusterrank: None,
+            explicitcluster: false,
+            span: f.name.span,
+        });
+        self.shared_here = 0;
+        self.scopes.push(Scope::default());
+        if f.entry && let Some(first) = f.rets.first() {
+            self.report(errors::entry_returns(first.span));
+        }
+        let rets = self.params(&f.rets, Space::ParamFunc);
+        let params = self.params(&f.params, if f.entry { Space::ParamEntry } else { Space::ParamFunc });
+        if f.entry {
+            self.lay_out_params(&params, f);
+        }
+        if let Some(fun) = &mut self.fun {
+            fun.rets = rets;
+            fun.params = params;
+        }
+        self.directives(f);
+
+        // A function is known from its signature on, to itself too.
+        let id = match known {
+            Some((id, first, was_defined)) => {
+                let old = signature(&self.out.functions[id.0 as usize]);
+                if let Some(fun) = &self.fun
+                    && signature(fun) != old
+                {
+                    self.report(errors::prototype(f.name.span, &f.name.text, first));
+                }
+                self.declared.insert(f.name.text.clone(), (id, first, was_defined || f.body.is_some()));
+                id
+            }
+            None => {
+                let id = FuncId(self.out.functions.len() as u32);
+                self.declared.insert(f.name.text.clone(), (id, f.name.span, f.body.is_some()));
+                self.out.functions.extend(self.fun.clone());
+                id
+            }
+        };
+        self.define_function(&f.name.text, f.name.span, id);
+        if let Some(body) = &f.body {
+            self.block(body);
+        }
+        self.scopes.truncate(1);
+        if let Some(mut fun) = self.fun.take() {
+            fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
+            let slot = &mut self.out.functions[id.0 as usize];
+            // A prototype after the definition changes nothing.
+            if fun.defined || !slot.defined {
+                *slot = fun;
+            }
+        }
+        self.shared_here = 0;
+    }
+
+    fn params(&mut self, decls: &[ast::VarDecl], space: Space) -> Vec<Param> {
+        let mut out = Vec::new();
+        for decl in decls {
+            for name in &decl.names {
+                let Some(shape) = self.shape(decl, name) else {
+                    self.define(&name.name.text, name.name.span, Sym::Broken);
+                    continue;
+                };
+                if decl.space.text == ".reg" && space == Space::ParamEntry {
+                    self.report(errors::variable(decl.space.span, "a kernel's parameters are `.param` variables"));
+                }
+                let mut fresh = decl.clone();
+                fresh.names = Vec::new();
+                let sym = self.declare_one(&fresh, name, Some(space));
+                let (mut var, mut reg) = (None, None);
+                match sym {
+                    Some(Sym::Var(id)) => var = Some(id),
+                    Some(Sym::Reg(id)) => reg = Some(id),
+                    _ => continue,
+                }
+                let ptr = decl.ptr.as_ref().map(|p| {
+                    let space = p.space.as_ref().and_then(|s| match s.text.as_str() {
+                        ".global" => Some(Space::Global),
+                        ".shared" => Some(Space::Shared),
+                        ".const" => Some(Space::Const),
+                        ".local" => Some(Space::Local),
+                        _ => None,
+                    });
+                    (space, p.align.map_or(1, |a| u32::try_from(a.0).unwrap_or(1)))
+                });
+                out.push(Param {
+                    var,
+                    reg,
+                    name: name.name.text.clone(),
+                    ty: shape.ty,
+                    size: u32::try_from(shape.size).unwrap_or(u32::MAX),
+                    align: shape.align,
+                    array: shape.array,
+                    ptr,
+                    rust_type: name.rust_type,
+                    span: name.name.span,
+                });
+            }
+        }
+        out
+    }
+
+    /// Kernel parameters stand one after another, each aligned.
+    fn lay_out_params(&mut self, params: &[Param], f: &ast::Function) {
+        let mut end = 0u64;
+        for p in params {
+            end = end.next_multiple_of(u64::from(p.align.max(1)));
+            if let Some(VarId(v)) = p.var {
+                self.out.vars[v as usize].offset = u32::try_from(end).unwrap_or(u32::MAX);
+            }
+            end += u64::from(p.size);
+        }
+        let large = self.version >= Ptx(8, 1) && self.target.is_none_or(|t| t.number >= 70);
+        let limit = if large { PARAMS_LARGE } else { PARAMS };
+        if end > u64::from(limit) {
+            let last = params.last().map_or(f.span, |p| p.span);
+            self.report(errors::param_bytes(last, end, limit));
+        }
+    }
+
+    /// `.reqntid` and friends.
+    fn directives(&mut self, f: &ast::Function) {
+        let find = |name: &str| f.directives.iter().find(|d| d.name.text == name);
+        for d in &f.directives {
+            self.directive_gate(&d.name.text, d.name.span);
+            let name = d.name.text.as_str();
+            let numbers: Vec<u64> = d
+                .args
+                .iter()
+                .filter_map(|a| match a {
+                    ast::Arg::Expr(e) => match fold(e) {
+                        Some(Const::Int { value, .. }) => Some(value),
+                        _ => None,
+                    },
+                    ast::Arg::Str(_) => None,
+                })
+                .collect();
+            let dims = matches!(name, ".reqntid" | ".maxntid" | ".reqnctapercluster");
+            let single = matches!(name, ".maxnreg" | ".minnctapersm" | ".maxnctapersm" | ".maxclusterrank" | ".minperctamemory");
+            if !dims && !single {
+                if name == ".explicitcluster"
+                    && let Some(fun) = &mut self.fun
+                {
+                    fun.explicitcluster = true;
+                }
+                continue;
+            }
+            let at_most = if dims { 3 } else { 1 };
+            if numbers.is_empty() || numbers.len() > at_most || numbers.len() != d.args.len() {
+                let want = if dims { "it takes one to three integers" } else { "it takes one integer" };
+                self.report(errors::directive_value(d.span, name, want));
+                continue;
+            }
+            if numbers.contains(&0) {
+                self.report(errors::directive_value(d.span, name, "the number is at least 1"));
+                continue;
+            }
+            let product = numbers.iter().fold(1u64, |a, b| a.saturating_mul(*b));
+            let xyz = |i: usize| numbers.get(i).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
+            let all = [xyz(0), xyz(1), xyz(2)];
+            let limit = match name {
+                ".reqntid" | ".maxntid" => 1024,
+                ".reqnctapercluster" | ".maxclusterrank" => 16,
+                _ => u64::from(u32::MAX),
+            };
+            if product > limit {
+                let unit = if limit == 1024 { "threads in a CTA" } else { "CTAs in a cluster" };
+                self.report(errors::directive_value(d.span, name, &format!("{product} are more than {limit} {unit}")));
+                continue;
+            }
+            let Some(fun) = &mut self.fun else { continue };
+            match name {
+                ".reqntid" => fun.reqntid = Some(all),
+                ".maxntid" => fun.maxntid = Some(all),
+                ".reqnctapercluster" => fun.reqnctapercluster = Some(all),
+                ".maxclusterrank" => fun.maxclusterrank = Some(all[0]),
+                _ => {}
+            }
+        }
+        for (a, b) in crate::isa::directive::EXCLUSIVE {
+            if let (Some(x), Some(y)) = (find(a), find(b)) {
+                let (x, y) = if x.span.first > y.span.first { (x, y) } else { (y, x) };
+                self.report(errors::directives_exclude(x.name.span, &x.name.text, &y.name.text, y.name.span));
+            }
+        }
+        for (name, all) in crate::isa::directive::NEEDS_ALL {
+            if let Some(d) = find(name) {
+                for need in all.iter().filter(|n| find(n).is_none()) {
+                    self.report(errors::directive_needs(d.name.span, name, &format!("`{need}`")));
+                }
+            }
+        }
+        for name in [".minnctapersm", ".maxnctapersm"] {
+            if let Some(d) = find(name)
+                && find(".maxntid").is_none()
+                && find(".reqntid").is_none()
+            {
+                self.report(errors::directive_needs(d.name.span, name, "`.maxntid` or `.reqntid`"));
+            }
+        }
+    }
+
+    /// A `{ }`: its labels are known in all of it, everything else from its declaration on.
+    fn block(&mut self, stmts: &[ast::Stmt]) {
+        self.scopes.push(Scope::default());
+        for stmt in stmts {
+            if let ast::Stmt::Label(word) = stmt
+                && let Some(fun) = &mut self.fun
+            {
+                let id = LabelId(fun.labels.len() as u32);
+                fun.labels.push(hir::Label { name: word.text.clone(), span: word.span });
+                self.define(&word.text, word.span, Sym::Label(id));
+            }
+        }
+        for stmt in stmts {
+            if let ast::Stmt::Directive(d) = stmt
+                && let Some(label) = &d.label
+            {
+                let sym = self.label_directive(d);
+                self.define(&label.text, label.span, sym);
+            }
+        }
+        for stmt in stmts {
+            match stmt {
+                ast::Stmt::Var(decl) => self.declare(decl, None),
+                ast::Stmt::Label(word) => {
+                    if let Some(Sym::Label(id)) = self.lookup(&word.text) {
+                        self.emit(hir::Stmt::Label(id));
+                    }
+                }
+                ast::Stmt::Instr(i) => {
+                    if let Some(typed) = self.instr(i) {
+                        if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {
+                            *slot = Some(typed.spelling.clone());
+                        }
+                        self.emit(hir::Stmt::Instr(Box::new(typed)));
+                    }
+                }
+                ast::Stmt::Block(inner, _) => {
+                    if self.scopes.len() < 200 {
+                        self.block(inner);
+                    }
+                }
+                ast::Stmt::Directive(d) => self.directive_gate(&d.name.text, d.name.span),
+            }
+        }
+        self.scopes.pop();
+    }
+
+    fn emit(&mut self, stmt: hir::Stmt) {
+        if let Some(fun) = &mut self.fun {
+            fun.body.push(stmt);
+        }
+    }
+
+    /// `L: .branchtargets a, b;`, `.calltargets`, `.callprototype`.
+    fn label_directive(&mut self, d: &ast::Directive) -> Sym {
+        let names: Vec<&ast::Word> = d
+            .args
+            .iter()
+            .filter_map(|a| match a {
+                ast::Arg::Expr(ast::Expr::Name(w, None)) => Some(w),
+                _ => None,
+            })
+            .collect();
+        match d.name.text.as_str() {
+            ".branchtargets" => {
+                let ids = names.iter().filter_map(|w| self.label(w)).collect();
+                Sym::Labels(Rc::new(ids))
+            }
+            ".calltargets" => {
+                let ids = names.iter().filter_map(|w| self.callee(w)).collect();
+                Sym::Funcs(Rc::new(ids))
+            }
+            ".callprototype" => {
+                let mut sig = Signature::default();
+                if let Some(p) = &d.prototype {
+                    sig.rets = self.prototype_params(&p.rets).0;
+                    (sig.params, sig.variadic) = self.prototype_params(&p.params);
+                }
+                Sym::Prototype(Rc::new(sig))
+            }
+            _ => Sym::Broken,
+        }
+    }
+
+    fn prototype_params(&mut self, decls: &[ast::VarDecl]) -> (Vec<(Ty, u32)>, bool) {
+        let (mut out, mut variadic) = (Vec::new(), false);
+        for decl in decls {
+            for name in &decl.names {
+                if let Some(shape) = self.shape(decl, name) {
+                    variadic = shape.unsized_;
+                    if !variadic {
+                        out.push((shape.ty, u32::try_from(shape.size).unwrap_or(u32::MAX)));
+                    }
+                }
+            }
+        }
+        (out, variadic)
+    }
+
+    /// A label by its name.
+    pub(super) fn label(&mut self, word: &ast::Word) -> Option<LabelId> {
+        match self.lookup(&word.text) {
+            Some(Sym::Label(id)) => Some(id),
+            other => {
+                self.not_a(word.span, &word.text, other, "label");
+                None
+            }
+        }
+    }
+
+    /// A function by its name.
+    pub(super) fn callee(&mut self, word: &ast::Word) -> Option<FuncId> {
+        match self.lookup(&word.text) {
+            Some(Sym::Func(id)) => Some(id),
+            other => {
+                self.not_a(word.span, &word.text, other, "function");
+                None
+            }
+        }
+    }
+
+    /// Reports a name that means something else, or nothing.
+    pub(super) fn not_a(&mut self, span: Span, name: &str, sym: Option<Sym>, want: &str) {
+        let d = match sym {
+            Some(Sym::Broken) => return,
+            Some(other) => errors::wrong_name(span, name, other.describe(), &format!("a {want}")),
+            None => self.undeclared(span, want, name),
+        };
+        self.report(d);
+    }
+}
+
+/// The types and sizes of a function's parameters.
+pub(super) fn signature(f: &hir::Function) -> Signature {
+    let variadic = f.params.last().is_some_and(|p| p.array && p.size == 0);
+    let of = |list: &[Param]| list.iter().filter(|p| !(p.array && p.size == 0)).map(|p| (p.ty, p.size)).collect();
+    Signature { rets: of(&f.rets), params: of(&f.params), variadic }
+}

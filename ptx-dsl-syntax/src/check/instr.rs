@@ -1,0 +1,390 @@
+//! One instruction: which entry and form it is, then its operands, gates and rules.
+
+use super::Checker;
+use super::operand::Attempt;
+use super::select::{self, Fit};
+use crate::ast;
+use crate::diag::Diagnostic;
+use crate::errors;
+use crate::hir;
+use crate::isa::syntax::{Form, OpForm, Shape};
+use crate::isa::{FAMILIES, Instr, Rule, Targets, When};
+use crate::parse::errors::nearest;
+use crate::span::Span;
+use crate::ty::Ty;
+
+/// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
+fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
+    let mut n = 0;
+    let words = opcode.split('.').count();
+    for word in opcode.split('.') {
+        let part = &parts.get(n)?.text;
+        n += 1;
+        if part == word {
+            continue;
+        }
+        let rest = part.strip_prefix(word)?;
+        return (n == words && rest.starts_with("::")).then_some((n, Some(rest)));
+    }
+    Some((n, None))
+}
+
+impl Checker {
+    /// Checks an instruction; `None` if it is broken.
+    pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+        let pred = match &ast.pred {
+            None => None,
+            Some(p) => Some((self.guard(p), !p.negated)),
+        };
+        let first = ast.parts.first()?;
+        let entries = self.table.entries(&first.text);
+        let all_words: Vec<&str> = ast.parts.iter().map(|p| p.text.as_str()).collect();
+        // Longest opcodes first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
+        let mut found: Vec<(usize, Option<&str>, &'static str, &'static Instr)> = Vec::new();
+        for (family, entry) in entries.iter() {
+            if let Some((n, rest)) = opcode_parts(entry.opcode, &ast.parts) {
+                found.push((n, rest, family, entry));
+            }
+        }
+        found.sort_by_key(|f| std::cmp::Reverse(f.0));
+        let Some(longest) = found.first().map(|f| f.0) else {
+            self.unknown_instruction(ast, &all_words, entries.iter().map(|e| e.1.opcode));
+            return None;
+        };
+        let mut best: Option<(usize, Vec<Diagnostic>)> = None;
+        let mut level = longest;
+        loop {
+            let mut any = false;
+            for (n, rest, family, entry) in found.iter().filter(|f| f.0 == level) {
+                let forms = self.table.forms(entry);
+                let words = qualifiers(&ast.parts, *n, *rest);
+                for (number, form) in forms.iter().enumerate() {
+                    let fit = select::fit(form, &words);
+                    if !fit.fits() {
+                        continue;
+                    }
+                    any = true;
+                    let opcode_span = ast.parts[..*n].iter().fold(first.span, |s, p| s.to(p.span));
+                    match self.attempt(ast, family, entry, number, form, &fit, &words, opcode_span) {
+                        Ok(mut typed) => {
+                            typed.pred = match pred {
+                                None => None,
+                                Some((Some(p), positive)) => Some((p, positive)),
+                                Some((None, _)) => return None,
+                            };
+                            return Some(typed);
+                        }
+                        Err((badness, errors)) => {
+                            if best.as_ref().is_none_or(|b| badness < b.0) {
+                                best = Some((badness, errors));
+                            }
+                        }
+                    }
+                }
+            }
+            if any {
+                break;
+            }
+            match found.iter().map(|f| f.0).filter(|n| *n < level).max() {
+                Some(next) => level = next,
+                None => break,
+            }
+        }
+        if let Some((_, errors)) = best {
+            self.diags.extend(errors);
+            return None;
+        }
+        // No form takes these qualifiers: explain by the longest opcode.
+        let (n, rest, _, entry) = found[0];
+        let words = qualifiers(&ast.parts, n, rest);
+        let tables: Vec<_> = found.iter().filter(|f| f.0 == longest).map(|f| (f.3, self.table.forms(f.3))).collect();
+        let forms: Vec<(&'static Instr, &Form)> = tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
+        let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));
+        let errors = select::explain(&words, entry.opcode, opcode_span, &forms);
+        // `mbarrier.foo`: the second word is no qualifier of anything, but nearly an opcode.
+        self.diags.extend(errors);
+        None
+    }
+
+    fn unknown_instruction<'a>(&mut self, ast: &ast::Instr, words: &[&str], same_first: impl Iterator<Item = &'a str>) {
+        let same: Vec<&str> = same_first.collect();
+        let first = words.first().copied().unwrap_or("");
+        if same.is_empty() {
+            let mut firsts: Vec<&str> = FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).collect();
+            firsts.dedup();
+            let span = ast.parts.first().map_or(ast.span, |p| p.span);
+            self.report(errors::unknown_instruction(span, first, nearest(first, firsts)));
+            return;
+        }
+        let depth = same.iter().map(|o| o.split('.').count()).max().unwrap_or(1).min(words.len());
+        let name = words[..depth].join(".");
+        let span = ast.parts[..depth].iter().fold(ast.parts[0].span, |s, p| s.to(p.span));
+        let near = nearest(&name, same.iter().copied());
+        let d = errors::unknown_instruction(span, &name, near);
+        self.report(d);
+    }
+
+    fn guard(&mut self, pred: &ast::Pred) -> Option<hir::Operand> {
+        use super::names::Sym;
+        let word = &pred.reg;
+        match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) => {
+                let ty = self.fun.as_ref().and_then(|f| f.regs.get(id.0 as usize)).map(|r| r.ty);
+                if ty == Some(Ty::Pred) {
+                    return Some(hir::Operand::Reg(id, 0));
+                }
+                self.report(errors::not_predicate(word.span, &word.text));
+            }
+            Some(Sym::Broken) => {}
+            Some(_) => self.report(errors::not_predicate(word.span, &word.text)),
+            None if crate::isa::sreg::sreg(&word.text).is_some() => self.report(errors::not_predicate(word.span, &word.text)),
+            None => {
+                let d = self.undeclared(word.span, "predicate", &word.text);
+                self.report(d);
+            }
+        }
+        None
+    }
+
+    /// Tries one form whose qualifiers fit. What is wrong comes back with a measure of how wrong it is.
+    #[allow(clippy::too_many_arguments)]
+    fn attempt(
+        &mut self,
+        ast: &ast::Instr,
+        family: &'static str,
+        entry: &'static Instr,
+        number: usize,
+        form: &Form,
+        fit: &Fit,
+        words: &[ast::Word],
+        opcode_span: Span,
+    ) -> Result<hir::Instr, (usize, Vec<Diagnostic>)> {
+        let mut quals = Vec::with_capacity(words.len());
+        let mut types = Vec::new();
+        let mut spelling = entry.opcode.to_string();
+        for filled in fit.filled.iter().flatten() {
+            let word = &words[*filled as usize].text;
+            let dotted = if word.starts_with("::") { word.clone() } else { format!(".{word}") };
+            spelling += &dotted;
+            if let Some(ty) = Ty::from_name(word) {
+                types.push(ty);
+            }
+            quals.push(dotted);
+        }
+        let mut at = Attempt::new(entry, form, fit, words, &quals, ast.span);
+        let args = if entry.opcode == "call" {
+            self.call(&mut at, ast)
+        } else {
+            self.operands(&mut at, ast, opcode_span)
+        };
+        let mut errors = std::mem::take(&mut at.errors);
+        let badness = at.badness;
+        let typed = hir::Instr {
+            index: ast.index,
+            family,
+            entry,
+            form: number,
+            quals,
+            types,
+            pred: None,
+            operands: args,
+            spelling,
+            span: ast.span,
+        };
+        if !errors.is_empty() {
+            self.gates(&typed, words, opcode_span, &mut errors);
+            return Err((badness * 8 + errors.len(), errors));
+        }
+        self.gates(&typed, words, opcode_span, &mut errors);
+        let gates = errors.len();
+        self.rules(&typed, words, opcode_span, &mut errors);
+        if errors.is_empty() {
+            return Ok(typed);
+        }
+        Err((gates + (errors.len() - gates) * 2, errors))
+    }
+
+    /// Version and target of the entry and of its parts.
+    fn gates(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+        let entry = typed.entry;
+        let what = format!("`{}`", entry.opcode);
+        if let Some(d) = self.gate(opcode_span, &what, entry.since, entry.requires, entry.section) {
+            errors.push(d);
+            return;
+        }
+        if let Some((since, targets)) = entry.until
+            && self.version >= since
+            && self.target.is_some_and(|t| t.satisfies(targets, self.version).is_ok())
+            && self.version.0 != u32::MAX
+        {
+            errors.push(errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section));
+            return;
+        }
+        for gate in entry.gates {
+            if !gate.when.iter().all(|w| holds(w, typed)) {
+                continue;
+            }
+            let (span, what) = place(gate.when, typed, words, opcode_span);
+            let since = gate.since.unwrap_or(entry.since);
+            let requires = gate.requires.unwrap_or(Targets::Sm(0));
+            if let Some(d) = self.gate(span, &what, since, requires, entry.section) {
+                // A part can miss version and target; one word is enough for each part.
+                if !errors.iter().any(|e| e.span == d.span && e.code == d.code) {
+                    errors.push(d);
+                }
+            }
+        }
+    }
+
+    fn rules(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+        let section = typed.entry.section;
+        let before = errors.len();
+        for rule in typed.entry.rules {
+            match rule {
+                Rule::Never(when, text) => {
+                    if when.iter().all(|w| holds(w, typed)) {
+                        let (span, _) = place(when, typed, words, opcode_span);
+                        errors.push(errors::rule(span, text, section));
+                    }
+                }
+                Rule::Needs(when, need, text) => {
+                    if holds(when, typed) && !holds(need, typed) {
+                        let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
+                        errors.push(errors::rule(span, text, section));
+                    }
+                }
+                Rule::Custom(f) => {
+                    if let Some((text, operand)) = f(typed) {
+                        let span = operand.and_then(|i| typed.operands.get(i)).map_or(opcode_span, |a| a.span);
+                        errors.push(errors::custom(span, &text, section));
+                    }
+                }
+            }
+        }
+        if errors.len() == before {
+            self.companions(typed, words, opcode_span, errors);
+        }
+    }
+
+    /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
+    fn companions(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+        for (names, qualifiers) in COMPANIONS {
+            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name)) else { continue };
+            let given = typed.operand(spec.name);
+            let written = qualifiers.iter().find(|q| typed.has(q));
+            match (given, written) {
+                (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+                (None, Some(q)) => {
+                    let span = words.iter().find(|w| format!(".{}", w.text) == **q).map_or(opcode_span, |w| w.span);
+                    errors.push(errors::goes_with(span, spec.name, q, false));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+const COMPANIONS: &[(&[&str], &[&str])] = &[
+    (&["cache_policy", "cache-policy"], &[".L2::cache_hint"]),
+    (&["ctaMask"], &[".multicast::cluster", ".multicast::cluster::16b", ".multicast::cluster::32b"]),
+];
+
+/// What follows the opcode.
+fn qualifiers(parts: &[ast::Word], n: usize, rest: Option<&str>) -> Vec<ast::Word> {
+    let mut out = Vec::with_capacity(parts.len());
+    if let (Some(rest), Some(part)) = (rest, n.checked_sub(1).and_then(|i| parts.get(i))) {
+        out.push(ast::Word { text: rest.to_string(), span: part.span });
+    }
+    out.extend(parts.iter().skip(n).cloned());
+    out
+}
+
+/// Does the condition hold?
+fn holds(when: &When, typed: &hir::Instr) -> bool {
+    match when {
+        When::Has(q) => typed.has(q),
+        When::Not(q) => !typed.has(q),
+        When::HasAny(list) => list.iter().any(|q| typed.has(q)),
+        When::Operand(name) => typed.operand(name).is_some(),
+        When::NoOperand(name) => typed.operand(name).is_none(),
+    }
+}
+
+/// The word or operand a condition is about: the last that is given.
+fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Span) -> (Span, String) {
+    let word = |q: &str| words.iter().find(|w| w.text == q.trim_start_matches('.'));
+    let mut out = (opcode_span, format!("`{}` in this form", typed.entry.opcode));
+    for w in when {
+        match w {
+            When::Has(q) => {
+                if let Some(word) = word(q) {
+                    out = (word.span, format!("`{q}`"));
+                }
+            }
+            When::HasAny(list) => {
+                if let Some((q, word)) = list.iter().find_map(|q| Some((q, word(q)?))) {
+                    out = (word.span, format!("`{q}`"));
+                }
+            }
+            When::Operand(name) => {
+                if let Some(arg) = typed.operand(name) {
+                    out = (arg.span, format!("operand `{name}`"));
+                }
+            }
+            _ => {}
+        }
+    }
+    let conditions = when.iter().filter(|w| matches!(w, When::Has(_) | When::HasAny(_) | When::Operand(_))).count();
+    if conditions > 1 {
+        out.1 += " in this combination";
+    }
+    out
+}
+
+/// Deals the operands given to those of the form. `None` if the count is none of the form's.
+pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
+    let groups = u32::from(form.optional_groups.min(8));
+    let mut best: Option<(usize, Vec<&OpForm>)> = None;
+    for mask in (0..1u32 << groups).rev() {
+        // Bit `groups - 1` is the first group, so that earlier groups are filled first.
+        let on = |g: u8| g == 0 || (g <= 8 && mask >> (groups - u32::from(g)) & 1 == 1);
+        let picked: Vec<&OpForm> = form.operands.iter().filter(|o| on(o.group)).collect();
+        if picked.len() != given.len() {
+            continue;
+        }
+        let mut cost: usize = picked.iter().zip(given).map(|(o, g)| usize::from(!shape_fits(o, g)) * 2).sum();
+        for (names, qualifiers) in COMPANIONS {
+            let has = words.iter().any(|w| qualifiers.iter().any(|q| q[1..] == w.text));
+            let there = picked.iter().any(|o| names.contains(&o.name));
+            let possible = form.operands.iter().any(|o| names.contains(&o.name));
+            cost += usize::from(possible && has != there);
+        }
+        if best.as_ref().is_none_or(|b| cost < b.0) {
+            best = Some((cost, picked));
+        }
+    }
+    best.map(|b| b.1)
+}
+
+/// Is the operand written as the form wants it?
+pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
+    use ast::OperandKind as K;
+    match (&form.shape, &given.kind) {
+        (Shape::Sink, K::Sink) => true,
+        (Shape::Sink, _) => false,
+        (Shape::Addr(_), K::Address(_)) => true,
+        (Shape::Addr(_), _) | (_, K::Address(_)) => false,
+        (Shape::Vector(parts), K::Vector(given)) => parts.is_empty() || parts.len() == given.len(),
+        (Shape::Vector(_), K::Expr(ast::Expr::Name(..))) => true,
+        (Shape::Vector(_), _) => false,
+        (Shape::Pair(..), K::Pair(..)) => true,
+        (Shape::Pair(_, optional), _) => *optional,
+        (_, K::Pair(..)) => false,
+        (Shape::List, K::List(_)) => true,
+        (Shape::List, _) | (_, K::List(_)) => false,
+        (Shape::Number(n), K::Expr(ast::Expr::Int { value, .. })) => n == value,
+        (Shape::Number(_), _) => false,
+        (Shape::Value, K::Not(_)) => form.negatable,
+        (Shape::Value, _) => true,
+    }
+}

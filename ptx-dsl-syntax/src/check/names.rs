@@ -1,0 +1,174 @@
+//! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use super::Checker;
+use crate::errors;
+use crate::hir::{self, FuncId, LabelId, RegId, VarId};
+use crate::parse::errors::nearest;
+use crate::span::Span;
+use crate::ty::Ty;
+
+/// What a name means.
+#[derive(Debug, Clone)]
+pub(super) enum Sym {
+    Reg(RegId),
+    Var(VarId),
+    Func(FuncId),
+    Label(LabelId),
+    /// `.branchtargets`
+    Labels(Rc<Vec<LabelId>>),
+    /// `.calltargets`
+    Funcs(Rc<Vec<FuncId>>),
+    /// `.callprototype`
+    Prototype(Rc<Signature>),
+    /// Its declaration was refused: nothing follows.
+    Broken,
+}
+
+impl Sym {
+    /// In words.
+    pub(super) fn describe(&self) -> &'static str {
+        match self {
+            Sym::Reg(_) => "a register",
+            Sym::Var(_) => "a variable",
+            Sym::Func(_) => "a function",
+            Sym::Label(_) => "a label",
+            Sym::Labels(_) => "a list of branch targets",
+            Sym::Funcs(_) => "a list of call targets",
+            Sym::Prototype(_) => "a call prototype",
+            Sym::Broken => "unknown",
+        }
+    }
+}
+
+/// Bytes and types of the parameters of a function or prototype.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Signature {
+    pub(super) rets: Vec<(Ty, u32)>,
+    pub(super) params: Vec<(Ty, u32)>,
+    /// The last parameter is an array without size: any arguments may follow (PTX ISA 7.2).
+    pub(super) variadic: bool,
+}
+
+/// `%r<100>`
+#[derive(Debug, Clone)]
+struct Range {
+    prefix: String,
+    count: u64,
+    ty: Ty,
+    lanes: u32,
+    span: Span,
+}
+
+/// The names of one `{ }`.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    names: HashMap<String, (Sym, Span)>,
+    ranges: Vec<Range>,
+}
+
+/// The place of `%r7` in `%r<100>`.
+fn in_range(name: &str, range: &Range) -> bool {
+    let Some(digits) = name.strip_prefix(range.prefix.as_str()) else { return false };
+    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return false;
+    }
+    digits.parse::<u64>().is_ok_and(|n| n < range.count)
+}
+
+impl Checker {
+    /// Gives a name a meaning in the innermost scope.
+    pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
+        let Some(scope) = self.scopes.last_mut() else { return };
+        let clash = scope.ranges.iter().find(|r| in_range(name, r)).map(|r| r.span);
+        match scope.names.entry(name.to_string()) {
+            Entry::Occupied(o) => {
+                let first = o.get().1;
+                self.diags.push(errors::duplicate(span, name, first));
+            }
+            Entry::Vacant(v) => {
+                v.insert((sym, span));
+                if let Some(first) = clash {
+                    self.diags.push(errors::duplicate(span, name, first));
+                }
+            }
+        }
+    }
+
+    /// Gives a function's name its meaning at module scope, again if it was a prototype.
+    pub(super) fn define_function(&mut self, name: &str, span: Span, id: FuncId) {
+        if let Some(scope) = self.scopes.first_mut() {
+            match scope.names.entry(name.to_string()) {
+                Entry::Occupied(mut o) if matches!(o.get().0, Sym::Func(_)) => {
+                    o.insert((Sym::Func(id), span));
+                }
+                Entry::Occupied(o) => {
+                    let first = o.get().1;
+                    self.diags.push(errors::duplicate(span, name, first));
+                }
+                Entry::Vacant(v) => {
+                    v.insert((Sym::Func(id), span));
+                }
+            }
+        }
+    }
+
+    pub(super) fn define_range(&mut self, prefix: &str, count: u64, ty: Ty, lanes: u32, span: Span) {
+        let Some(scope) = self.scopes.last_mut() else { return };
+        if let Some(first) = scope.ranges.iter().find(|r| r.prefix == prefix).map(|r| r.span) {
+            self.diags.push(errors::duplicate(span, prefix, first));
+            return;
+        }
+        scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
+    }
+
+    pub(super) fn new_reg(&mut self, name: &str, ty: Ty, lanes: u32) -> RegId {
+        let Some(fun) = &mut self.fun else { return RegId(0) };
+        fun.regs.push(hir::Reg { name: name.to_string(), ty, lanes });
+        RegId(fun.regs.len() as u32 - 1)
+    }
+
+    /// What the name means here.
+    pub(super) fn lookup(&mut self, name: &str) -> Option<Sym> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            if let Some((sym, _)) = scope.names.get(name) {
+                return Some(sym.clone());
+            }
+            let ends_in_digit = name.as_bytes().last().is_some_and(u8::is_ascii_digit);
+            if ends_in_digit && let Some(range) = scope.ranges.iter().find(|r| in_range(name, r)) {
+                let (ty, lanes, span) = (range.ty, range.lanes, range.span);
+                let sym = Sym::Reg(self.new_reg(name, ty, lanes));
+                self.scopes[depth].names.insert(name.to_string(), (sym.clone(), span));
+                return Some(sym);
+            }
+        }
+        None
+    }
+
+    /// Says that a name is not declared, with the nearest that is. Said once per name and function.
+    pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
+        let mut known: Vec<String> = Vec::new();
+        let mut ranged = None;
+        for scope in self.scopes.iter().rev() {
+            known.extend(scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.clone()));
+            for r in &scope.ranges {
+                let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
+                if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
+                    ranged = Some(format!("`{}<{}>` ends at `{}{}`", r.prefix, r.count, r.prefix, r.count.saturating_sub(1)));
+                }
+                known.push(r.prefix.clone());
+            }
+        }
+        known.sort();
+        let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(String::as_str)) };
+        let d = errors::undeclared(span, what, name, near);
+        match ranged {
+            Some(text) => d.note(text),
+            None => d,
+        }
+    }
+}

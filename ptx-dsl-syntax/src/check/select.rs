@@ -1,0 +1,165 @@
+//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.1; ptxas takes them in any order).
+
+use crate::ast::Word;
+use crate::diag::Diagnostic;
+use crate::errors;
+use crate::isa::Instr;
+use crate::isa::syntax::{Form, is_space, is_type};
+use crate::parse::errors::nearest;
+use crate::span::Span;
+
+/// Qualifiers put into the slots of a form.
+#[derive(Debug)]
+pub(super) struct Fit {
+    /// Which word fills each slot.
+    pub(super) filled: Vec<Option<u16>>,
+    /// Words no slot takes.
+    pub(super) left: Vec<u16>,
+    /// Required slots without a word.
+    pub(super) missing: Vec<u16>,
+    /// Slots without a word in a group that has one.
+    pub(super) partial: Vec<u16>,
+}
+
+impl Fit {
+    pub(super) fn fits(&self) -> bool {
+        self.left.is_empty() && self.missing.is_empty() && self.partial.is_empty()
+    }
+
+    fn badness(&self) -> usize {
+        self.left.len() * 3 + self.missing.len() * 2 + self.partial.len()
+    }
+}
+
+/// Fills the slots: every word goes to the first free slot that takes it; types, and state spaces, keep their order.
+pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
+    let n = form.slots.len();
+    let mut filled: Vec<Option<u16>> = vec![None; n];
+    let mut left = Vec::new();
+    let (mut next_type, mut next_space) = (0, 0);
+    for (w, word) in words.iter().enumerate() {
+        let text = word.text.as_str();
+        let mut start = 0;
+        let (ty, space) = (is_type(text), is_space(text));
+        if ty {
+            start = next_type;
+        } else if space {
+            start = next_space;
+        }
+        let mut found = None;
+        for (s, slot) in form.slots.iter().enumerate().skip(start) {
+            if filled[s].is_none() && slot.alts.iter().any(|a| a == text) {
+                found = Some(s);
+                break;
+            }
+        }
+        match found {
+            Some(s) => {
+                filled[s] = Some(w as u16);
+                if ty {
+                    next_type = s + 1;
+                } else if space {
+                    next_space = s + 1;
+                }
+            }
+            None => left.push(w as u16),
+        }
+    }
+    let (mut missing, mut partial) = (Vec::new(), Vec::new());
+    for (s, slot) in form.slots.iter().enumerate() {
+        if filled[s].is_some() {
+            continue;
+        }
+        if slot.group == 0 {
+            missing.push(s as u16);
+        } else if form.slots.iter().zip(&filled).any(|(o, f)| o.group == slot.group && f.is_some()) {
+            partial.push(s as u16);
+        }
+    }
+    Fit { filled, left, missing, partial }
+}
+
+/// What is wrong with qualifiers that no form takes.
+pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'static Instr, &Form)]) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let section = forms.first().map_or("9.7", |f| f.0.section);
+    let accepted = |text: &str| forms.iter().any(|(_, f)| f.slots.iter().any(|s| s.alts.iter().any(|a| a == text)));
+    // Unknown words, and words said twice.
+    let mut known: Vec<Word> = Vec::with_capacity(words.len());
+    for (i, word) in words.iter().enumerate() {
+        if !accepted(&word.text) {
+            let all = forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref())));
+            out.push(errors::unknown_qualifier(word.span, opcode, &word.text, nearest(&word.text, all), section));
+            continue;
+        }
+        let twice = |f: &Form| f.slots.iter().filter(|s| s.alts.iter().any(|a| *a == word.text)).count();
+        let times = words[..=i].iter().filter(|w| w.text == word.text).count();
+        if times > 1 && forms.iter().all(|(_, f)| twice(f) < times) {
+            let first = words.iter().find(|w| w.text == word.text).map_or(word.span, |w| w.span);
+            out.push(errors::duplicate_qualifier(word.span, &word.text, first));
+            continue;
+        }
+        known.push(word.clone());
+    }
+    let Some((entry, form, fit)) = forms
+        .iter()
+        .map(|(e, f)| (e, f, fit(f, &known)))
+        .min_by_key(|(_, _, fit)| fit.badness())
+    else {
+        return out;
+    };
+    // With the unknown ones reported, what they stood for is not missing.
+    let unknown = !out.is_empty();
+    let section = entry.section;
+    for w in &fit.left {
+        let word = &known[*w as usize];
+        let together = |a: &str, b: &str| {
+            forms.iter().any(|(_, f)| {
+                let slot = |t: &str| f.slots.iter().position(|s| s.alts.iter().any(|x| x == t));
+                matches!((slot(a), slot(b)), (Some(x), Some(y)) if x != y)
+            })
+        };
+        let other = known.iter().find(|o| o.text != word.text && !together(&word.text, &o.text));
+        let other = other.map(|o| (o.text.as_str(), o.span));
+        out.push(errors::not_together(word.span, opcode, &word.text, other, form.line, section));
+    }
+    if !fit.left.is_empty() || unknown {
+        return out;
+    }
+    let mut groups = Vec::new();
+    for s in &fit.partial {
+        let slot = &form.slots[*s as usize];
+        if groups.contains(&slot.group) {
+            continue;
+        }
+        groups.push(slot.group);
+        let given = form.slots.iter().enumerate().find(|(i, o)| o.group == slot.group && fit.filled[*i].is_some());
+        if let Some((i, o)) = given
+            && let Some(w) = fit.filled[i]
+        {
+            let word = &known[w as usize];
+            let after = i < *s as usize;
+            out.push(errors::incomplete_group(word.span, &word.text, &slot.name, &o.name, &slot.alts, after, section));
+        }
+    }
+    for s in &fit.missing {
+        let slot = &form.slots[*s as usize];
+        // What other forms as near take instead counts too.
+        let mut alts: Vec<&str> = slot.alts.iter().map(|a| a.as_ref()).collect();
+        for (_, f) in forms.iter().filter(|(e, _)| e.section == section) {
+            for other in f.slots.iter().filter(|o| o.name == slot.name) {
+                for a in &other.alts {
+                    if !alts.contains(&a.as_ref()) {
+                        alts.push(a);
+                    }
+                }
+            }
+        }
+        out.push(errors::missing_qualifier(span, opcode, &slot.name, &alts, slot.is_type, section));
+    }
+    if out.is_empty() {
+        let last = words.last().map_or(span, |w| w.span);
+        out.push(errors::not_together(last, opcode, words.last().map_or("", |w| &w.text), None, form.line, section));
+    }
+    out
+}

@@ -1,0 +1,290 @@
+//! Variables: types, sizes, places and initial values (PTX ISA 5.4), laid out as `hir` says.
+
+use super::Checker;
+use super::names::Sym;
+use crate::ast;
+use crate::errors;
+use crate::hir::{self, GLOBALS, Space, VarId};
+use crate::parse::{Const, fold};
+use crate::ty::{Class, Ty};
+
+/// Images larger than this are refused.
+pub(super) const IMAGE_LIMIT: usize = 1 << 28;
+/// Static shared memory of one kernel (PTX ISA 5.1.7, as ptxas has it).
+const SHARED_LIMIT: u32 = 48 * 1024;
+
+/// Size and alignment of one name of a declaration.
+pub(super) struct Shape {
+    pub(super) ty: Ty,
+    pub(super) size: u64,
+    pub(super) align: u32,
+    pub(super) array: bool,
+    pub(super) unsized_: bool,
+}
+
+impl Checker {
+    /// Type, size and alignment; reports what is wrong with them.
+    pub(super) fn shape(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> Option<Shape> {
+        let Some(ty) = Ty::from_name(decl.ty.text.trim_start_matches('.')) else {
+            self.report(errors::variable(decl.ty.span, &format!("`{}` is no type of a variable", decl.ty.text)));
+            return None;
+        };
+        let lanes = decl.vector.map_or(1, |v| v.0);
+        let element = u64::from(ty.bytes()) * u64::from(lanes.max(1));
+        let mut count = 1u64;
+        let mut unsized_ = false;
+        for dim in &name.dims {
+            match dim {
+                Some(n) => count = count.saturating_mul(*n),
+                None => unsized_ = true,
+            }
+        }
+        if unsized_ {
+            count = match &name.init {
+                Some(ast::Init::List(list, _)) => count.saturating_mul(list.len() as u64),
+                _ => 0,
+            };
+        }
+        let natural = u32::try_from(element).unwrap_or(1).max(1);
+        let align = match decl.align {
+            Some((n, span)) => {
+                if n == 0 || !n.is_power_of_two() || n > 1 << 20 {
+                    self.report(errors::variable(span, "an alignment is a power of two"));
+                    natural
+                } else {
+                    (n as u32).max(if decl.space.text == ".param" { 1 } else { natural.next_power_of_two() })
+                }
+            }
+            None => natural.next_power_of_two(),
+        };
+        Some(Shape { ty, size: element.saturating_mul(count), align, array: !name.dims.is_empty(), unsized_ })
+    }
+
+    /// Declares the names of a declaration; `in_function` says in which space its parameters live.
+    pub(super) fn declare(&mut self, decl: &ast::VarDecl, params: Option<Space>) {
+        for name in &decl.names {
+            self.declare_one(decl, name, params);
+        }
+    }
+
+    /// One name. Parameters come here too, with their space.
+    pub(super) fn declare_one(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, params: Option<Space>) -> Option<Sym> {
+        let shape = self.shape(decl, name);
+        let Some(shape) = shape else {
+            self.define(&name.name.text, name.name.span, Sym::Broken);
+            return None;
+        };
+        let space = match decl.space.text.as_str() {
+            ".reg" => {
+                let ty = shape.ty;
+                if self.fun.is_none() {
+                    self.report(errors::variable(decl.space.span, "registers are declared in functions"));
+                    return None;
+                }
+                if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
+                    self.report(errors::variable(decl.ty.span, &format!("there are no `.{}` registers", ty.name())));
+                    self.define(&name.name.text, name.name.span, Sym::Broken);
+                    return None;
+                }
+                if let Some(init) = &name.init {
+                    let _ = init;
+                    self.report(errors::initialiser(name.name.span, "a register has no initial value"));
+                }
+                let lanes = decl.vector.map_or(1, |v| v.0);
+                if let Some((count, _)) = name.range {
+                    self.define_range(&name.name.text, count, ty, lanes, name.name.span);
+                    return None;
+                }
+                let sym = Sym::Reg(self.new_reg(&name.name.text, ty, lanes));
+                self.define(&name.name.text, name.name.span, sym.clone());
+                return Some(sym);
+            }
+            ".global" => Space::Global,
+            ".const" => Space::Const,
+            ".shared" => Space::Shared,
+            ".local" => Space::Local,
+            ".param" => params.unwrap_or(Space::ParamFunc),
+            other => {
+                self.report(errors::variable(decl.space.span, &format!("variables in `{other}` are not supported yet")));
+                self.define(&name.name.text, name.name.span, Sym::Broken);
+                return None;
+            }
+        };
+        if shape.ty == Ty::Pred {
+            self.report(errors::variable(decl.ty.span, "predicates live in registers only"));
+            self.define(&name.name.text, name.name.span, Sym::Broken);
+            return None;
+        }
+        let external = decl.linkage.iter().any(|w| w.text == ".extern");
+        let dynamic = shape.unsized_ && name.init.is_none();
+        if dynamic && !external && params.is_none() {
+            let text = "an array without a size needs an initialiser or `.extern`";
+            self.report(errors::variable(name.name.span, text));
+        }
+        let count = name.range.map_or(1, |r| r.0.min(1 << 16));
+        let mut first = None;
+        for i in 0..count {
+            let id = VarId(self.out.vars.len() as u32);
+            let text = if name.range.is_some() { format!("{}{i}", name.name.text) } else { name.name.text.clone() };
+            let offset = self.place(space, &shape, external || dynamic);
+            self.out.vars.push(hir::Var {
+                name: text.clone(),
+                space,
+                offset: u32::try_from(offset).unwrap_or(u32::MAX),
+                size: u32::try_from(shape.size).unwrap_or(u32::MAX),
+                align: shape.align,
+                ty: shape.ty,
+                dynamic,
+            });
+            self.define(&text, name.name.span, Sym::Var(id));
+            first.get_or_insert((id, offset));
+        }
+        let (id, offset) = first?;
+        if space == Space::Shared && shape.size > 0 {
+            self.shared_here = self.shared_here.saturating_add(shape.size);
+            if shape.size > u64::from(SHARED_LIMIT) || (self.fun.is_some() && self.shared_here > u64::from(SHARED_LIMIT)) {
+                self.report(errors::shared_size(name.name.span, self.shared_here.max(shape.size), SHARED_LIMIT));
+            }
+        }
+        if shape.size > IMAGE_LIMIT as u64 {
+            self.report(errors::variable(name.name.span, "this variable is too large"));
+        } else if let Some(init) = &name.init {
+            self.initial(space, &shape, offset, init, &name.name);
+        }
+        Some(Sym::Var(id))
+    }
+
+    /// Takes the next place in a space.
+    fn place(&mut self, space: Space, shape: &Shape, outside: bool) -> u64 {
+        let end = match space {
+            Space::Shared => &mut self.shared_end,
+            Space::Const => &mut self.const_end,
+            Space::Global => &mut self.global_end,
+            Space::Local | Space::ParamFunc => &mut self.local_end,
+            // The function lays out its own parameters.
+            Space::ParamEntry => return 0,
+        };
+        if outside && space == Space::Shared {
+            return 0;
+        }
+        let offset = end.next_multiple_of(u64::from(shape.align.max(1)));
+        *end = offset.saturating_add(shape.size).min(u64::from(u32::MAX));
+        offset
+    }
+
+    fn initial(&mut self, space: Space, shape: &Shape, offset: u64, init: &ast::Init, name: &ast::Word) {
+        if !matches!(space, Space::Global | Space::Const) {
+            let text = format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
+            self.report(errors::initialiser(name.span, &text));
+            return;
+        }
+        let mut values = Vec::new();
+        flatten(init, 0, &mut values);
+        let width = shape.ty.bytes() as usize;
+        let room = usize::try_from(shape.size).unwrap_or(0) / width.max(1);
+        if values.len() > room {
+            let text = format!("`{}` has {room} elements, and {} values are given", name.text, values.len());
+            self.report(errors::initialiser(name.span, &text));
+            return;
+        }
+        let mut bytes = Vec::with_capacity(values.len() * width);
+        for value in values {
+            let bits = self.initial_value(shape.ty, value).unwrap_or(0);
+            bytes.extend_from_slice(&bits.to_le_bytes()[..width.min(8)]);
+            bytes.resize(bytes.len().next_multiple_of(width.max(1)), 0);
+        }
+        let image = if space == Space::Const { &mut self.out.const_image } else { &mut self.out.global_image };
+        let start = usize::try_from(offset).unwrap_or(0);
+        if start + bytes.len() <= IMAGE_LIMIT {
+            if image.len() < start + bytes.len() {
+                image.resize(start + bytes.len(), 0);
+            }
+            image[start..start + bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+
+    fn initial_value(&mut self, ty: Ty, expr: &ast::Expr) -> Option<u64> {
+        let span = expr.span();
+        if let Some(c) = fold(expr) {
+            return match (c, ty) {
+                (Const::Int { value, .. }, _) if !matches!(ty.class(), Class::Float) => Some(value),
+                (Const::F32(bits), Ty::F32 | Ty::B32) => Some(u64::from(bits)),
+                (Const::F32(bits), Ty::F64 | Ty::B64) => Some(f64::from(f32::from_bits(bits)).to_bits()),
+                (Const::F64(v), Ty::F64 | Ty::B64) => Some(v.to_bits()),
+                (Const::F64(v), Ty::F32) => Some(u64::from((v as f32).to_bits())),
+                _ => {
+                    let text = format!("this value cannot initialise a `.{}`", ty.name());
+                    self.report(errors::initialiser(span, &text));
+                    None
+                }
+            };
+        }
+        match self.initial_address(expr) {
+            Some(v) if matches!(ty.bits(), 32 | 64) && ty.class() != Class::Float => Some(v),
+            Some(_) => {
+                let text = format!("an address does not fit a `.{}`", ty.name());
+                self.report(errors::initialiser(span, &text));
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// `x`, `x+4`, `generic(x)`.
+    fn initial_address(&mut self, expr: &ast::Expr) -> Option<u64> {
+        match expr {
+            ast::Expr::Name(word, None) => match self.lookup(&word.text) {
+                Some(Sym::Var(id)) => {
+                    let var = &self.out.vars[id.0 as usize];
+                    match var.space {
+                        Space::Global => Some(GLOBALS + u64::from(var.offset)),
+                        Space::Const => Some(u64::from(var.offset)),
+                        _ => {
+                            let text = format!("the address of `{}` is not known before the launch", word.text);
+                            self.report(errors::initialiser(word.span, &text));
+                            None
+                        }
+                    }
+                }
+                Some(Sym::Func(id)) => Some(u64::from(id.0)),
+                Some(Sym::Broken) => None,
+                Some(other) => {
+                    self.report(errors::wrong_name(word.span, &word.text, other.describe(), "a variable"));
+                    None
+                }
+                None => {
+                    let d = self.undeclared(word.span, "variable", &word.text);
+                    self.report(d);
+                    None
+                }
+            },
+            ast::Expr::Call(word, args, span) if word.text == "generic" && args.len() == 1 => {
+                let _ = span;
+                self.initial_address(&args[0])
+            }
+            ast::Expr::Binary(op @ ("+" | "-"), a, b, span) => {
+                let base = self.initial_address(a)?;
+                match fold(b) {
+                    Some(Const::Int { value, .. }) if *op == "+" => Some(base.wrapping_add(value)),
+                    Some(Const::Int { value, .. }) => Some(base.wrapping_sub(value)),
+                    _ => {
+                        self.report(errors::initialiser(*span, "only an integer can be added to an address"));
+                        None
+                    }
+                }
+            }
+            other => {
+                self.report(errors::initialiser(other.span(), "this is no constant and no address"));
+                None
+            }
+        }
+    }
+}
+
+fn flatten<'a>(init: &'a ast::Init, depth: u32, out: &mut Vec<&'a ast::Expr>) {
+    match init {
+        ast::Init::Value(e) => out.push(e),
+        ast::Init::List(list, _) if depth < 64 => list.iter().for_each(|i| flatten(i, depth + 1, out)),
+        ast::Init::List(..) => {}
+    }
+}

@@ -1,0 +1,379 @@
+//! The catalogue of 02xx to 05xx: the only place with their text. 01xx is in `parse::errors`.
+
+use crate::diag::Diagnostic;
+use crate::isa::target::describe;
+use crate::isa::{Ptx, Targets};
+use crate::span::Span;
+use crate::ty::{Class, Ty};
+
+fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, span, message)
+}
+
+fn did_you_mean(d: Diagnostic, nearest: Option<&str>) -> Diagnostic {
+    match nearest {
+        Some(n) => d.help(format!("did you mean `{n}`?")),
+        None => d,
+    }
+}
+
+/// `.a`, `.b` or `.c`; at most eight.
+fn one_of<S: AsRef<str>>(words: &[S]) -> String {
+    let mut out = String::new();
+    let shown = words.len().min(8);
+    for (i, w) in words.iter().take(shown).enumerate() {
+        if i > 0 {
+            out += if i + 1 == words.len() { " or " } else { ", " };
+        }
+        out += &format!("`{}`", w.as_ref());
+    }
+    if words.len() > shown {
+        out += &format!(" or {} more", words.len() - shown);
+    }
+    out
+}
+
+fn section(d: Diagnostic, rule: &str, section: &str) -> Diagnostic {
+    d.note(format!("{rule} (PTX ISA {section})"))
+}
+
+// 02xx: opcodes and qualifiers
+
+pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    did_you_mean(error(200, span, format!("unknown instruction `{name}`")), nearest)
+}
+
+pub(crate) fn unknown_qualifier(span: Span, opcode: &str, word: &str, nearest: Option<&str>, sec: &str) -> Diagnostic {
+    let d = error(201, span, format!("`{opcode}` has no qualifier `.{word}`"));
+    match nearest {
+        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        None => d.note(format!("its qualifiers are in PTX ISA {sec}")),
+    }
+}
+
+pub(crate) fn missing_qualifier<S: AsRef<str>>(span: Span, opcode: &str, slot: &str, alts: &[S], ty: bool, sec: &str) -> Diagnostic {
+    let what = if ty { "a type" } else { slot };
+    let alts: Vec<String> = alts.iter().map(|a| format!(".{}", a.as_ref())).collect();
+    let what = if alts.len() == 1 {
+        format!("`{}`", alts[0])
+    } else if ty {
+        what.to_string()
+    } else {
+        format!("`{what}`")
+    };
+    let d = error(202, span, format!("`{opcode}` needs {what}"));
+    if alts.len() == 1 {
+        return section(d, "the qualifier is not optional here", sec);
+    }
+    section(d, &format!("it is one of {}", one_of(&alts)), sec)
+}
+
+pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagnostic {
+    error(203, span, format!("`.{word}` is given twice")).label(first, "first given here").help("remove one of them")
+}
+
+pub(crate) fn not_together(span: Span, opcode: &str, word: &str, other: Option<(&str, Span)>, line: &str, sec: &str) -> Diagnostic {
+    let d = match other {
+        Some((other, at)) => error(204, span, format!("`.{word}` cannot be combined with `.{other}`")).label(at, "not with this"),
+        None => error(204, span, format!("`.{word}` is not allowed here on `{opcode}`")),
+    };
+    section(d, &format!("the nearest form is `{line}`"), sec)
+}
+
+pub(crate) fn incomplete_group<S: AsRef<str>>(
+    span: Span,
+    word: &str,
+    slot: &str,
+    word_slot: &str,
+    alts: &[S],
+    after: bool,
+    sec: &str,
+) -> Diagnostic {
+    let what = if slot.contains("scope") {
+        "a scope".to_string()
+    } else if slot.contains("sem") {
+        "a memory ordering".to_string()
+    } else if alts.len() == 1 {
+        format!("`.{}`", alts[0].as_ref())
+    } else {
+        format!("`{slot}`")
+    };
+    let edits: Vec<String> = alts
+        .iter()
+        .map(|a| if after { format!(".{word}.{}", a.as_ref()) } else { format!(".{}.{word}", a.as_ref()) })
+        .collect();
+    let d = error(207, span, format!("`.{word}` needs {what}"));
+    let (a, b) = if after { (word_slot, slot) } else { (slot, word_slot) };
+    section(d, &format!("`{a}` and `{b}` are given together"), sec).help(format!("write {}", one_of(&edits)))
+}
+
+pub(crate) fn rule(span: Span, text: &str, sec: &str) -> Diagnostic {
+    error(208, span, text).note(format!("see PTX ISA {sec}"))
+}
+
+// 03xx: version and target
+
+pub(crate) fn needs_version(span: Span, what: &str, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
+    error(301, span, format!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1))
+        .note(format!("see PTX ISA {sec}"))
+        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
+}
+
+pub(crate) fn needs_target(span: Span, what: &str, need: Targets, have: &str, sec: &str) -> Diagnostic {
+    error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need))).note(format!("see PTX ISA {sec}"))
+}
+
+pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
+    error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1)).note(format!("see PTX ISA {sec}"))
+}
+
+pub(crate) fn no_version(span: Span) -> Diagnostic {
+    error(304, span, "the module declares no PTX ISA version").help("start it with `.version 8.6`, or name it in the header")
+}
+
+pub(crate) fn no_target(span: Span) -> Diagnostic {
+    error(305, span, "the module declares no target").help("write `.target sm_90` after `.version`, or name it in the header")
+}
+
+pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
+    error(306, span, format!("PTX ISA {}.{} is not known here", have.0, have.1))
+        .note(format!("the newest known version is {}.{}", ceiling.0, ceiling.1))
+}
+
+pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    did_you_mean(error(307, span, format!("unknown target `{name}`")), nearest)
+}
+
+pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
+    error(308, span, format!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1))
+        .note("see PTX ISA 11.1.2")
+        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
+}
+
+pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
+    error(309, span, format!("the address size is 32 or 64, not {n}")).note("see PTX ISA 11.1.3")
+}
+
+// 04xx: names, operands and types
+
+pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
+    did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest)
+}
+
+pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
+    error(402, span, format!("`{name}` is declared twice in this scope")).label(first, "first declared here")
+}
+
+pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
+    error(403, span, format!("`{name}` is {is}, and {want} is expected here"))
+}
+
+pub(crate) fn operand_count(span: Span, opcode: &str, low: usize, high: usize, have: usize, line: &str, sec: &str) -> Diagnostic {
+    let want = if low == high { low.to_string() } else { format!("{low} to {high}") };
+    let s = if high == 1 { "" } else { "s" };
+    let verb = if have == 1 { "is" } else { "are" };
+    section(
+        error(404, span, format!("`{opcode}` takes {want} operand{s}, and {have} {verb} given")),
+        &format!("its form is `{line}`"),
+        sec,
+    )
+}
+
+pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
+    error(405, span, format!("operand `{operand}` must be {want}"))
+}
+
+pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
+    let _ = operand;
+    section(error(406, span, "this operand must be `_`"), &format!("the form is `{line}`"), sec).help("write `_`")
+}
+
+pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
+    error(406, span, format!("operand `{operand}` cannot be `_`"))
+}
+
+pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
+    let d = error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
+    let bits = want.bits().max(16);
+    match want.class() {
+        Class::Pred => d.note("a predicate register is declared with `.reg .pred`"),
+        Class::Unsigned | Class::Signed if wider => d.note(format!("an integer or `.b` register of at least {bits} bits fits (PTX ISA 9.4.1)")),
+        Class::Unsigned | Class::Signed => {
+            d.note(format!("`.u{bits}`, `.s{bits}` and `.b{bits}` registers fit (PTX ISA 9.4)"))
+        }
+        Class::Bits if wider => d.note(format!("any register of at least {bits} bits fits (PTX ISA 9.4.1)")),
+        Class::Bits => d.note(format!("any register of {bits} bits fits (PTX ISA 9.4)")),
+        Class::Float => d.note(format!("`.{}` and `.b{bits}` registers fit (PTX ISA 9.4)", want.name())),
+        Class::Packed => d.note(format!("packed types live in `.b{bits}` registers (PTX ISA 5.2.5)")),
+        Class::Opaque => d,
+    }
+}
+
+pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
+    let d = error(408, span, format!("{have} cannot be a `.{}` operand", want.name()));
+    match help {
+        Some(h) => d.help(h),
+        None => d,
+    }
+}
+
+pub(crate) fn not_constant(span: Span) -> Diagnostic {
+    error(408, span, "this is not a constant expression")
+        .note("constant expressions have integers or floating-point numbers, not both, and never divide by zero (PTX ISA 4.5)")
+}
+
+pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
+    section(
+        error(409, span, format!("`{value}` is out of range for operand `{operand}`")),
+        &format!("it lies between {low} and {high}"),
+        sec,
+    )
+}
+
+pub(crate) fn not_predicate(span: Span, name: &str) -> Diagnostic {
+    error(410, span, format!("`{name}` is not a predicate register")).note("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)")
+}
+
+pub(crate) fn special_register(span: Span, name: &str, opcode: &str) -> Diagnostic {
+    error(411, span, format!("the special register `{name}` cannot be an operand of `{opcode}`"))
+        .note("special registers are read with `mov` or `cvt` (PTX ISA 10)")
+        .help(format!("`mov` `{name}` into a register first"))
+}
+
+pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
+    error(411, span, format!("the special register `{name}` is read-only")).note("see PTX ISA 10")
+}
+
+pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
+    error(414, span, format!("`{name}` is a vector")).help(format!("write `{name}.x`, `{name}.y` or `{name}.z`"))
+}
+
+pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Diagnostic {
+    error(412, span, format!("`{name}` plus {offset} is not a multiple of {align} bytes"))
+        .note(format!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"))
+}
+
+pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
+    error(413, span, format!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"))
+}
+
+pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
+    error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"))
+        .help(format!("give the state space: `.{is}`"))
+}
+
+pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {
+    let want = if want == 1 { "one register".into() } else { format!("a vector of {want}") };
+    let have = if have == 1 { "one value".into() } else { format!("{have} values") };
+    error(414, span, format!("operand `{operand}` is {want}, and {have} {} given", if have == "one value" { "is" } else { "are" }))
+}
+
+pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
+    error(414, span, "the elements of this vector together do not have the width of the type")
+        .note("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)")
+}
+
+pub(crate) fn needs_register(span: Span, operand: &str) -> Diagnostic {
+    error(415, span, format!("operand `{operand}` must be a register"))
+}
+
+pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
+    error(415, span, format!("operand `{operand}` must be a constant")).note(format!("see PTX ISA {sec}"))
+}
+
+pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str) -> Diagnostic {
+    error(415, span, format!("the address of `{name}` cannot be an operand of `{opcode}`")).help(format!("`mov` `{name}` into a register first"))
+}
+
+pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
+    error(416, span, format!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()))
+        .note("see PTX ISA 6.4.1")
+}
+
+pub(crate) fn bad_address(span: Span) -> Diagnostic {
+    error(416, span, "this is not an address")
+        .note("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)")
+        .help("add registers with `add` first")
+}
+
+pub(crate) fn absolute_address(span: Span) -> Diagnostic {
+    error(416, span, "a constant address is allowed in `.local` only").note("see PTX ISA 6.4.1")
+}
+
+pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_given: bool) -> Diagnostic {
+    let d = if operand_given {
+        error(417, span, format!("operand `{operand}` needs the qualifier `{qualifier}`"))
+    } else {
+        error(417, span, format!("`{qualifier}` needs the operand `{operand}`"))
+    };
+    d.note(format!("`{qualifier}` and `{operand}` are given together"))
+}
+
+pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
+    error(418, span, text).note(format!("see PTX ISA {sec}"))
+}
+
+pub(crate) fn no_negation(span: Span, operand: &str) -> Diagnostic {
+    error(419, span, format!("operand `{operand}` cannot be negated with `!`"))
+}
+
+pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
+    error(420, span, format!("`{name}` is an input parameter and cannot be written")).note("see PTX ISA 5.1.6")
+}
+
+// 05xx: the whole kernel
+
+pub(crate) fn entry_returns(span: Span) -> Diagnostic {
+    error(501, span, "an `.entry` has no return parameters").note("see PTX ISA 5.4.1")
+}
+
+pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
+    error(502, span, format!("the parameters take {have} bytes, and at most {limit} are allowed"))
+        .note("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)")
+}
+
+pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
+    error(503, span, format!("`{a}` and `{b}` exclude each other")).label(at, format!("`{b}` is here")).note("see PTX ISA 11.4")
+}
+
+pub(crate) fn directive_value(span: Span, name: &str, rule: &str) -> Diagnostic {
+    error(504, span, format!("`{name}`: {rule}")).note("see PTX ISA 11.4")
+}
+
+pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
+    error(505, span, format!("`{name}` needs {needs}")).note("see PTX ISA 11.4")
+}
+
+pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
+    error(506, span, format!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }))
+}
+
+pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str) -> Diagnostic {
+    error(506, span, format!("{what} is {have}, and {want} is expected"))
+        .note("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)")
+}
+
+pub(crate) fn call_form(span: Span, text: &str) -> Diagnostic {
+    error(506, span, text).note("see PTX ISA 9.7.12.5")
+}
+
+pub(crate) fn shared_size(span: Span, have: u64, limit: u32) -> Diagnostic {
+    error(507, span, format!("{have} bytes of static shared memory, and at most {limit} are allowed"))
+        .help("declare `.extern .shared` and give the size at launch")
+}
+
+pub(crate) fn initialiser(span: Span, text: &str) -> Diagnostic {
+    error(508, span, text).note("see PTX ISA 5.4.4")
+}
+
+pub(crate) fn variable(span: Span, text: &str) -> Diagnostic {
+    error(509, span, text).note("see PTX ISA 5.4")
+}
+
+pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
+    error(511, span, format!("function `{name}` is defined twice")).label(first, "first defined here")
+}
+
+pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
+    error(512, span, format!("`{name}` differs from its declaration")).label(first, "declared here").note("see PTX ISA 11.2.2")
+}

@@ -1,0 +1,277 @@
+//! The typed module: names resolved, each instruction a form of the table with its qualifiers, constants folded.
+//! The macro emits host code from this; the printer takes the spelling of each instruction from it.
+
+use crate::isa;
+use crate::span::Span;
+use crate::ty::Ty;
+
+/// A checked module.
+#[derive(Debug, Clone, Default)]
+pub struct Module {
+    /// `.version`.
+    pub version: (u32, u32),
+    /// `sm_100a`.
+    pub target: String,
+    /// 32 or 64.
+    pub address_size: u32,
+    /// Variables of module scope and of bodies, laid out per state space.
+    pub vars: Vec<Var>,
+    /// Functions and kernels, prototypes included.
+    pub functions: Vec<Function>,
+    /// Bytes of static shared memory, of `.const`, of `.global` and their images (`.shared` has none).
+    pub shared_size: u32,
+    /// The `.const` bank: initial bytes, zero-filled.
+    pub const_image: Vec<u8>,
+    /// Module-scope `.global` variables: initial bytes. They live at [`GLOBALS`].
+    pub global_image: Vec<u8>,
+    /// Canonical spelling (opcode with qualifiers) by `ast::Instr::index`.
+    pub spelling: Vec<Option<String>>,
+}
+
+/// Address of the first module-scope `.global` variable on the host: segment 1.
+pub const GLOBALS: u64 = 1 << 40;
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident),*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+    )*};
+}
+id!(
+    /// Index into [`Module::vars`].
+    VarId,
+    /// Index into [`Function::regs`].
+    RegId,
+    /// Index into [`Module::functions`].
+    FuncId,
+    /// Index into [`Function::labels`].
+    LabelId
+);
+
+/// State spaces of variables.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    Global,
+    Const,
+    Shared,
+    Local,
+    /// Parameter of a kernel.
+    ParamEntry,
+    /// Parameter of a function, or a `.param` variable of a body that passes one. On the host it lives in local memory.
+    ParamFunc,
+}
+
+/// A variable with its place.
+#[derive(Debug, Clone)]
+pub struct Var {
+    /// As written.
+    pub name: String,
+    /// Where it lives.
+    pub space: Space,
+    /// Offset in its space: shared memory of the CTA, `.const` bank, global image, kernel parameters; for `Local` and
+    /// `ParamFunc` the offset in the thread's local memory, each function's variables apart from every other's.
+    pub offset: u32,
+    /// Bytes. 0 for `.extern .shared x[]`, which lies at the end of static shared memory.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+    /// Element type.
+    pub ty: Ty,
+    /// `.extern` without a size.
+    pub dynamic: bool,
+}
+
+/// A function or kernel.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// `.entry`.
+    pub entry: bool,
+    /// Has a body.
+    pub defined: bool,
+    /// `.visible`, `.weak`, ... ; empty for none.
+    pub linkage: Vec<String>,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// Return parameters. In PTX a `.reg` here is legal too: `reg` says so.
+    pub rets: Vec<Param>,
+    /// Registers of all scopes.
+    pub regs: Vec<Reg>,
+    /// Labels.
+    pub labels: Vec<Label>,
+    /// The statements, scopes dissolved.
+    pub body: Vec<Stmt>,
+    /// Bytes of local memory per thread that its variables end at.
+    pub local_end: u32,
+    /// `.reqntid`.
+    pub reqntid: Option<[u32; 3]>,
+    /// `.maxntid`.
+    pub maxntid: Option<[u32; 3]>,
+    /// `.reqnctapercluster`.
+    pub reqnctapercluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`.
+    pub maxclusterrank: Option<u32>,
+    /// `.explicitcluster`.
+    pub explicitcluster: bool,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// A parameter.
+#[derive(Debug, Clone)]
+pub struct Param {
+    /// Its variable (`ParamEntry` or `ParamFunc`), unless `reg`.
+    pub var: Option<VarId>,
+    /// A `.reg` parameter of a `.func`.
+    pub reg: Option<RegId>,
+    /// As written.
+    pub name: String,
+    /// Element type.
+    pub ty: Ty,
+    /// Bytes in all.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+    /// It is an array.
+    pub array: bool,
+    /// `.ptr`: its state space (`None` = generic) and alignment.
+    pub ptr: Option<(Option<Space>, u32)>,
+    /// The Rust type written after the name.
+    pub rust_type: Option<Span>,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// A register.
+#[derive(Debug, Clone)]
+pub struct Reg {
+    /// As written, `%r7` for one of `%r<100>`.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// 1, or 2, 4, 8 for `.v2`, `.v4`, `.v8`.
+    pub lanes: u32,
+}
+
+/// A label.
+#[derive(Debug, Clone)]
+pub struct Label {
+    /// As written.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Debug, Clone)]
+pub enum Stmt {
+    /// A label stands here.
+    Label(LabelId),
+    /// An instruction.
+    Instr(Box<Instr>),
+}
+
+/// A typed instruction.
+#[derive(Debug, Clone)]
+pub struct Instr {
+    /// Number in the module, see `ast::Instr::index`.
+    pub index: u32,
+    /// The family: file name in `isa/` and in the runtime.
+    pub family: &'static str,
+    /// The entry.
+    pub entry: &'static isa::Instr,
+    /// Number of the form in the entry's syntax block.
+    pub form: usize,
+    /// The qualifiers in the manual's order, with their dots, types included: `.shared::cta`, `.b64`. Defaults are not added.
+    pub quals: Vec<String>,
+    /// The types among them, in order.
+    pub types: Vec<Ty>,
+    /// `@p` (true) or `@!p` (false).
+    pub pred: Option<(Operand, bool)>,
+    /// One per operand the form names and the kernel gives, in the form's order.
+    pub operands: Vec<Arg>,
+    /// As printed, without operands.
+    pub spelling: String,
+    /// Where it stands (opcode to last operand).
+    pub span: Span,
+}
+
+impl Instr {
+    /// Is the qualifier (with its dot) written?
+    pub fn has(&self, qualifier: &str) -> bool {
+        self.quals.iter().any(|q| q == qualifier)
+    }
+
+    /// The operand of this name in the syntax block.
+    pub fn operand(&self, name: &str) -> Option<&Arg> {
+        self.operands.iter().find(|a| a.name == name)
+    }
+}
+
+/// An operand with the name it has in the syntax block.
+#[derive(Debug, Clone)]
+pub struct Arg {
+    /// `addr`, `count`, `d`.
+    pub name: &'static str,
+    /// Which way it goes.
+    pub role: isa::Role,
+    /// The type the instruction wants (of each element, for vectors).
+    pub ty: Option<Ty>,
+    /// The operand.
+    pub value: Operand,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A resolved operand.
+#[derive(Debug, Clone)]
+pub enum Operand {
+    /// A register; for a vector register `%v.y` the element, else 0.
+    Reg(RegId, u32),
+    /// A constant in the operand's type: integers wrapped to 64 bits (sign-extended if negative), `f32` and `f64` as their bits.
+    Imm(u64),
+    /// A special register, by its row in `isa::sreg` (name with component: `%tid.x`).
+    Sreg(&'static str),
+    /// Address of a variable plus an offset, as a value in its own space (`mov.u64 %rd, x`).
+    VarAddr(VarId, i64),
+    /// Address of a function.
+    FuncAddr(FuncId),
+    /// `{a, b}` (also a whole vector register, spread out).
+    Vector(Vec<Operand>),
+    /// `_`
+    Sink,
+    /// `!p`
+    NotReg(RegId),
+    /// `p|q`
+    Pair(Box<Operand>, Box<Operand>),
+    /// `[base + offset]`
+    Address(Base, i64),
+    /// `[tensorMap, {c0, c1}]` and other addresses of several parts.
+    Addresses(Vec<Operand>),
+    /// A label.
+    Label(LabelId),
+    /// `.branchtargets`
+    Labels(Vec<LabelId>),
+    /// The function called.
+    Func(FuncId),
+    /// `.calltargets`, or what a `.callprototype` may reach.
+    Funcs(Vec<FuncId>),
+    /// `(a, b)` of a call: each a register, constant, or `.param` variable.
+    List(Vec<Operand>),
+    /// `%r1.b0`
+    Select(RegId, &'static str),
+}
+
+/// What an address starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// A register.
+    Reg(RegId),
+    /// A variable.
+    Var(VarId),
+    /// Nothing: an absolute address.
+    Abs,
+}

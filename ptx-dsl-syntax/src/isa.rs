@@ -1,0 +1,401 @@
+//! The table's vocabulary. An instruction is declared once, as data, in a file of `isa/` named after its family.
+//!
+//! ```text
+//! instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
+//!     .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
+//!     .operands(&[addr("addr").align(8)])
+//!     .gates(&[gate(&[has(".shared::cta")]).since(ptx(7, 8))])
+//!     .host(Host::Warp),
+//! ```
+//!
+//! The syntax block is the manual's own notation: one form per `;`, then the sets (`.sem = { .release, .relaxed }`).
+//! `{.x}` is optional, `{.sem.scope}` come together or not at all, `.shared{::cta}` stands for `.shared` and `.shared::cta`,
+//! `.{a, b}` and `{.a, .b}`-sets are alternatives. `isa/syntax.rs` compiles a block, and only when its opcode is used.
+
+use crate::ty::Ty;
+
+pub mod address;
+pub mod atom;
+pub mod bar;
+pub mod clusterlaunchcontrol;
+pub mod compare;
+pub mod control;
+pub mod convert;
+pub mod directive;
+pub mod extended;
+pub mod fence;
+pub mod float;
+pub mod half;
+pub mod integer;
+pub mod ld_st;
+pub mod logic;
+pub mod mbarrier;
+pub mod misc;
+pub mod mixed;
+pub mod movement;
+pub mod prefetch;
+pub mod sreg;
+pub mod syntax;
+pub mod target;
+pub mod warp;
+
+/// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
+#[derive(Debug, Clone, Copy)]
+pub struct Instr {
+    /// The dotted opcode, the part whose order is fixed: `mbarrier.arrive_drop`, `ld`, `add`.
+    pub opcode: &'static str,
+    /// Section of the manual.
+    pub section: &'static str,
+    /// First PTX ISA version.
+    pub since: Ptx,
+    /// First version that no longer has it (`shfl` without `.sync`), with the target it went for.
+    pub until: Option<(Ptx, Targets)>,
+    /// Targets that have it.
+    pub requires: Targets,
+    /// The syntax block.
+    pub syntax: &'static str,
+    /// What the names in the syntax block stand for.
+    pub operands: &'static [OperandSpec],
+    /// What parts of it need more than the whole.
+    pub gates: &'static [Gate],
+    /// What the syntax cannot say.
+    pub rules: &'static [Rule],
+    /// Values of optional qualifiers left out, as the manual gives them: `(".sem", ".release")`.
+    pub defaults: &'static [(&'static str, &'static str)],
+    /// How the host runs it.
+    pub host: Host,
+}
+
+/// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// Checks and prints; a launch on the host says that it cannot run yet.
+    NotYet,
+    /// `fn(Q, [u64; S]) -> [u64; D]`, lane by lane.
+    Lane,
+    /// `fn(&mut Ctx<M>, Q, [&Lanes; S], [&mut Lanes; D]) -> Result<(), Fault>`, once per warp.
+    Warp,
+    /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
+    Block,
+    /// Part of the language: `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`. The macro emits it itself.
+    Control,
+}
+
+/// A PTX ISA version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ptx(pub u32, pub u32);
+
+/// `ptx(8, 6)`
+pub const fn ptx(major: u32, minor: u32) -> Ptx {
+    Ptx(major, minor)
+}
+
+/// Which targets have something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Targets {
+    /// `sm_NN` or higher.
+    Sm(u32),
+    /// One of these. `sm_100a` means exactly that target; `sm_100f` means `sm_100f` or higher in the same family, `f` or `a`.
+    /// Each with the version it came with, if later than the whole.
+    Only(&'static [(&'static str, Ptx)]),
+}
+
+/// `sm(90)`: that target or higher.
+pub const fn sm(number: u32) -> Targets {
+    Targets::Sm(number)
+}
+
+/// All targets.
+pub const ANY: Targets = Targets::Sm(0);
+
+/// A gate: when all conditions hold, at least this version and one of these targets is needed.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    /// All of these.
+    pub when: &'static [When],
+    /// Version, if more than the instruction's own.
+    pub since: Option<Ptx>,
+    /// Targets, if fewer than the instruction's own.
+    pub requires: Option<Targets>,
+}
+
+/// A condition of a gate or a rule.
+#[derive(Debug, Clone, Copy)]
+pub enum When {
+    /// The qualifier (or type) is written, with its dot.
+    Has(&'static str),
+    /// It is not.
+    Not(&'static str),
+    /// One of them is written.
+    HasAny(&'static [&'static str]),
+    /// The optional operand is given.
+    Operand(&'static str),
+    /// It is not.
+    NoOperand(&'static str),
+}
+
+/// The qualifier is written.
+pub const fn has(qualifier: &'static str) -> When {
+    When::Has(qualifier)
+}
+/// The qualifier is not written.
+pub const fn not(qualifier: &'static str) -> When {
+    When::Not(qualifier)
+}
+/// One of the qualifiers is written.
+pub const fn any(qualifiers: &'static [&'static str]) -> When {
+    When::HasAny(qualifiers)
+}
+/// The operand is given.
+pub const fn operand(name: &'static str) -> When {
+    When::Operand(name)
+}
+/// The operand is not given.
+pub const fn no_operand(name: &'static str) -> When {
+    When::NoOperand(name)
+}
+
+/// Starts a gate.
+pub const fn gate(when: &'static [When]) -> Gate {
+    Gate { when, since: None, requires: None }
+}
+
+impl Gate {
+    /// The version it needs.
+    pub const fn since(mut self, version: Ptx) -> Gate {
+        self.since = Some(version);
+        self
+    }
+    /// The targets it needs.
+    pub const fn requires(mut self, targets: Targets) -> Gate {
+        self.requires = Some(targets);
+        self
+    }
+}
+
+/// What the syntax cannot say.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// These conditions never hold together. The text says why, as a sentence.
+    Never(&'static [When], &'static str),
+    /// When the first holds, the second must hold too.
+    Needs(When, When, &'static str),
+    /// Anything else: gets the instruction, gives the sentence and the operand it is about (by number, if any).
+    Custom(fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>),
+}
+
+/// Which way an operand goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Written.
+    Dst,
+    /// Read.
+    Src,
+    /// `[...]`
+    Addr,
+    /// A label, function, table or parameter list, for `Control` instructions.
+    Name,
+}
+
+/// The type of an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpTy {
+    /// Always this one.
+    Ty(Ty),
+    /// What is written for this slot of the syntax: `.type`, `.dtype`. A literal type in a form counts as the slot `.type`.
+    Slot(&'static str),
+    /// Twice as wide as what is written for the slot if `.wide` is written, else the same.
+    Wide(&'static str),
+    /// A vector of `n` values of the slot's type, where n is what `.vec` says (1 without), or this fixed number.
+    Vec(&'static str, u32),
+    /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
+    Parts(&'static str),
+    /// Not a value.
+    None,
+}
+
+/// What a name in a syntax block stands for.
+#[derive(Debug, Clone, Copy)]
+pub struct OperandSpec {
+    /// The name in the block.
+    pub name: &'static str,
+    /// Which way it goes.
+    pub role: Role,
+    /// Its type.
+    pub ty: OpTy,
+    /// `_` is allowed here (where a form writes `_` itself it is required).
+    pub sink: bool,
+    /// Immediates: `None` = any constant of the type, or within the range; see `imm_only`, `no_imm`.
+    pub range: Option<(i64, i64)>,
+    /// Must be a constant.
+    pub imm_only: bool,
+    /// Must not be a constant.
+    pub no_imm: bool,
+    /// The register may be wider than the type (`ld`, `st`, `cvt`).
+    pub wider: bool,
+    /// Alignment of a constant address, in bytes (0: that of the access).
+    pub align: u32,
+}
+
+const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
+    OperandSpec { name, role, ty, sink: false, range: None, imm_only: false, no_imm: false, wider: false, align: 0 }
+}
+/// A destination.
+pub const fn dst(name: &'static str, ty: OpTy) -> OperandSpec {
+    spec(name, Role::Dst, ty)
+}
+/// A source: register or constant.
+pub const fn src(name: &'static str, ty: OpTy) -> OperandSpec {
+    spec(name, Role::Src, ty)
+}
+/// An address.
+pub const fn addr(name: &'static str) -> OperandSpec {
+    spec(name, Role::Addr, OpTy::None)
+}
+/// A label, function, table or list.
+pub const fn name(name: &'static str) -> OperandSpec {
+    spec(name, Role::Name, OpTy::None)
+}
+/// A fixed type.
+pub const fn ty(ty: Ty) -> OpTy {
+    OpTy::Ty(ty)
+}
+/// What is written for a slot.
+pub const fn slot(slot: &'static str) -> OpTy {
+    OpTy::Slot(slot)
+}
+/// What is written for `.type`, or the literal type of the form.
+pub const T: OpTy = OpTy::Slot(".type");
+
+impl OperandSpec {
+    /// `_` is allowed.
+    pub const fn or_sink(mut self) -> Self {
+        self.sink = true;
+        self
+    }
+    /// Range of constants, both ends included.
+    pub const fn range(mut self, low: i64, high: i64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+    /// Constants only.
+    pub const fn imm(mut self) -> Self {
+        self.imm_only = true;
+        self
+    }
+    /// Registers only.
+    pub const fn reg(mut self) -> Self {
+        self.no_imm = true;
+        self
+    }
+    /// The register may be wider.
+    pub const fn wider(mut self) -> Self {
+        self.wider = true;
+        self
+    }
+    /// Alignment of a constant address.
+    pub const fn align(mut self, bytes: u32) -> Self {
+        self.align = bytes;
+        self
+    }
+}
+
+/// Starts an entry.
+pub const fn instr(opcode: &'static str) -> Instr {
+    Instr {
+        opcode,
+        section: "",
+        since: Ptx(1, 0),
+        until: None,
+        requires: ANY,
+        syntax: "",
+        operands: &[],
+        gates: &[],
+        rules: &[],
+        defaults: &[],
+        host: Host::NotYet,
+    }
+}
+
+impl Instr {
+    /// Section of the manual.
+    pub const fn section(mut self, section: &'static str) -> Self {
+        self.section = section;
+        self
+    }
+    /// First version.
+    pub const fn since(mut self, version: Ptx) -> Self {
+        self.since = version;
+        self
+    }
+    /// Gone from this version on, for these targets.
+    pub const fn until(mut self, version: Ptx, targets: Targets) -> Self {
+        self.until = Some((version, targets));
+        self
+    }
+    /// Targets.
+    pub const fn requires(mut self, targets: Targets) -> Self {
+        self.requires = targets;
+        self
+    }
+    /// The syntax block.
+    pub const fn syntax(mut self, syntax: &'static str) -> Self {
+        self.syntax = syntax;
+        self
+    }
+    /// The operands.
+    pub const fn operands(mut self, operands: &'static [OperandSpec]) -> Self {
+        self.operands = operands;
+        self
+    }
+    /// The gates.
+    pub const fn gates(mut self, gates: &'static [Gate]) -> Self {
+        self.gates = gates;
+        self
+    }
+    /// The rules.
+    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.rules = rules;
+        self
+    }
+    /// Defaults of optional qualifiers.
+    pub const fn defaults(mut self, defaults: &'static [(&'static str, &'static str)]) -> Self {
+        self.defaults = defaults;
+        self
+    }
+    /// How the host runs it.
+    pub const fn host(mut self, host: Host) -> Self {
+        self.host = host;
+        self
+    }
+}
+
+/// The table: each family with its name, which is its file's, in the manual's order.
+#[rustfmt::skip]
+pub const FAMILIES: &[(&str, &[Instr])] = &[
+    ("integer", integer::LIST),
+    ("extended", extended::LIST),
+    ("float", float::LIST),
+    ("half", half::LIST),
+    ("mixed", mixed::LIST),
+    ("compare", compare::LIST),
+    ("logic", logic::LIST),
+    ("movement", movement::LIST),
+    ("convert", convert::LIST),
+    ("ld_st", ld_st::LIST),
+    ("prefetch", prefetch::LIST),
+    ("address", address::LIST),
+    ("atom", atom::LIST),
+    ("fence", fence::LIST),
+    ("bar", bar::LIST),
+    ("mbarrier", mbarrier::LIST),
+    ("clusterlaunchcontrol", clusterlaunchcontrol::LIST),
+    ("warp", warp::LIST),
+    ("control", control::LIST),
+    ("misc", misc::LIST),
+];
+
+#[cfg(test)]
+mod tests_arith;
+#[cfg(test)]
+mod tests_memory;

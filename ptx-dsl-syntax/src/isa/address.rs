@@ -1,0 +1,61 @@
+//! Addresses and their windows: manual 9.7.9.19, 9.7.9.20, 9.7.9.23, 9.7.9.24.
+
+use super::*;
+
+const SUB: &[&str] = &[".shared::cta", ".shared::cluster"];
+const PARAM: &[&str] = &[".param", ".param::entry"];
+const GATES: &[Gate] = &[
+    gate(&[has(".const")]).since(ptx(3, 1)),
+    gate(&[any(PARAM)]).since(ptx(7, 7)).requires(sm(70)),
+    gate(&[any(SUB)]).since(ptx(7, 8)).requires(sm(30)),
+    gate(&[has(".shared::cluster")]).requires(sm(90)),
+    gate(&[has(".param::entry")]).since(ptx(8, 3)),
+];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "isspacep.space p, a;
+             .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }",
+        )
+        .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))])
+        .gates(GATES)
+        .host(Host::Warp),
+    instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "cvta.space.size p, a;
+             .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }
+             .size = { .u32, .u64 }",
+        )
+        .operands(&[dst("p", slot(".size")), src("a", slot(".size"))])
+        .gates(GATES)
+        .host(Host::Warp),
+    // A variable's address is converted to generic only: here `a` is a register.
+    instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "cvta.to.space.size p, a;
+             .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }
+             .size = { .u32, .u64 }",
+        )
+        .operands(&[dst("p", slot(".size")), src("a", slot(".size")).reg()])
+        .gates(GATES)
+        .host(Host::Warp),
+    instr("mapa").section("9.7.9.23").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "mapa{.space}.type d, a, b;
+             .space = { .shared::cluster }
+             .type = { .u32, .u64 }",
+        )
+        .operands(&[dst("d", T), src("a", T), src("b", ty(Ty::U32))])
+        .host(Host::Warp),
+    instr("getctarank").section("9.7.9.24").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "getctarank{.space}.type d, a;
+             .space = { .shared::cluster }
+             .type = { .u32, .u64 }",
+        )
+        .operands(&[dst("d", ty(Ty::U32)), src("a", T)])
+        .host(Host::Warp),
+];

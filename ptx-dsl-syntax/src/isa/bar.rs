@@ -1,0 +1,109 @@
+//! Barriers of the CTA, the warp and the cluster: manual 9.7.13.1 to 9.7.13.3.
+//!
+//! `bar{.cta}.sync`: `.cta` stands inside the opcode, so each of these has two entries.
+
+use super::*;
+use crate::hir;
+
+const ID: OperandSpec = src("a", ty(Ty::U32)).range(0, 15);
+const THREADS: OperandSpec = src("b", ty(Ty::U32));
+const SYNC: &[OperandSpec] = &[ID, THREADS];
+const RED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), dst("p", ty(Ty::Pred)), ID, THREADS, src("c", ty(Ty::Pred))];
+
+/// `.cta` needs 7.8; a thread count, and all but `sync`, are from 2.0 on.
+const BAR_GATES: &[Gate] = &[gate(&[operand("b")]).since(ptx(2, 0)).requires(sm(20))];
+const RULES: &[Rule] = &[Rule::Custom(threads)];
+
+/// A constant number of threads is a multiple of the warp size.
+fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let n = i.operands.iter().position(|a| a.name == "b")?;
+    let hir::Operand::Imm(count) = i.operands[n].value else { return None };
+    (!count.is_multiple_of(32))
+        .then(|| (format!("the number of threads is {count}, but must be a multiple of the warp size, 32"), Some(n)))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("barrier.sync").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
+        .syntax("barrier.sync{.aligned} a{, b};")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Block),
+    instr("barrier.cta.sync").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
+        .syntax("barrier.cta.sync{.aligned} a{, b};")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Block),
+    instr("barrier.arrive").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
+        .syntax("barrier.arrive{.aligned} a, b;")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Warp),
+    instr("barrier.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
+        .syntax("barrier.cta.arrive{.aligned} a, b;")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Warp),
+    instr("barrier.red").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
+        .syntax(
+            "barrier.red.popc{.aligned}.u32 d, a{, b}, {!}c;
+             barrier.red.op{.aligned}.pred p, a{, b}, {!}c;
+             .op = { .and, .or }",
+        )
+        .operands(RED).rules(RULES)
+        .host(Host::Block),
+    instr("barrier.cta.red").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
+        .syntax(
+            "barrier.cta.red.popc{.aligned}.u32 d, a{, b}, {!}c;
+             barrier.cta.red.op{.aligned}.pred p, a{, b}, {!}c;
+             .op = { .and, .or }",
+        )
+        .operands(RED).rules(RULES)
+        .host(Host::Block),
+    instr("bar.sync").section("9.7.13.1")
+        .syntax("bar.sync a{, b};")
+        .operands(SYNC).gates(BAR_GATES).rules(RULES)
+        .host(Host::Block),
+    instr("bar.cta.sync").section("9.7.13.1").since(ptx(7, 8))
+        .syntax("bar.cta.sync a{, b};")
+        .operands(SYNC).gates(BAR_GATES).rules(RULES)
+        .host(Host::Block),
+    instr("bar.arrive").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
+        .syntax("bar.arrive a, b;")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Warp),
+    instr("bar.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(20))
+        .syntax("bar.cta.arrive a, b;")
+        .operands(SYNC).rules(RULES)
+        .host(Host::Warp),
+    instr("bar.red").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "bar.red.popc.u32 d, a{, b}, {!}c;
+             bar.red.op.pred p, a{, b}, {!}c;
+             .op = { .and, .or }",
+        )
+        .operands(RED).rules(RULES)
+        .host(Host::Block),
+    instr("bar.cta.red").section("9.7.13.1").since(ptx(7, 8)).requires(sm(20))
+        .syntax(
+            "bar.cta.red.popc.u32 d, a{, b}, {!}c;
+             bar.cta.red.op.pred p, a{, b}, {!}c;
+             .op = { .and, .or }",
+        )
+        .operands(RED).rules(RULES)
+        .host(Host::Block),
+    instr("bar.warp.sync").section("9.7.13.2").since(ptx(6, 0)).requires(sm(30))
+        .syntax("bar.warp.sync membermask;")
+        .operands(&[src("membermask", ty(Ty::B32))])
+        .host(Host::Block),
+    instr("barrier.cluster.arrive").section("9.7.13.3").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "barrier.cluster.arrive{.sem}{.aligned};
+             .sem = { .release, .relaxed }",
+        )
+        .gates(&[gate(&[any(&[".release", ".relaxed"])]).since(ptx(8, 0))])
+        .defaults(&[(".sem", ".release")])
+        .host(Host::Warp),
+    instr("barrier.cluster.wait").section("9.7.13.3").since(ptx(7, 8)).requires(sm(90))
+        .syntax("barrier.cluster.wait{.acquire}{.aligned};")
+        .gates(&[gate(&[has(".acquire")]).since(ptx(8, 0))])
+        .defaults(&[(".acquire", ".acquire")])
+        .host(Host::Block),
+];

@@ -1,0 +1,191 @@
+//! Comparison and selection: manual 9.7.6 and, for half precision, 9.7.7.
+
+use super::*;
+use crate::hir;
+use crate::ty::Class;
+
+const SETP: &[OperandSpec] =
+    &[dst("p", PRED).or_sink(), dst("q", PRED).or_sink(), src("a", T), src("b", T), src("c", PRED)];
+const SET: &[OperandSpec] =
+    &[dst("d", slot(".dtype")), src("a", slot(".stype")), src("b", slot(".stype")), src("c", PRED)];
+/// The result's type is the literal of the form.
+const SET_TO: &[OperandSpec] = &[dst("d", T), src("a", slot(".stype")), src("b", slot(".stype")), src("c", PRED)];
+/// The sources' type is the literal of the form.
+const SET_OF: &[OperandSpec] = &[dst("d", slot(".dtype")), src("a", T).reg(), src("b", T).reg(), src("c", PRED)];
+const SETP_HALF: &[OperandSpec] =
+    &[dst("p", PRED).or_sink(), dst("q", PRED).or_sink(), src("a", T).reg(), src("b", T).reg(), src("c", PRED)];
+const PRED: OpTy = ty(Ty::Pred);
+
+const RULES: &[Rule] = &[Rule::Custom(comparison)];
+const BF16: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90))];
+
+/// The operators a type can be compared with, and `.ftz`, which only sources with subnormals to flush take.
+fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let source = *instr.types.last()?;
+    let any_of = |names: &[&'static str]| names.iter().copied().find(|n| instr.has(n));
+    let of_unsigned = any_of(&[".lo", ".ls", ".hi", ".hs"]);
+    let of_float = any_of(&[".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"]);
+    let ordered = any_of(&[".lt", ".le", ".gt", ".ge"]).or(of_unsigned);
+    let name = source.name();
+    let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
+    let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
+    let message = if let (Some(op), false) = (of_float, float) {
+        format!("`{op}` compares floating-point values, not `.{name}`")
+    } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
+        format!("`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`")
+    } else if let (Some(op), true) = (of_unsigned, signed || float) {
+        format!("`{op}` compares unsigned integers, not `.{name}`")
+    } else if instr.has(".ftz") && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
+        format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`")
+    } else {
+        return None;
+    };
+    Some((message, None))
+}
+
+/// The family.
+pub const LIST: &[Instr] = &[
+    instr("set")
+        .section("9.7.6.1")
+        .syntax(
+            "set.CmpOp{.ftz}.dtype.stype d, a, b;
+             set.CmpOp.BoolOp{.ftz}.dtype.stype d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .dtype = { .u32, .s32, .f32 }
+             .stype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(SET)
+        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .rules(RULES)
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.6.1")
+        .since(ptx(9, 4))
+        .requires(Targets::Only(&[("sm_107f", Ptx(9, 4))]))
+        .syntax(
+            "set.CmpOp.type d, a, b;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs }
+             .type = { .u8x4, .s8x4, .u16x2, .s16x2 }",
+        )
+        .operands(&[dst("d", T), src("a", T), src("b", T)])
+        .rules(RULES),
+    instr("setp")
+        .section("9.7.6.2")
+        .syntax(
+            "setp.CmpOp{.ftz}.type p[|q], a, b;
+             setp.CmpOp.BoolOp{.ftz}.type p[|q], a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(SETP)
+        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .rules(RULES)
+        .host(Host::Lane),
+    instr("selp")
+        .section("9.7.6.3")
+        .syntax(
+            "selp.type d, a, b, c;
+             .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[dst("d", T), src("a", T), src("b", T), src("c", PRED)])
+        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .host(Host::Lane),
+    instr("slct")
+        .section("9.7.6.4")
+        .syntax(
+            "slct.dtype.s32 d, a, b, c;
+             slct{.ftz}.dtype.f32 d, a, b, c;
+             .dtype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[dst("d", slot(".dtype")), src("a", slot(".dtype")), src("b", slot(".dtype")), src("c", T)])
+        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.7.1")
+        .since(ptx(4, 2))
+        .requires(sm(53))
+        .syntax(
+            "set.CmpOp{.ftz}.f16.stype d, a, b;
+             set.CmpOp.BoolOp{.ftz}.f16.stype d, a, b, {!}c;
+             set.CmpOp.bf16.stype d, a, b;
+             set.CmpOp.BoolOp.bf16.stype d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .stype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f16, .f32, .f64 }",
+        )
+        .operands(SET_TO)
+        .gates(BF16)
+        .rules(RULES)
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.7.1")
+        .since(ptx(6, 5))
+        .requires(sm(53))
+        .syntax(
+            "set.CmpOp{.ftz}.dtype.f16 d, a, b;
+             set.CmpOp.BoolOp{.ftz}.dtype.f16 d, a, b, {!}c;
+             set.CmpOp.dtype.bf16 d, a, b;
+             set.CmpOp.BoolOp.dtype.bf16 d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .dtype = { .u16, .s16, .u32, .s32 }",
+        )
+        .operands(SET_OF)
+        .gates(&[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90))])
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.7.1")
+        .since(ptx(4, 2))
+        .requires(sm(53))
+        .syntax(
+            "set.CmpOp{.ftz}.dtype.f16x2 d, a, b;
+             set.CmpOp.BoolOp{.ftz}.dtype.f16x2 d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .dtype = { .f16x2, .u32, .s32 }",
+        )
+        .operands(SET_OF)
+        .gates(&[gate(&[any(&[".u32", ".s32"])]).since(ptx(6, 5))])
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.7.1")
+        .since(ptx(7, 8))
+        .requires(sm(90))
+        .syntax(
+            "set.CmpOp.dtype.bf16x2 d, a, b;
+             set.CmpOp.BoolOp.dtype.bf16x2 d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .dtype = { .bf16x2, .u32, .s32 }",
+        )
+        .operands(SET_OF)
+        .host(Host::Lane),
+    instr("setp")
+        .section("9.7.7.2")
+        .since(ptx(4, 2))
+        .requires(sm(53))
+        .syntax(
+            "setp.CmpOp{.ftz}.f16 p, a, b;
+             setp.CmpOp.BoolOp{.ftz}.f16 p, a, b, {!}c;
+             setp.CmpOp{.ftz}.f16x2 p|q, a, b;
+             setp.CmpOp.BoolOp{.ftz}.f16x2 p|q, a, b, {!}c;
+             setp.CmpOp.bf16 p, a, b;
+             setp.CmpOp.BoolOp.bf16 p, a, b, {!}c;
+             setp.CmpOp.bf16x2 p|q, a, b;
+             setp.CmpOp.BoolOp.bf16x2 p|q, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }",
+        )
+        .operands(SETP_HALF)
+        .gates(BF16)
+        .host(Host::Lane),
+];

@@ -1,0 +1,76 @@
+//! Extended-precision arithmetic: manual 9.7.2. The carry is a hidden register of the thread, one bit, `CC.CF`.
+
+use super::*;
+
+const DAB: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T)];
+const DABC: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T), src("c", T)];
+const LONG: &[Gate] = &[gate(&[any(&[".u64", ".s64"])]).since(ptx(4, 3)).requires(sm(20))];
+
+/// The family.
+pub const LIST: &[Instr] = &[
+    instr("add.cc")
+        .section("9.7.2.1")
+        .since(ptx(1, 2))
+        .syntax(
+            "add.cc.type d, a, b;
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DAB)
+        .gates(LONG)
+        .host(Host::Lane),
+    instr("addc")
+        .section("9.7.2.2")
+        .since(ptx(1, 2))
+        .syntax(
+            "addc{.cc}.type d, a, b;
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DAB)
+        .gates(LONG)
+        .host(Host::Lane),
+    instr("sub.cc")
+        .section("9.7.2.3")
+        .since(ptx(1, 2))
+        .syntax(
+            "sub.cc.type d, a, b;
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DAB)
+        .gates(LONG)
+        .host(Host::Lane),
+    instr("subc")
+        .section("9.7.2.4")
+        .since(ptx(1, 2))
+        .syntax(
+            "subc{.cc}.type d, a, b;
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DAB)
+        .gates(LONG)
+        .host(Host::Lane),
+    // The manual's heading is `mad.cc`, but the mode stands between the two: `mad.lo.cc.u32`.
+    instr("mad")
+        .section("9.7.2.5")
+        .since(ptx(3, 0))
+        .requires(sm(20))
+        .syntax(
+            "mad.mode.cc.type d, a, b, c;
+             .mode = { .hi, .lo }
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DABC)
+        .gates(LONG)
+        .host(Host::Lane),
+    instr("madc")
+        .section("9.7.2.6")
+        .since(ptx(3, 0))
+        .requires(sm(20))
+        .syntax(
+            "madc.mode{.cc}.type d, a, b, c;
+             .mode = { .hi, .lo }
+             .type = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(DABC)
+        .gates(LONG)
+        .host(Host::Lane),
+];

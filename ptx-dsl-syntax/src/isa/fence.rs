@@ -1,0 +1,83 @@
+//! Fences: manual 9.7.13.4.
+
+use super::*;
+
+const ASYNC: &[&str] = &[".async", ".async::generic"];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("fence").section("9.7.13.4").since(ptx(6, 0)).requires(sm(70))
+        .syntax(
+            "fence{.sem}.scope;
+             .sem = { .sc, .acq_rel, .acquire, .release }
+             .scope = { .cta, .cluster, .gpu, .sys }",
+        )
+        .gates(&[
+            gate(&[has(".cluster")]).since(ptx(7, 8)).requires(sm(90)),
+            gate(&[any(&[".acquire", ".release"])]).since(ptx(8, 6)).requires(sm(90)),
+        ])
+        .defaults(&[(".sem", ".acq_rel")])
+        .host(Host::Warp),
+    // Restricted: only what the named operations or the named window saw is ordered.
+    instr("fence").section("9.7.13.4").since(ptx(8, 6)).requires(sm(90))
+        .syntax(
+            "fence.acquire.sync_restrict::shared::cluster.cluster;
+             fence.release.sync_restrict::shared::cta.cluster;",
+        )
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(8, 0)).requires(sm(90))
+        .syntax("fence.mbarrier_init.release.cluster;")
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(7, 5)).requires(sm(70))
+        .syntax(
+            "fence.proxy.alias;
+             fence.proxy.async{.space};
+             .space = { .global, .shared::cta, .shared::cluster }",
+        )
+        .gates(&[gate(&[any(ASYNC)]).since(ptx(8, 0)).requires(sm(90))])
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(9, 4)).requires(sm(90))
+        .syntax(
+            "fence.proxy.alias.sem_alias.sys;
+             .sem_alias = { .acquire, .release }",
+        )
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(8, 3)).requires(sm(90))
+        .syntax(
+            "fence.proxy.tensormap::generic.release.scope;
+             fence.proxy.tensormap::generic.acquire.scope [addr], size;
+             .scope = { .cta, .cluster, .gpu, .sys }",
+        )
+        .operands(&[addr("addr").align(128), src("size", ty(Ty::U32)).imm().range(128, 128)])
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(8, 6)).requires(sm(90))
+        .syntax(
+            "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
+             fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
+             fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster;",
+        )
+        .gates(&[gate(&[has(".sync_restrict::shared::cluster::read")]).since(ptx(9, 4))])
+        .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(9, 3)).requires(sm(100))
+        .syntax(
+            "fence.proxy.fabric_pair.alias.sem_alias.sys;
+             .fabric_pair = { .generic::fabric, .fabric::generic, .fabric::fabric }
+             .sem_alias = { .acquire, .release }",
+        ),
+    instr("membar").section("9.7.13.4").since(ptx(1, 4))
+        .syntax(
+            "membar.level;
+             .level = { .cta, .gl, .sys }",
+        )
+        .gates(&[gate(&[has(".sys")]).since(ptx(2, 0)).requires(sm(20))])
+        .host(Host::Warp),
+    instr("membar").section("9.7.13.4").since(ptx(7, 5)).requires(sm(60))
+        .syntax(
+            "membar.proxy.alias;
+             membar.proxy.async{.space};
+             .space = { .global, .shared::cta, .shared::cluster }",
+        )
+        .gates(&[gate(&[any(ASYNC)]).since(ptx(8, 0)).requires(sm(90))])
+        .host(Host::Warp),
+];

@@ -1,0 +1,222 @@
+//! Loads and stores: manual 9.7.9.8 to 9.7.9.11.
+//!
+//! The manual's forms for single values and for vectors differ only in `.vec` and are one form here.
+
+use super::*;
+use crate::hir;
+
+/// The types of all loads and stores.
+macro_rules! block {
+    ($forms:expr, $($sets:expr),*) => {
+        concat!($forms, $($sets,)* "\n.vec = { .v2, .v4, .v8 }
+            .type = { .b8, .b16, .b32, .b64, .b128, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }")
+    };
+}
+
+/// Sets that `ld` and `st` share.
+macro_rules! cache {
+    () => {
+        "
+        .level1::eviction_priority = { .L1::evict_normal, .L1::evict_unchanged, .L1::evict_first, .L1::evict_last, .L1::no_allocate }
+        .level2::eviction_priority = { .L2::evict_normal, .L2::evict_first, .L2::evict_last }
+        .level::cache_hint = { .L2::cache_hint }
+        .level::prefetch_size = { .L2::64B, .L2::128B, .L2::256B }"
+    };
+}
+
+/// As many values as `.vec` says.
+const V: OpTy = OpTy::Vec(".type", 0);
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), addr("a"), POLICY];
+const ST: &[OperandSpec] = &[addr("a"), src("b", V).wider().or_sink(), POLICY];
+
+const NOT_GLOBAL: &[&str] =
+    &[".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param", ".param::entry", ".param::func"];
+const PRIVATE: &[&str] = &[".local", ".const", ".param", ".param::entry", ".param::func"];
+const L1: &[&str] =
+    &[".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"];
+const L2: &[&str] = &[".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"];
+const PREFETCH: &[&str] = &[".L2::64B", ".L2::128B", ".L2::256B"];
+const BITS64: &[&str] = &[".b64", ".u64", ".s64", ".f64"];
+const COP: &[&str] = &[".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"];
+
+/// Generic addressing: no state space is written.
+const GENERIC: Gate = gate(&[
+    not(".global"),
+    not(".shared"),
+    not(".shared::cta"),
+    not(".shared::cluster"),
+    not(".local"),
+    not(".const"),
+    not(".param"),
+    not(".param::entry"),
+    not(".param::func"),
+])
+.since(ptx(2, 0))
+.requires(sm(20));
+
+const B128: Gate = gate(&[has(".b128")]).since(ptx(8, 3)).requires(sm(70));
+const F64: Gate = gate(&[has(".f64")]).requires(sm(13));
+const HINT: Gate = gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)).requires(sm(80));
+const PRIORITY1: Gate = gate(&[any(L1)]).since(ptx(7, 4)).requires(sm(70));
+const PRIORITY2: Gate = gate(&[any(L2)]).since(ptx(8, 8)).requires(sm(100));
+const PREFETCH_SIZE: Gate = gate(&[any(PREFETCH)]).since(ptx(7, 4)).requires(sm(75));
+const PREFETCH_256: Gate = gate(&[has(".L2::256B")]).requires(sm(80));
+const V8: Gate = gate(&[has(".v8")]).since(ptx(8, 8)).requires(sm(100));
+const V4_64: Gate = gate(&[has(".v4"), any(BITS64)]).since(ptx(8, 8)).requires(sm(100));
+
+const GATES: &[Gate] = &[
+    GENERIC,
+    B128,
+    F64,
+    HINT,
+    PRIORITY1,
+    PRIORITY2,
+    PREFETCH_SIZE,
+    PREFETCH_256,
+    V8,
+    V4_64,
+    gate(&[any(&[".weak", ".relaxed", ".acquire", ".release"])]).since(ptx(6, 0)).requires(sm(70)),
+    gate(&[any(COP)]).since(ptx(2, 0)).requires(sm(20)),
+    gate(&[has(".cluster")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(".shared::cta")]).since(ptx(7, 8)).requires(sm(30)),
+    gate(&[has(".shared::cluster")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(".unified")]).since(ptx(8, 0)).requires(sm(90)),
+    gate(&[has(".mmio")]).since(ptx(8, 2)).requires(sm(70)),
+    gate(&[has(".mmio"), any(&[".acquire", ".release"])]).since(ptx(9, 3)).requires(sm(75)),
+    gate(&[any(&[".param::entry", ".param::func"])]).since(ptx(8, 3)),
+    gate(&[has(".b128"), has(".sys")]).since(ptx(8, 4)),
+    gate(&[has(".volatile"), has(".local")]).since(ptx(9, 1)),
+];
+const NC_GATES: &[Gate] = &[B128, HINT, PRIORITY1, PRIORITY2, PREFETCH_SIZE, PREFETCH_256, V8, V4_64];
+
+const HINT_NEEDS: Rule = Rule::Needs(
+    has(".L2::cache_hint"),
+    operand("cache_policy"),
+    "`.L2::cache_hint` needs a cache policy as the last operand",
+);
+const POLICY_NEEDS: Rule =
+    Rule::Needs(operand("cache_policy"), has(".L2::cache_hint"), "a cache policy operand needs `.L2::cache_hint`");
+const ONLY_GLOBAL: &str =
+    "cache hints, eviction priorities and prefetch sizes are for `.global` and generic addresses only";
+const WIDE_ONLY_GLOBAL: &str = "vectors of 256 bits are for `.global` and generic addresses only";
+
+const RULES: &[Rule] = &[
+    Rule::Never(
+        &[any(&[".relaxed", ".acquire", ".release"]), any(PRIVATE)],
+        "`.relaxed`, `.acquire` and `.release` are for `.global`, `.shared` and generic addresses only",
+    ),
+    Rule::Never(
+        &[has(".volatile"), any(&[".const", ".param", ".param::entry", ".param::func"])],
+        "`.volatile` is for `.global`, `.shared`, `.local` and generic addresses only",
+    ),
+    Rule::Never(
+        &[any(COP), any(&[".volatile", ".relaxed", ".acquire", ".release"])],
+        "a cache operator goes with weak accesses only",
+    ),
+    Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
+    VEC_8,
+    Rule::Never(&[any(&[".v8"]), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
+    Rule::Never(&[has(".v4"), any(BITS64), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
+    Rule::Never(&[has(".L2::cache_hint"), any(NOT_GLOBAL)], ONLY_GLOBAL),
+    Rule::Never(&[any(L1), any(NOT_GLOBAL)], ONLY_GLOBAL),
+    Rule::Never(&[any(L2), any(NOT_GLOBAL)], ONLY_GLOBAL),
+    Rule::Never(&[any(PREFETCH), any(NOT_GLOBAL)], ONLY_GLOBAL),
+    HINT_NEEDS,
+    POLICY_NEEDS,
+    Rule::Custom(level2_is_256_bits),
+    Rule::Custom(func_parameter_unpredicated),
+];
+const NC_RULES: &[Rule] = &[
+    Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
+    VEC_8,
+    HINT_NEEDS,
+    POLICY_NEEDS,
+    Rule::Custom(level2_is_256_bits),
+];
+const VEC_8: Rule = Rule::Never(
+    &[has(".v8"), any(&[".b8", ".b16", ".b64", ".u8", ".u16", ".u64", ".s8", ".s16", ".s64", ".f64"])],
+    "`.v8` goes with 32-bit types",
+);
+
+/// `.L2::evict_*` is for accesses of 256 bits.
+fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let written = L2.iter().find(|q| i.has(q))?;
+    let bits = i.types.last().map_or(0, |t| t.bits());
+    if (i.has(".v8") && bits == 32) || (i.has(".v4") && bits == 64) {
+        return None;
+    }
+    Some((format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only"), None))
+}
+
+/// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
+fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let found = i.pred.is_some() && i.has(".param::func");
+    found.then(|| ("an access to `.param::func` cannot be predicated".to_string(), None))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("ld").section("9.7.9.8")
+        .syntax(block!(
+            "ld{.weak}{.ss}{.cop}{.level::cache_hint}{.level::prefetch_size}{.vec}{.unified}.type d, [a]{, cache_policy};
+             ld{.weak}{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.level::prefetch_size}{.vec}{.unified}.type d, [a]{, cache_policy};
+             ld.volatile{.ss}{.level::prefetch_size}{.vec}.type d, [a];
+             ld.relaxed.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
+             ld.acquire.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
+             ld.mmio.sem.sys{.global}.type d, [a];
+             .ss = { .const, .global, .local, .param, .param::entry, .param::func, .shared, .shared::cta, .shared::cluster }
+             .cop = { .ca, .cg, .cs, .lu, .cv }
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .sem = { .acquire, .relaxed }",
+            cache!()
+        ))
+        .operands(LD).gates(GATES).rules(RULES)
+        .host(Host::Warp),
+    instr("ld").section("9.7.9.8").since(ptx(9, 4)).requires(sm(90))
+        .syntax(
+            "ld{.global}.type.proxy::readonly d, [a];
+             .type = { .b8, .b16, .b32, .b64, .b128, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[dst("d", T).wider(), addr("a")]),
+    instr("ld").section("9.7.9.9").since(ptx(3, 1)).requires(sm(32))
+        .syntax(block!(
+            "ld.global{.cop}.nc{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
+             ld.global.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
+             .cop = { .ca, .cg, .cs }",
+            cache!()
+        ))
+        .operands(LD).gates(NC_GATES).rules(NC_RULES)
+        .host(Host::Warp),
+    instr("ldu").section("9.7.9.10").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "ldu{.ss}{.vec}.type d, [a];
+             .ss = { .global }
+             .vec = { .v2, .v4 }
+             .type = { .b8, .b16, .b32, .b64, .b128, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[dst("d", V).wider(), addr("a")])
+        .gates(&[B128])
+        .rules(&[
+            Rule::Never(&[has(".b128"), any(&[".v2", ".v4"])], "`.b128` is scalar: it takes no vector qualifier"),
+            Rule::Never(&[has(".v4"), any(BITS64)], "a vector of `ldu` is 128 bits at most"),
+        ])
+        .host(Host::Warp),
+    instr("st").section("9.7.9.11")
+        .syntax(block!(
+            "st{.weak}{.ss}{.cop}{.level::cache_hint}{.vec}.type [a], b{, cache_policy};
+             st{.weak}{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.vec}.type [a], b{, cache_policy};
+             st.volatile{.ss}{.vec}.type [a], b;
+             st.relaxed.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.vec}.type [a], b{, cache_policy};
+             st.release.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}{.vec}.type [a], b{, cache_policy};
+             st.mmio.sem.sys{.global}.type [a], b;
+             .ss = { .global, .local, .param, .param::func, .shared, .shared::cta, .shared::cluster }
+             .cop = { .wb, .cg, .cs, .wt }
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .sem = { .release, .relaxed }",
+            cache!()
+        ))
+        .operands(ST).gates(GATES).rules(RULES)
+        .host(Host::Warp),
+];

@@ -1,0 +1,212 @@
+//! The mbarrier object: manual 9.7.13.15.
+//!
+//! Entries that the host cannot run yet (layout v1, conditional phases, reports, multicast: 9.3 and 9.4) stand after the
+//! entry of the same opcode that it can.
+
+use super::*;
+
+/// The object is 8 bytes, aligned (9.7.13.15.1).
+const OBJECT: OperandSpec = addr("addr").align(8);
+/// Counts of the object: 9.7.13.15.2.
+const MAX: i64 = (1 << 20) - 1;
+const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
+const TX_COUNT: OperandSpec = src("txCount", ty(Ty::U32)).range(0, MAX);
+const MASK: OperandSpec = src("ctaMask", ty(Ty::B32));
+const STATE: OperandSpec = dst("state", ty(Ty::B64)).or_sink();
+
+const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
+const CLUSTER: Gate = gate(&[has(".shared::cluster")]).since(ptx(8, 0)).requires(sm(90));
+const SCOPE: Gate = gate(&[any(&[".cta", ".cluster"])]).since(ptx(8, 0));
+const CLUSTER_SCOPE: Gate = gate(&[has(".cluster")]).requires(sm(90));
+const RELAXED: Gate = gate(&[has(".relaxed")]).since(ptx(8, 6)).requires(sm(90));
+
+/// Notes of 9.7.13.15.13 and 9.7.13.15.14. On `sm_8x` a count needs `.noComplete`.
+const ARRIVE: &[Gate] = &[
+    CTA,
+    gate(&[operand("count"), not(".noComplete")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(".expect_tx")]).since(ptx(8, 0)).requires(sm(90)),
+    CLUSTER,
+    SCOPE,
+    CLUSTER_SCOPE,
+    RELAXED,
+];
+const WAIT: &[Gate] = &[CTA, SCOPE, CLUSTER_SCOPE, RELAXED];
+const RELEASE_CTA: &[(&str, &str)] = &[(".sem", ".release"), (".scope", ".cta")];
+const ACQUIRE_CTA: &[(&str, &str)] = &[(".sem", ".acquire"), (".scope", ".cta")];
+const RELAXED_CTA: &[(&str, &str)] = &[(".scope", ".cta")];
+
+const LAYOUT: Ptx = ptx(9, 3);
+/// `.multicast::cluster::32b`
+const SM_107F: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
+
+const WAIT_OPERANDS: &[OperandSpec] = &[
+    dst("waitComplete", ty(Ty::Pred)),
+    dst("reportPredicate", ty(Ty::Pred)),
+    dst("reportValue", ty(Ty::B8)).wider(),
+    OBJECT,
+    src("state", ty(Ty::B64)).reg(),
+    src("phaseParity", ty(Ty::U32)).range(0, 1),
+    src("timeHint", ty(Ty::U32)),
+];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("mbarrier.init").section("9.7.13.15.9").since(ptx(7, 0)).requires(sm(80))
+        .syntax("mbarrier.init{.shared{::cta}}.b64 [addr], count;")
+        .operands(&[OBJECT, COUNT])
+        .gates(&[CTA])
+        .host(Host::Warp),
+    instr("mbarrier.init").section("9.7.13.15.9").since(LAYOUT).requires(sm(90))
+        .syntax(
+            "mbarrier.init.layout{.shared{::cta}}.b64 [addr], count;
+             .layout = { .layout::v0, .layout::v1 }",
+        )
+        .operands(&[OBJECT, COUNT]),
+    instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
+        .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
+        .operands(&[OBJECT])
+        .gates(&[CTA])
+        .host(Host::Warp),
+    instr("mbarrier.expect_tx").section("9.7.13.15.11").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "mbarrier.expect_tx{.relaxed.scope}{.shared{::cta}}.b64 [addr], txCount;
+             mbarrier.expect_tx{.relaxed.scope}{.shared::cluster}.b64 [addr], txCount;
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, TX_COUNT])
+        .defaults(RELAXED_CTA)
+        .host(Host::Warp),
+    instr("mbarrier.expect_tx").section("9.7.13.15.11").since(ptx(9, 4)).requires(SM_107F)
+        .syntax(
+            "mbarrier.expect_tx{.relaxed.scope}{.shared::cluster}.multicast::cluster::32b.b64 [addr], txCount, ctaMask;
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, TX_COUNT, MASK])
+        .defaults(RELAXED_CTA),
+    instr("mbarrier.complete_tx").section("9.7.13.15.12").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "mbarrier.complete_tx{.relaxed.scope}{.shared{::cta}}.b64 [addr], txCount;
+             mbarrier.complete_tx{.relaxed.scope}{.shared::cluster}.b64 [addr], txCount;
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, TX_COUNT])
+        .defaults(RELAXED_CTA)
+        .host(Host::Warp),
+    instr("mbarrier.complete_tx").section("9.7.13.15.12").since(ptx(9, 4)).requires(SM_107F)
+        .syntax(
+            "mbarrier.complete_tx{.relaxed.scope}{.shared::cluster}.multicast::cluster::32b.b64 [addr], txCount, ctaMask;
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, TX_COUNT, MASK])
+        .defaults(RELAXED_CTA),
+    instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "mbarrier.arrive{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
+             mbarrier.arrive{.sem.scope}{.shared::cluster}.b64 _, [addr]{, count};
+             mbarrier.arrive.expect_tx{.sem.scope}{.shared{::cta}}.b64 state, [addr], txCount;
+             mbarrier.arrive.expect_tx{.sem.scope}{.shared::cluster}.b64 _, [addr], txCount;
+             mbarrier.arrive.noComplete{.release.cta}{.shared{::cta}}.b64 state, [addr], count;
+             .sem = { .release, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[STATE, OBJECT, COUNT, TX_COUNT])
+        .gates(ARRIVE)
+        .defaults(RELEASE_CTA)
+        .host(Host::Warp),
+    instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(9, 4)).requires(SM_107F)
+        .syntax(
+            "mbarrier.arrive{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr]{, count}, ctaMask;
+             mbarrier.arrive.expect_tx{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr], txCount, ctaMask;
+             .sem = { .release, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, COUNT, TX_COUNT, MASK])
+        .defaults(RELEASE_CTA),
+    instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "mbarrier.arrive_drop{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
+             mbarrier.arrive_drop{.sem.scope}{.shared::cluster}.b64 _, [addr]{, count};
+             mbarrier.arrive_drop.expect_tx{.sem.scope}{.shared{::cta}}.b64 state, [addr], tx_count;
+             mbarrier.arrive_drop.expect_tx{.sem.scope}{.shared::cluster}.b64 _, [addr], tx_count;
+             mbarrier.arrive_drop.noComplete{.release.cta}{.shared{::cta}}.b64 state, [addr], count;
+             .sem = { .release, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[STATE, OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX)])
+        .gates(ARRIVE)
+        .defaults(RELEASE_CTA)
+        .host(Host::Warp),
+    instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(9, 4)).requires(SM_107F)
+        .syntax(
+            "mbarrier.arrive_drop{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr]{, count}, ctaMask;
+             mbarrier.arrive_drop.expect_tx{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr], tx_count, ctaMask;
+             .sem = { .release, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(&[OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
+        .defaults(RELEASE_CTA),
+    instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
+        .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
+        .operands(&[OBJECT])
+        .gates(&[CTA]),
+    instr("mbarrier.test_wait").section("9.7.13.15.16").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "mbarrier.test_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state;
+             mbarrier.test_wait.parity{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity;
+             .sem = { .acquire, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(WAIT_OPERANDS)
+        .gates(&[CTA, SCOPE, CLUSTER_SCOPE, RELAXED, gate(&[has(".parity")]).since(ptx(7, 1))])
+        .defaults(ACQUIRE_CTA)
+        .host(Host::Warp),
+    instr("mbarrier.test_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
+        .syntax(
+            "mbarrier.test_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state;
+             mbarrier.test_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], state;
+             mbarrier.test_wait.parity.phase_type{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity;
+             mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], phaseParity;
+             .sem = { .acquire, .relaxed }
+             .scope = { .cta, .cluster }
+             .phase_type = { .phase_type::primary, .phase_type::conditional }",
+        )
+        .operands(WAIT_OPERANDS)
+        .defaults(ACQUIRE_CTA),
+    instr("mbarrier.try_wait").section("9.7.13.15.16").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "mbarrier.try_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state{, timeHint};
+             mbarrier.try_wait.parity{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity{, timeHint};
+             .sem = { .acquire, .relaxed }
+             .scope = { .cta, .cluster }",
+        )
+        .operands(WAIT_OPERANDS)
+        .gates(WAIT)
+        .defaults(ACQUIRE_CTA)
+        .host(Host::Block),
+    instr("mbarrier.try_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
+        .syntax(
+            "mbarrier.try_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state{, timeHint};
+             mbarrier.try_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], state{, timeHint};
+             mbarrier.try_wait.parity.phase_type{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity{, timeHint};
+             mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], phaseParity{, timeHint};
+             .sem = { .acquire, .relaxed }
+             .scope = { .cta, .cluster }
+             .phase_type = { .phase_type::primary, .phase_type::conditional }",
+        )
+        .operands(WAIT_OPERANDS)
+        .defaults(ACQUIRE_CTA),
+    instr("mbarrier.pending_count").section("9.7.13.15.17").since(ptx(7, 0)).requires(sm(80))
+        .syntax("mbarrier.pending_count.b64 count, state;")
+        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()])
+        .host(Host::Warp),
+    instr("mbarrier.pending_count").section("9.7.13.15.17").since(LAYOUT).requires(sm(90))
+        .syntax("mbarrier.pending_count.layout::v0.b64 count, state;")
+        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()]),
+    instr("mbarrier.check_layout").section("9.7.13.15.18").since(LAYOUT).requires(sm(90))
+        .syntax(
+            "mbarrier.check_layout.layout{.shared::cta}.b64 p, [addr];
+             .layout = { .layout::v0, .layout::v1 }",
+        )
+        .operands(&[dst("p", ty(Ty::Pred)), OBJECT]),
+];

@@ -1,0 +1,76 @@
+//! What is left: stack manipulation (manual 9.7.17), miscellaneous instructions (9.7.19), `griddepcontrol` (9.7.13.13).
+
+use super::*;
+use crate::hir;
+
+/// Targets of `setmaxnreg`: the notes of 9.7.19.5.
+const SETMAXNREG: Targets = Targets::Only(&[
+    ("sm_90a", Ptx(8, 0)),
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+
+/// The register count is a multiple of 8.
+fn registers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let hir::Operand::Imm(count) = i.operands.first()?.value else { return None };
+    (!count.is_multiple_of(8)).then(|| (format!("the register count is {count}, but must be a multiple of 8"), Some(0)))
+}
+
+/// The alignment is a power of two.
+fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let n = i.operands.iter().position(|a| a.name == "immAlign")?;
+    let hir::Operand::Imm(align) = i.operands[n].value else { return None };
+    (!align.is_power_of_two()).then(|| (format!("the alignment is {align}, but must be a power of two"), Some(n)))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("griddepcontrol").section("9.7.13.13").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "griddepcontrol.action;
+             .action = { .launch_dependents, .wait }",
+        )
+        .host(Host::Warp),
+    instr("stacksave").section("9.7.17.1").since(ptx(7, 3)).requires(sm(52))
+        .syntax("stacksave.type d;
+             .type = { .u32, .u64 }")
+        .operands(&[dst("d", T)]),
+    instr("stackrestore").section("9.7.17.2").since(ptx(7, 3)).requires(sm(52))
+        .syntax("stackrestore.type a;
+             .type = { .u32, .u64 }")
+        .operands(&[src("a", T).reg()]),
+    instr("alloca").section("9.7.17.3").since(ptx(7, 3)).requires(sm(52))
+        .syntax("alloca.type ptr, size{, immAlign};
+             .type = { .u32, .u64 }")
+        .operands(&[dst("ptr", T), src("size", T), src("immAlign", ty(Ty::U32)).imm()])
+        .rules(&[Rule::Custom(alignment)]),
+    instr("brkpt").section("9.7.19.1").requires(sm(11)).syntax("brkpt;").host(Host::Warp),
+    instr("nanosleep").section("9.7.19.2").since(ptx(6, 3)).requires(sm(70))
+        .syntax("nanosleep.u32 t;")
+        .operands(&[src("t", ty(Ty::U32))])
+        .host(Host::Block),
+    instr("pmevent").section("9.7.19.3").since(ptx(1, 4))
+        .syntax("pmevent a;")
+        .operands(&[src("a", ty(Ty::U32)).imm().range(0, 15)])
+        .host(Host::Warp),
+    instr("pmevent").section("9.7.19.3").since(ptx(3, 0)).requires(sm(20))
+        .syntax("pmevent.mask a;")
+        .operands(&[src("a", ty(Ty::U32)).imm().range(0, 0xffff)])
+        .host(Host::Warp),
+    instr("trap").section("9.7.19.4").syntax("trap;").host(Host::Warp),
+    instr("setmaxnreg").section("9.7.19.5").since(ptx(8, 0)).requires(SETMAXNREG)
+        .syntax(
+            "setmaxnreg.action.sync.aligned.u32 imm-reg-count;
+             .action = { .inc, .dec }",
+        )
+        .operands(&[src("imm-reg-count", ty(Ty::U32)).imm().range(24, 256)])
+        .rules(&[Rule::Custom(registers)])
+        .host(Host::Warp),
+];

@@ -1,0 +1,95 @@
+//! Cache hints: manual 9.7.9.15 to 9.7.9.18.
+
+use super::*;
+use crate::hir;
+
+const SIZE_128: OperandSpec = src("size", ty(Ty::U32)).imm().range(128, 128);
+const PRIMARY: &str = "`primary_size` must not exceed `total_size`";
+
+/// A constant fraction is in (0, 1].
+fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let n = i.operands.iter().position(|a| a.name == "fraction")?;
+    let hir::Operand::Imm(bits) = i.operands[n].value else { return None };
+    let value = f32::from_bits(bits as u32);
+    let inside = value > 0.0 && value <= 1.0;
+    (!inside).then(|| (format!("`fraction` is {value}, but must be over 0.0 and at most 1.0"), Some(n)))
+}
+
+/// Constant sizes are in order.
+fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let n = i.operands.iter().position(|a| a.name == "primary_size")?;
+    let hir::Operand::Imm(primary) = i.operands[n].value else { return None };
+    let hir::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
+    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}"), Some(n)))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "prefetch{.space}.level [a];
+             prefetch.global.level::eviction_priority [a];
+             prefetch{.tensormap_space}.tensormap [a];
+             .space = { .global, .local }
+             .level = { .L1, .L2 }
+             .level::eviction_priority = { .L2::evict_last, .L2::evict_normal }
+             .tensormap_space = { .const, .param }",
+        )
+        .operands(&[addr("a").align(1)])
+        .gates(&[
+            gate(&[any(&[".L2::evict_last", ".L2::evict_normal"])]).since(ptx(7, 4)).requires(sm(80)),
+            gate(&[has(".tensormap")]).since(ptx(8, 0)).requires(sm(90)),
+        ])
+        .host(Host::Warp),
+    instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
+        .syntax("prefetch{.global}.L1::32B.valid_addr [a];")
+        .operands(&[addr("a").align(1)]),
+    instr("prefetchu").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
+        .syntax("prefetchu.L1 [a];")
+        .operands(&[addr("a").align(1)])
+        .host(Host::Warp),
+    instr("applypriority").section("9.7.9.16").since(ptx(7, 4)).requires(sm(80))
+        .syntax(
+            "applypriority{.global}.level::eviction_priority [a], size;
+             .level::eviction_priority = { .L2::evict_normal }",
+        )
+        .operands(&[addr("a").align(128), SIZE_128])
+        .host(Host::Warp),
+    instr("discard").section("9.7.9.17").since(ptx(7, 4)).requires(sm(80))
+        .syntax("discard{.global}.level [a], size;
+             .level = { .L2 }")
+        .operands(&[addr("a").align(128), SIZE_128])
+        .host(Host::Warp),
+    instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
+        .syntax(
+            "createpolicy.range{.global}.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [a], primary_size, total_size;
+             createpolicy.fractional.level::primary_priority{.level::secondary_priority}.b64 cache_policy{, fraction};
+             createpolicy.cvt.L2.b64 cache_policy, access_property;
+             .level::primary_priority = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }
+             .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
+        )
+        .operands(&[
+            dst("cache_policy", ty(Ty::B64)),
+            addr("a").align(1),
+            src("primary_size", ty(Ty::U32)),
+            src("total_size", ty(Ty::U32)),
+            src("fraction", ty(Ty::F32)),
+            src("access_property", ty(Ty::B64)),
+        ])
+        .rules(&[Rule::Custom(fraction), Rule::Custom(sizes)])
+        .host(Host::Warp),
+    instr("createpolicy").section("9.7.9.18").since(ptx(9, 4)).requires(sm(100))
+        .syntax(
+            "createpolicy.range.fabric.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [aLe, aOff], primary_size, total_size;
+             .level::primary_priority = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }
+             .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
+        )
+        .operands(&[
+            dst("cache_policy", ty(Ty::B64)),
+            addr("aLe").align(1),
+            src("aOff", ty(Ty::U64)),
+            src("primary_size", ty(Ty::U32)),
+            src("total_size", ty(Ty::U32)),
+        ]),
+];

@@ -1,0 +1,564 @@
+//! Compiles the syntax block of an entry, which is the manual's own notation, into [`Form`]s. Called only for opcodes in use.
+//!
+//! Head: `.x` required, `{.x}` optional, `{.x.y}` both or none, `{.x, .y}` at most one, `.x{::a}` with or without the suffix,
+//! `.x::{a, b}` alternatives. Operands: `{, a}` optional, `[a]` address, `{a, b}` vector, `d|p` pair, `d[|p]` with or without
+//! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
+
+use std::borrow::Cow;
+
+use super::Instr;
+use crate::ty::Ty;
+
+/// A piece of text of the table, or one put together from two.
+pub type Text = Cow<'static, str>;
+
+/// One line of a syntax block.
+#[derive(Debug, Clone)]
+pub struct Form {
+    /// The qualifiers after the opcode, in the manual's order.
+    pub slots: Vec<Slot>,
+    /// The operands.
+    pub operands: Vec<OpForm>,
+    /// Number of optional operand groups.
+    pub optional_groups: u8,
+    /// The line of the block.
+    pub line: &'static str,
+}
+
+/// A place for a qualifier.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// As in the form, with its dot: `.sem`; for a literal the qualifier itself.
+    pub name: Text,
+    /// What may stand here, without the dots.
+    pub alts: Vec<Text>,
+    /// Brace group, from 1; 0 for what is required.
+    pub group: u8,
+    /// All alternatives are types: these keep their order.
+    pub is_type: bool,
+    /// All alternatives are state spaces: these keep their order.
+    pub is_space: bool,
+}
+
+/// An operand of a form.
+#[derive(Debug, Clone)]
+pub struct OpForm {
+    /// Its name in the block.
+    pub name: &'static str,
+    /// How it is written.
+    pub shape: Shape,
+    /// Optional group, from 1; 0 for what is required.
+    pub group: u8,
+    /// `{!}` stands before it.
+    pub negatable: bool,
+}
+
+/// How an operand is written.
+#[derive(Debug, Clone)]
+pub enum Shape {
+    /// A name, register or constant.
+    Value,
+    /// `_`
+    Sink,
+    /// `[a]`, `[a, b]`
+    Addr(Vec<OpForm>),
+    /// `{a, b}`
+    Vector(Vec<OpForm>),
+    /// `d|p`; the flag says that `|p` may be left out.
+    Pair(&'static str, bool),
+    /// `(...)`
+    List,
+    /// This number.
+    Number(u64),
+}
+
+/// Types that no register has, but that are written where types are.
+const MORE_TYPES: &[&str] = &[
+    "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0", "ue4m3", "ue5m3", "b1", "b2", "u4", "s4", "u2", "s2", "s2f6x2",
+    "ue5m3x2", "b8x16", "b6x16_p32", "b4x16_p64",
+];
+
+/// Is the qualifier (without its dot) a type?
+pub fn is_type(word: &str) -> bool {
+    Ty::from_name(word).is_some() || MORE_TYPES.contains(&word)
+}
+
+/// Is the qualifier (without its dot) a state space?
+pub fn is_space(word: &str) -> bool {
+    matches!(
+        word,
+        "global" | "shared" | "shared::cta" | "shared::cluster" | "const" | "local" | "param" | "param::entry" | "param::func"
+    )
+}
+
+struct Set {
+    at: usize,
+    name: &'static str,
+    alts: &'static str,
+}
+
+/// The forms of an entry.
+pub fn forms(instr: &'static Instr) -> Vec<Form> {
+    let text = instr.syntax;
+    let (lines, sets) = split_block(text);
+    let mut out = Vec::with_capacity(lines.len());
+    for (at, line) in lines {
+        let line = line.strip_prefix("@p ").or_else(|| line.strip_prefix("@{!}p ")).unwrap_or(line).trim();
+        let (head, operands) = split_head(line);
+        let head = strip_opcode(head, instr.opcode);
+        let mut head_parser = Head { sets: &sets, at, slots: Vec::new(), groups: 0, depth: 0 };
+        head_parser.sequence(head, 0);
+        let mut groups = 0;
+        let operands = operand_list(operands, 0, &mut groups);
+        out.push(Form { slots: head_parser.slots, operands, optional_groups: groups, line });
+    }
+    out
+}
+
+/// Forms with their places, and sets.
+fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
+    let (mut lines, mut sets) = (Vec::new(), Vec::new());
+    let bytes = text.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        if bytes[i].is_ascii_whitespace() || bytes[i] == b';' {
+            i += 1;
+            continue;
+        }
+        let start = i;
+        // `.name =` or `::name =` starts a set.
+        let mut j = i;
+        while j < bytes.len() && !bytes[j].is_ascii_whitespace() && !matches!(bytes[j], b'=' | b';' | b'{' | b'[') {
+            j += 1;
+        }
+        let name_end = j;
+        while j < bytes.len() && bytes[j].is_ascii_whitespace() {
+            j += 1;
+        }
+        if bytes.get(j) == Some(&b'=') {
+            let open = text[j..].find('{').map_or(bytes.len(), |k| j + k);
+            let close = matching(text, open);
+            sets.push(Set { at: start, name: text[start..name_end].trim(), alts: text.get(open + 1..close).unwrap_or("") });
+            i = close + 1;
+        } else {
+            let end = text[start..].find(';').map_or(bytes.len(), |k| start + k);
+            lines.push((start, text[start..end].trim()));
+            i = end;
+        }
+    }
+    (lines, sets)
+}
+
+/// The place of the brace that closes the one at `open`, or the end.
+fn matching(text: &str, open: usize) -> usize {
+    let mut depth = 0usize;
+    for (i, b) in text.bytes().enumerate().skip(open) {
+        match b {
+            b'{' => depth += 1,
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return i;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn split_head(line: &'static str) -> (&'static str, &'static str) {
+    let mut depth = 0usize;
+    for (i, b) in line.bytes().enumerate() {
+        match b {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b if b.is_ascii_whitespace() && depth == 0 => return (&line[..i], line[i..].trim()),
+            _ => {}
+        }
+    }
+    (line, "")
+}
+
+fn strip_opcode(head: &'static str, opcode: &str) -> &'static str {
+    if let Some(rest) = head.strip_prefix(opcode)
+        && (rest.is_empty() || rest.starts_with(['.', '{', ':']))
+    {
+        return rest;
+    }
+    let first = opcode.split('.').next().unwrap_or(opcode);
+    match head.strip_prefix(first) {
+        Some(rest) => rest,
+        None => head.find(['.', '{']).map_or("", |i| &head[i..]),
+    }
+}
+
+struct Head<'a> {
+    sets: &'a [Set],
+    at: usize,
+    slots: Vec<Slot>,
+    groups: u8,
+    depth: u8,
+}
+
+impl Head<'_> {
+    fn set(&self, name: &str) -> Option<&'static str> {
+        let mut found = None;
+        for set in self.sets.iter().filter(|s| s.name == name) {
+            found = Some(set.alts);
+            if set.at > self.at {
+                break;
+            }
+        }
+        found
+    }
+
+    fn push(&mut self, name: Text, alts: Vec<Text>, group: u8) {
+        if alts.is_empty() {
+            return;
+        }
+        let is_type = alts.iter().all(|a| is_type(a));
+        let is_space = alts.iter().all(|a| is_space(a));
+        self.slots.push(Slot { name, alts, group, is_type, is_space });
+    }
+
+    /// `.a{.b}.c{::x}`
+    fn sequence(&mut self, text: &'static str, group: u8) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            match bytes[i] {
+                b'{' => {
+                    let close = matching(text, i);
+                    let inner = text.get(i + 1..close).unwrap_or("").trim();
+                    i = close + 1;
+                    if inner.starts_with("::") {
+                        // A suffix of the piece before that came from a set.
+                        if let Some(slot) = self.slots.last_mut() {
+                            let base = slot.alts.clone();
+                            for suffix in inner.split(',') {
+                                slot.alts.extend(base.iter().map(|b| Cow::Owned(format!("{b}{}", suffix.trim()))));
+                            }
+                        }
+                        continue;
+                    }
+                    let group = if group == 0 {
+                        self.groups += 1;
+                        self.groups
+                    } else {
+                        group
+                    };
+                    if inner.contains(',') {
+                        self.push(Cow::Borrowed(inner), self.alternatives(inner), group);
+                    } else if inner.starts_with('.') {
+                        self.sequence(inner, group);
+                    } else if !inner.is_empty() {
+                        self.piece(inner, group);
+                    }
+                }
+                b'.' => {
+                    let mut j = i + 1;
+                    // `.{a, b}`
+                    if bytes.get(j) == Some(&b'{') {
+                        let close = matching(text, j);
+                        let inner = text.get(j + 1..close).unwrap_or("");
+                        self.push(Cow::Borrowed(inner), self.alternatives(inner), group);
+                        i = close + 1;
+                        continue;
+                    }
+                    while j < bytes.len() && bytes[j] != b'.' {
+                        if bytes[j] == b'{' {
+                            let glued = text[i..j].ends_with("::") || text[j + 1..].trim_start().starts_with("::");
+                            if !glued {
+                                break;
+                            }
+                            j = matching(text, j);
+                        }
+                        j += 1;
+                    }
+                    let j = j.min(bytes.len());
+                    self.piece(text[i + 1..j].trim(), group);
+                    i = j;
+                }
+                b':' => {
+                    // `tcgen05.fence::before_thread_sync`: the first piece continues the opcode.
+                    let end = text[i..].find(['.', '{']).map_or(bytes.len(), |k| i + k);
+                    self.piece(&text[i..end], group);
+                    i = end;
+                }
+                _ => i += 1,
+            }
+        }
+    }
+
+    /// One piece without its dot: a set's name, a literal, `x{::a}`, `x::{a, b}`.
+    fn piece(&mut self, piece: &'static str, group: u8) {
+        if piece.is_empty() || self.depth > 4 {
+            return;
+        }
+        let dotted = format!(".{piece}");
+        if let Some(alts) = self.set(&dotted) {
+            let alts = alts.trim();
+            // A set of one alternative of several pieces is short for these pieces.
+            if !alts.contains([',', '{']) && alts.trim_start_matches('.').contains('.') {
+                self.depth += 1;
+                self.sequence(alts, group);
+                self.depth -= 1;
+                return;
+            }
+            self.push(Cow::Owned(dotted), self.alternatives(alts), group);
+            return;
+        }
+        let mut alts = Vec::new();
+        self.expand(piece, &mut alts);
+        let name = match piece.find('{') {
+            Some(i) => format!(".{}", piece[..i].trim_end_matches(':')),
+            None => dotted,
+        };
+        self.push(Cow::Owned(name), alts, group);
+    }
+
+    /// The alternatives of a set.
+    fn alternatives(&self, text: &'static str) -> Vec<Text> {
+        let mut out = Vec::new();
+        let (mut depth, mut start) = (0usize, 0);
+        for (i, b) in text.bytes().enumerate() {
+            match b {
+                b'{' => depth += 1,
+                b'}' => depth = depth.saturating_sub(1),
+                b',' if depth == 0 => {
+                    self.alternative(&text[start..i], &mut out);
+                    start = i + 1;
+                }
+                _ => {}
+            }
+        }
+        self.alternative(&text[start..], &mut out);
+        out
+    }
+
+    fn alternative(&self, text: &'static str, out: &mut Vec<Text>) {
+        let text = text.trim().trim_start_matches('.').trim_end_matches('*');
+        if text.is_empty() {
+            return;
+        }
+        // A set may name another set.
+        if let Some(alts) = self.set(&format!(".{text}"))
+            && !alts.contains(text)
+        {
+            for alt in alts.split(',') {
+                self.expand(alt.trim().trim_start_matches('.'), out);
+            }
+            return;
+        }
+        self.expand(text, out);
+    }
+
+    /// `shared`, `shared{::cta, ::cluster}`, `collector::a::{fill, use}`, `get_first_ctaid{::dimension}`.
+    fn expand(&self, text: &'static str, out: &mut Vec<Text>) {
+        let Some(open) = text.find('{') else {
+            if !text.is_empty() {
+                out.push(Cow::Borrowed(text));
+            }
+            return;
+        };
+        let close = matching(text, open);
+        let (base, inner) = (&text[..open], text.get(open + 1..close).unwrap_or(""));
+        let rest = text.get(close + 1..).unwrap_or("");
+        let suffixes: Vec<&str> = inner.split(',').map(|s| s.trim().trim_end_matches('*')).collect();
+        if base.ends_with("::") {
+            for s in suffixes {
+                // `collector::{b0, b1}::{fill, use}`
+                if let Some(more) = rest.strip_prefix("::{") {
+                    for t in more.trim_end_matches('}').split(',') {
+                        out.push(Cow::Owned(format!("{base}{s}::{}", t.trim())));
+                    }
+                } else {
+                    out.push(Cow::Owned(format!("{base}{s}{rest}")));
+                }
+            }
+            return;
+        }
+        out.push(Cow::Borrowed(base));
+        for s in suffixes {
+            match self.set(s) {
+                Some(alts) => {
+                    out.extend(alts.split(',').map(|a| Cow::Owned(format!("{base}{}", a.trim()))));
+                }
+                None => out.push(Cow::Owned(format!("{base}{s}"))),
+            }
+        }
+    }
+}
+
+/// `d, [a]{, b}{, c}`
+fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
+    let mut out: Vec<OpForm> = Vec::new();
+    let bytes = text.as_bytes();
+    let mut negatable = false;
+    let mut i = 0;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'{' => {
+                let close = matching(text, i);
+                let inner = text.get(i + 1..close).unwrap_or("").trim();
+                i = close + 1;
+                if inner == "!" {
+                    negatable = true;
+                } else if inner.starts_with(',') || inner.ends_with(',') {
+                    let g = if group == 0 {
+                        *groups += 1;
+                        *groups
+                    } else {
+                        group
+                    };
+                    out.extend(operand_list(inner, g, groups));
+                } else if inner.starts_with('.') {
+                    // `a{.asel}`: a selector; the operand itself was pushed.
+                } else {
+                    let parts = operand_list(inner, 0, &mut 0);
+                    // `{disable-output-lane}`: a vector of its own name that may be left out (9.7.16.10.9.1).
+                    let g = if parts.len() == 1 && group == 0 {
+                        *groups += 1;
+                        *groups
+                    } else {
+                        group
+                    };
+                    let name = parts.first().map_or("_", |p| p.name);
+                    let parts = if parts.len() == 1 { Vec::new() } else { parts };
+                    out.push(OpForm { name, shape: Shape::Vector(parts), group: g, negatable: false });
+                }
+            }
+            b'[' if text[i..].starts_with("[|") => {
+                let close = text[i..].find(']').map_or(bytes.len(), |k| i + k);
+                let second = text.get(i + 2..close).unwrap_or("").trim();
+                if let Some(last) = out.last_mut() {
+                    last.shape = Shape::Pair(second, true);
+                }
+                i = close + 1;
+            }
+            b'[' => {
+                let mut depth = 0usize;
+                let mut close = bytes.len();
+                for (j, b) in bytes.iter().enumerate().skip(i) {
+                    match b {
+                        b'[' => depth += 1,
+                        b']' => {
+                            depth -= 1;
+                            if depth == 0 {
+                                close = j;
+                                break;
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                let mut inner_groups = 0;
+                let parts = operand_list(text.get(i + 1..close).unwrap_or(""), 0, &mut inner_groups);
+                let name = parts.first().map_or("a", |p| p.name);
+                out.push(OpForm { name, shape: Shape::Addr(parts), group, negatable: false });
+                i = close + 1;
+            }
+            b'(' => {
+                let close = text[i..].find(')').map_or(bytes.len(), |k| i + k);
+                let name = text.get(i + 1..close).unwrap_or("").trim();
+                out.push(OpForm { name, shape: Shape::List, group, negatable: false });
+                i = close + 1;
+            }
+            b'|' => {
+                let end = word_end(bytes, i + 1);
+                let second = &text[i + 1..end];
+                if let Some(last) = out.last_mut() {
+                    last.shape = Shape::Pair(second, false);
+                }
+                i = end;
+            }
+            b'+' => i = word_end(bytes, skip_space(bytes, i + 1)).max(i + 1),
+            b if b.is_ascii_alphanumeric() || b == b'_' => {
+                let end = word_end(bytes, i);
+                let name = &text[i..end];
+                let shape = match name.parse::<u64>() {
+                    Ok(n) => Shape::Number(n),
+                    Err(_) if name == "_" => Shape::Sink,
+                    Err(_) => Shape::Value,
+                };
+                out.push(OpForm { name, shape, group, negatable });
+                negatable = false;
+                i = end;
+            }
+            _ => i += 1,
+        }
+    }
+    out
+}
+
+fn skip_space(bytes: &[u8], mut i: usize) -> usize {
+    while i < bytes.len() && bytes[i].is_ascii_whitespace() {
+        i += 1;
+    }
+    i
+}
+
+fn word_end(bytes: &[u8], mut i: usize) -> usize {
+    while i < bytes.len() && (bytes[i].is_ascii_alphanumeric() || matches!(bytes[i], b'_' | b'-')) {
+        i += 1;
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::instr;
+
+    fn of(opcode: &'static str, syntax: &'static str) -> Vec<Form> {
+        forms(Box::leak(Box::new(instr(opcode).syntax(syntax))))
+    }
+
+    fn show(form: &Form) -> String {
+        form.slots.iter().map(|s| format!("{}{}:{} ", s.name, s.group, s.alts.join("|"))).collect()
+    }
+
+    #[test]
+    fn groups_sets_and_suffixes() {
+        let f = of(
+            "mbarrier.arrive",
+            "mbarrier.arrive{.sem.scope}{.shared{::cta, ::cluster}}.b64 _, [addr]{, count};
+             .sem = { .release, .relaxed } .scope = { .cta, .cluster };",
+        );
+        assert_eq!(f.len(), 1);
+        assert_eq!(
+            show(&f[0]),
+            ".sem1:release|relaxed .scope1:cta|cluster .shared2:shared|shared::cta|shared::cluster .b640:b64 "
+        );
+        assert!(matches!(f[0].operands[0].shape, Shape::Sink));
+        assert!(matches!(f[0].operands[1].shape, Shape::Addr(_)));
+        assert_eq!((f[0].operands[2].name, f[0].operands[2].group), ("count", 1));
+    }
+
+    #[test]
+    fn dots_are_optional_in_sets() {
+        let f = of("setp", "setp.CmpOp{.ftz}.type p[|q], a, {!}c; .CmpOp = { eq, ne }; .type = { .b16, .f32 };");
+        assert_eq!(show(&f[0]), ".CmpOp0:eq|ne .ftz1:ftz .type0:b16|f32 ");
+        assert!(matches!(f[0].operands[0].shape, Shape::Pair("q", true)));
+        assert!(f[0].operands[2].negatable);
+    }
+
+    #[test]
+    fn a_suffix_may_be_a_set() {
+        let f = of("q", "q.get_first_ctaid{::dimension}.b32 reg, r; ::dimension = { ::x, ::y, ::z };");
+        let alts = "get_first_ctaid|get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z";
+        assert_eq!(show(&f[0]), format!(".get_first_ctaid0:{alts} .b320:b32 "));
+    }
+
+    #[test]
+    fn vectors_pairs_and_numbers() {
+        let f = of("x", "x.a {x, y, _}, d|p, [t, {b,} c], 16{, s}{, p};");
+        let ops = &f[0].operands;
+        assert!(matches!(&ops[0].shape, Shape::Vector(v) if v.len() == 3));
+        assert!(matches!(ops[1].shape, Shape::Pair("p", false)));
+        assert!(matches!(&ops[2].shape, Shape::Addr(v) if v.len() == 3 && v[1].group == 1));
+        assert!(matches!(ops[3].shape, Shape::Number(16)));
+        assert_eq!(f[0].optional_groups, 2);
+    }
+}

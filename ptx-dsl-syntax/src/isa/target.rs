@@ -1,0 +1,255 @@
+//! Targets of `.target` (manual 11.1.2), the families among them, and whether a target has what an instruction needs.
+
+use super::{Ptx, Targets, ptx};
+
+/// What the letter after the number promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suffix {
+    /// `sm_90`: runs on later targets too.
+    None,
+    /// `sm_100f`: runs on later targets of the family.
+    Family,
+    /// `sm_90a`: runs on this target only.
+    Exact,
+}
+
+/// A row of the table of targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// `sm_100a`
+    pub name: &'static str,
+    /// 100
+    pub number: u32,
+    /// The letter.
+    pub suffix: Suffix,
+    /// First PTX ISA version.
+    pub since: Ptx,
+    /// First version in which the name is gone (`sm_101`, which is `sm_110` from 9.0 on).
+    pub until: Option<Ptx>,
+}
+
+/// What is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// No version of PTX has it on this target.
+    Target,
+    /// This target has it from this version on.
+    Version(Ptx),
+}
+
+const fn row(name: &'static str, number: u32, suffix: Suffix, since: Ptx) -> Target {
+    Target { name, number, suffix, since, until: None }
+}
+
+const fn old(name: &'static str, suffix: Suffix, since: Ptx) -> Target {
+    Target { name, number: 101, suffix, since, until: Some(ptx(9, 0)) }
+}
+
+use Suffix::{Exact, Family, None as Plain};
+
+/// All targets, ascending.
+pub const TARGETS: &[Target] = &[
+    row("sm_10", 10, Plain, ptx(1, 0)),
+    row("sm_11", 11, Plain, ptx(1, 0)),
+    row("sm_12", 12, Plain, ptx(1, 2)),
+    row("sm_13", 13, Plain, ptx(1, 2)),
+    row("sm_20", 20, Plain, ptx(2, 0)),
+    row("sm_30", 30, Plain, ptx(3, 0)),
+    row("sm_32", 32, Plain, ptx(4, 0)),
+    row("sm_35", 35, Plain, ptx(3, 1)),
+    row("sm_37", 37, Plain, ptx(4, 1)),
+    row("sm_50", 50, Plain, ptx(4, 0)),
+    row("sm_52", 52, Plain, ptx(4, 1)),
+    row("sm_53", 53, Plain, ptx(4, 2)),
+    row("sm_60", 60, Plain, ptx(5, 0)),
+    row("sm_61", 61, Plain, ptx(5, 0)),
+    row("sm_62", 62, Plain, ptx(5, 0)),
+    row("sm_70", 70, Plain, ptx(6, 0)),
+    row("sm_72", 72, Plain, ptx(6, 1)),
+    row("sm_75", 75, Plain, ptx(6, 3)),
+    row("sm_80", 80, Plain, ptx(7, 0)),
+    row("sm_86", 86, Plain, ptx(7, 1)),
+    row("sm_87", 87, Plain, ptx(7, 4)),
+    row("sm_88", 88, Plain, ptx(9, 0)),
+    row("sm_89", 89, Plain, ptx(7, 8)),
+    row("sm_90", 90, Plain, ptx(7, 8)),
+    row("sm_90a", 90, Exact, ptx(8, 0)),
+    row("sm_100", 100, Plain, ptx(8, 6)),
+    row("sm_100f", 100, Family, ptx(8, 8)),
+    row("sm_100a", 100, Exact, ptx(8, 6)),
+    old("sm_101", Plain, ptx(8, 6)),
+    old("sm_101f", Family, ptx(8, 8)),
+    old("sm_101a", Exact, ptx(8, 6)),
+    row("sm_103", 103, Plain, ptx(8, 8)),
+    row("sm_103f", 103, Family, ptx(8, 8)),
+    row("sm_103a", 103, Exact, ptx(8, 8)),
+    row("sm_107", 107, Plain, ptx(9, 4)),
+    row("sm_107f", 107, Family, ptx(9, 4)),
+    row("sm_107a", 107, Exact, ptx(9, 4)),
+    row("sm_110", 110, Plain, ptx(9, 0)),
+    row("sm_110f", 110, Family, ptx(9, 0)),
+    row("sm_110a", 110, Exact, ptx(9, 0)),
+    row("sm_120", 120, Plain, ptx(8, 7)),
+    row("sm_120f", 120, Family, ptx(8, 8)),
+    row("sm_120a", 120, Exact, ptx(8, 7)),
+    row("sm_121", 121, Plain, ptx(8, 8)),
+    row("sm_121f", 121, Family, ptx(8, 8)),
+    row("sm_121a", 121, Exact, ptx(8, 8)),
+];
+
+/// A target by its name; `compute_90` is another name of `sm_90`.
+pub fn target(name: &str) -> Option<&'static Target> {
+    let rest = name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"))?;
+    TARGETS.iter().find(|t| &t.name[3..] == rest)
+}
+
+/// `sm_101` is what `sm_110` was called before 9.0.
+fn current(number: u32) -> u32 {
+    if number == 101 { 110 } else { number }
+}
+
+/// The first member of the family of a target that has one.
+fn family(number: u32) -> Option<u32> {
+    match number {
+        100 | 103 | 107 => Some(100),
+        101 | 110 => Some(110),
+        120 | 121 => Some(120),
+        _ => None,
+    }
+}
+
+impl Target {
+    /// Is the name known in this version? `Err` says whether it comes later or went.
+    pub fn exists(&self, version: Ptx) -> Result<(), Missing> {
+        if self.until.is_some_and(|gone| version >= gone) {
+            return Err(Missing::Target);
+        }
+        if version < self.since { Err(Missing::Version(self.since)) } else { Ok(()) }
+    }
+
+    /// Is this target, code for it included, one that `wanted` (a name of the table) stands for?
+    fn is(&self, wanted: &Target) -> bool {
+        let (have, want) = (current(self.number), current(wanted.number));
+        match wanted.suffix {
+            Suffix::None => have >= want,
+            Suffix::Exact => self.suffix == Exact && have == want,
+            Suffix::Family => {
+                self.suffix != Plain && have >= want && family(have).is_some_and(|f| family(want) == Some(f))
+            }
+        }
+    }
+
+    /// Does this target have what needs `wanted`, in a module of this version? The version of the whole is the caller's to
+    /// check: only what single targets of a list add is looked at here.
+    pub fn satisfies(&self, wanted: Targets, version: Ptx) -> Result<(), Missing> {
+        match wanted {
+            Targets::Sm(number) => {
+                if self.number >= number {
+                    Ok(())
+                } else {
+                    Err(Missing::Target)
+                }
+            }
+            Targets::Only(list) => {
+                let mut missing = Missing::Target;
+                for (name, since) in list {
+                    if !target(name).is_some_and(|t| self.is(t)) {
+                        continue;
+                    }
+                    if version >= *since {
+                        return Ok(());
+                    }
+                    missing = match missing {
+                        Missing::Version(v) if v <= *since => missing,
+                        _ => Missing::Version(*since),
+                    };
+                }
+                Err(missing)
+            }
+        }
+    }
+}
+
+/// Says in words which targets are meant: "`sm_90` or higher", "`sm_100a`, `sm_120f` or higher in the family".
+pub fn describe(wanted: Targets) -> String {
+    match wanted {
+        Targets::Sm(0) => "any target".to_string(),
+        Targets::Sm(number) => format!("`sm_{number}` or higher"),
+        Targets::Only(list) => {
+            let mut words = Vec::new();
+            // `sm_101*` is only an old name of `sm_110*`.
+            for (name, _) in list.iter().filter(|(name, _)| !name.starts_with("sm_101")) {
+                let family = name.ends_with('f');
+                words.push(if family { format!("`{name}` or higher in its family") } else { format!("`{name}`") });
+            }
+            words.join(", ")
+        }
+    }
+}
+
+/// A word of `.target` that is no target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlatformOption {
+    /// `texmode_unified`
+    pub name: &'static str,
+    /// First version.
+    pub since: Ptx,
+    /// What it cannot stand with.
+    pub excludes: Option<&'static str>,
+}
+
+/// All of them.
+pub const OPTIONS: &[PlatformOption] = &[
+    PlatformOption { name: "texmode_unified", since: ptx(1, 5), excludes: Some("texmode_independent") },
+    PlatformOption { name: "texmode_independent", since: ptx(1, 5), excludes: Some("texmode_unified") },
+    PlatformOption { name: "debug", since: ptx(3, 0), excludes: None },
+    PlatformOption { name: "map_f64_to_f32", since: ptx(1, 0), excludes: None },
+];
+
+/// A platform option by its name.
+pub fn option(name: &str) -> Option<&'static PlatformOption> {
+    OPTIONS.iter().find(|o| o.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(name: &str, wanted: Targets, version: Ptx) -> Result<(), Missing> {
+        target(name).unwrap().satisfies(wanted, version)
+    }
+
+    // The notes of clusterlaunchcontrol.try_cancel on `.multicast::cluster::all`, manual 9.7.13.17.
+    const MULTICAST: Targets = super::super::clusterlaunchcontrol::MULTICAST;
+
+    #[test]
+    fn multicast_of_try_cancel_as_the_manual_lists_it() {
+        assert_eq!(has("sm_100a", MULTICAST, ptx(8, 6)), Ok(()));
+        assert_eq!(has("sm_100", MULTICAST, ptx(9, 4)), Err(Missing::Target));
+        assert_eq!(has("sm_100f", MULTICAST, ptx(8, 8)), Ok(()));
+        assert_eq!(has("sm_103a", MULTICAST, ptx(8, 8)), Ok(()));
+        assert_eq!(has("sm_103f", MULTICAST, ptx(8, 6)), Err(Missing::Version(ptx(8, 8))));
+        assert_eq!(has("sm_101a", MULTICAST, ptx(8, 6)), Ok(()));
+        assert_eq!(has("sm_110a", MULTICAST, ptx(9, 0)), Ok(()));
+        assert_eq!(has("sm_121a", MULTICAST, ptx(8, 8)), Ok(()));
+        assert_eq!(has("sm_90a", MULTICAST, ptx(9, 4)), Err(Missing::Target));
+    }
+
+    #[test]
+    fn an_exact_target_is_no_other() {
+        const LIST: &[(&str, Ptx)] = &[("sm_100a", ptx(8, 6)), ("sm_103f", ptx(8, 8))];
+        let wanted = Targets::Only(LIST);
+        assert_eq!(has("sm_100a", wanted, ptx(8, 6)), Ok(()));
+        assert_eq!(has("sm_100f", wanted, ptx(9, 0)), Err(Missing::Target));
+        assert_eq!(has("sm_107a", wanted, ptx(9, 4)), Ok(()));
+        assert_eq!(has("sm_110a", wanted, ptx(9, 4)), Err(Missing::Target));
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(target("compute_90a").unwrap().name, "sm_90a");
+        assert!(target("sm_91").is_none() && target("90").is_none() && target("sm_").is_none());
+        assert_eq!(target("sm_101a").unwrap().exists(ptx(9, 0)), Err(Missing::Target));
+        assert_eq!(target("sm_88").unwrap().exists(ptx(8, 8)), Err(Missing::Version(ptx(9, 0))));
+    }
+}

@@ -1,0 +1,212 @@
+//! From text to tokens: what `include_ptx!`, the command line and the tests read. Also the splitting of Rust literals,
+//! which the macro needs because rustc reads `1.128x256b` as one literal.
+
+use std::ops::Range;
+
+use crate::diag::Diagnostic;
+use crate::parse::errors;
+use crate::span::Span;
+use crate::token::{Tok, Token};
+
+#[cfg(test)]
+mod tests;
+
+/// A text in tokens.
+#[derive(Debug, Clone, Default)]
+pub struct Lexed {
+    /// The tokens, without white space and comments.
+    pub tokens: Vec<Token>,
+    /// `ranges[id]`: the bytes of source token `id`. Bytes that form no token have a number of their own here.
+    pub ranges: Vec<Range<usize>>,
+}
+
+impl Lexed {
+    /// The bytes that a span covers; empty for a span of another text.
+    pub fn bytes(&self, span: Span) -> Range<usize> {
+        let at = |id: u32| self.ranges.get(id as usize).cloned();
+        match (at(span.first), at(span.last)) {
+            (Some(a), Some(b)) => a.start..b.end,
+            _ => 0..0,
+        }
+    }
+}
+
+/// Line and column of a byte, both from 1; the column counts characters.
+pub fn line_col(text: &str, byte: usize) -> (usize, usize) {
+    let mut end = byte.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    (before.bytes().filter(|&b| b == b'\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// May this byte stand inside an identifier (PTX ISA 4.4, `followsym`)?
+fn follow(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
+}
+
+/// Does a `%` that is directly followed by an identifier character start a name here, rather than being the operator of
+/// a constant expression? It is the operator directly after a value.
+pub fn percent_starts_word(before: &[Token]) -> bool {
+    let at = |k: usize| before.len().checked_sub(k).map(|i| &before[i].kind);
+    match at(1) {
+        Some(Tok::Punct(')')) => false,
+        Some(Tok::Number(_)) => match at(2) {
+            // A piece of an opcode is no value.
+            Some(Tok::Punct('.')) => true,
+            Some(Tok::Punct(':')) => at(3) == Some(&Tok::Punct(':')),
+            Some(Tok::Word(w)) => w == "align",
+            _ => false,
+        },
+        Some(Tok::Word(_)) => !matches!(
+            at(2),
+            Some(Tok::Punct('(' | '[' | ',' | '=' | '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '~' | '?' | '<'))
+        ),
+        _ => true,
+    }
+}
+
+/// Turns text into tokens. Bytes that cannot start a token are reported and left out.
+pub fn lex(text: &str) -> (Lexed, Vec<Diagnostic>) {
+    let mut lexer = Lexer { text, pos: 0, glued: false, out: Lexed::default(), diags: Vec::new() };
+    while lexer.pos < text.len() {
+        lexer.next();
+    }
+    (lexer.out, lexer.diags)
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    pos: usize,
+    glued: bool,
+    out: Lexed,
+    diags: Vec<Diagnostic>,
+}
+
+impl Lexer<'_> {
+    fn next(&mut self) {
+        let bytes = self.text.as_bytes();
+        let start = self.pos;
+        let second = bytes.get(start + 1).copied();
+        match bytes[start] {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => {
+                self.pos += 1;
+                self.glued = false;
+            }
+            b'/' if second == Some(b'/') => {
+                self.pos = self.text[start..].find('\n').map_or(self.text.len(), |i| start + i);
+                self.glued = false;
+            }
+            b'/' if second == Some(b'*') => {
+                self.glued = false;
+                match self.text[start + 2..].find("*/") {
+                    Some(i) => self.pos = start + 2 + i + 2,
+                    None => {
+                        self.pos = self.text.len();
+                        let span = self.source(start..start + 2);
+                        self.diags.push(errors::unterminated_comment(span));
+                    }
+                }
+            }
+            b'"' => self.string(start),
+            b'0'..=b'9' => {
+                self.run(|b| b.is_ascii_alphanumeric() || b == b'_');
+                self.push(start, Tok::Number(self.text[start..self.pos].to_string()));
+            }
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
+            b'$' if second.is_some_and(follow) => self.word(start),
+            b'%' if second.is_some_and(follow) && percent_starts_word(&self.out.tokens) => self.word(start),
+            b if b".,;:()[]{}@!|&^~+-*/%<>=?".contains(&b) => {
+                self.pos += 1;
+                self.push(start, Tok::Punct(b as char));
+            }
+            _ => {
+                // One report for a run of strange bytes, not one a byte.
+                let c = self.text[start..].chars().next().unwrap_or('\u{fffd}');
+                self.pos += c.len_utf8();
+                self.run(|b| !b.is_ascii());
+                let span = self.source(start..self.pos);
+                self.diags.push(errors::unknown_character(span, &self.text[start..self.pos]));
+                self.glued = false;
+            }
+        }
+    }
+
+    fn run(&mut self, more: impl Fn(u8) -> bool) {
+        let bytes = self.text.as_bytes();
+        while bytes.get(self.pos).is_some_and(|&b| more(b)) {
+            self.pos += 1;
+        }
+    }
+
+    fn word(&mut self, start: usize) {
+        self.pos += 1;
+        self.run(follow);
+        self.push(start, Tok::Word(self.text[start..self.pos].to_string()));
+    }
+
+    fn string(&mut self, start: usize) {
+        let bytes = self.text.as_bytes();
+        let mut i = start + 1;
+        loop {
+            match bytes.get(i) {
+                Some(b'"') => {
+                    self.pos = i + 1;
+                    self.push(start, Tok::Str(self.text[start + 1..i].to_string()));
+                    return;
+                }
+                // An escaped byte is ASCII or the first of a longer character; the others follow as ordinary bytes.
+                Some(b'\\') if bytes.get(i + 1).is_some_and(|&b| b != b'\n') => i += 2,
+                Some(b'\n') | None => {
+                    self.pos = i;
+                    let text = self.text[start + 1..i].to_string();
+                    self.push(start, Tok::Str(text));
+                    let span = Span::token(self.out.ranges.len() as u32 - 1);
+                    self.diags.push(errors::unterminated_string(span));
+                    return;
+                }
+                Some(_) => i += 1,
+            }
+        }
+    }
+
+    /// Gives bytes that make no token a number, so that a diagnostic can point at them.
+    fn source(&mut self, range: Range<usize>) -> Span {
+        self.out.ranges.push(range);
+        Span::token(self.out.ranges.len() as u32 - 1)
+    }
+
+    fn push(&mut self, start: usize, kind: Tok) {
+        let id = self.out.ranges.len() as u32;
+        self.out.ranges.push(start..self.pos);
+        self.out.tokens.push(Token { kind, id, glued: self.glued });
+        self.glued = true;
+    }
+}
+
+/// Splits the text of a Rust literal into PTX tokens that share its number: `1.128x256b` is a number, a dot and a number.
+/// `glued` says whether white space stands before the first piece; there is none between the others.
+pub fn split_literal(text: &str, id: u32, glued: bool, out: &mut Vec<Token>) {
+    if let (Some(open), Some(close)) = (text.find('"'), text.rfind('"'))
+        && open < close
+    {
+        out.push(Token { kind: Tok::Str(text[open + 1..close].to_string()), id, glued });
+        return;
+    }
+    let mut first = true;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let alnum = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        let len = if alnum > 0 { alnum } else { c.len_utf8() };
+        let kind = match c {
+            '0'..='9' => Tok::Number(rest[..len].to_string()),
+            c if alnum == 0 => Tok::Punct(c),
+            _ => Tok::Word(rest[..len].to_string()),
+        };
+        out.push(Token { kind, id, glued: glued || !first });
+        first = false;
+        rest = &rest[len..];
+    }
+}

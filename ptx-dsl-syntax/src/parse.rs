@@ -1,0 +1,294 @@
+//! From tokens to the module as written (PTX ISA 4 to 7 and 11). The parser knows no instruction names: whether an opcode,
+//! a qualifier or an operand is legal is the business of the checks.
+//!
+//! All errors of a module are reported. A broken statement is skipped to its `;` or to the `}` that ends its block, so it
+//! causes one report only.
+
+use crate::ast::{Module, Stmt, Word};
+use crate::diag::Diagnostic;
+use crate::span::Span;
+use crate::token::{Tok, Token};
+
+mod decl;
+mod directive;
+pub(crate) mod errors;
+mod expr;
+mod fold;
+mod header;
+mod module;
+mod operand;
+mod stmt;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use expr::precedence;
+pub use fold::{Const, fold};
+pub use header::{Header, parse_header};
+
+/// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.
+const MAX_DEPTH: u32 = 64;
+/// How many operators one expression may hold, for the same reason: `1+1+1+...` is a tree as deep as it is long.
+const MAX_OPERATORS: u32 = 256;
+
+/// Parses a module, whose header `<sm_NN, ptx M.m>` may stand in front. What is broken is left out of the module.
+pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
+    let (header, used, diags) = parse_header(tokens);
+    let mut parser = Parser::new(tokens, used);
+    parser.diags = diags;
+    let mut module = Module::default();
+    if let Some(header) = header {
+        header.apply(&mut module);
+    }
+    parser.module(&mut module);
+    module.instrs = parser.instrs;
+    (module, parser.diags)
+}
+
+/// Parses the body of the expression form, `{ ... }` or its statements alone, and counts its instructions.
+pub fn parse_body(tokens: &[Token]) -> (Vec<Stmt>, u32, Vec<Diagnostic>) {
+    let mut parser = Parser::new(tokens, 0);
+    let body = parser.whole_body();
+    (body, parser.instrs, parser.diags)
+}
+
+/// A diagnostic was pushed; the construct is given up.
+#[derive(Debug)]
+struct Stop;
+
+type Res<T> = Result<T, Stop>;
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    pos: usize,
+    diags: Vec<Diagnostic>,
+    /// Instructions so far.
+    instrs: u32,
+    /// Nesting of what is being parsed.
+    depth: u32,
+    /// Operators of the expression that is being parsed.
+    operators: u32,
+    /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
+    initialiser: bool,
+    /// A missing `}` was found: every open block ends here, silently.
+    unwinding: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn new(tokens: &'a [Token], pos: usize) -> Self {
+        Parser {
+            tokens,
+            pos,
+            diags: Vec::new(),
+            instrs: 0,
+            depth: 0,
+            operators: 0,
+            initialiser: false,
+            unwinding: false,
+        }
+    }
+
+    // Looking.
+
+    fn peek(&self) -> Option<&'a Tok> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, n: usize) -> Option<&'a Tok> {
+        self.tokens.get(self.pos + n).map(|t| &t.kind)
+    }
+
+    fn glued_at(&self, n: usize) -> bool {
+        self.tokens.get(self.pos + n).is_some_and(|t| t.glued)
+    }
+
+    fn is(&self, c: char) -> bool {
+        self.is_at(0, c)
+    }
+
+    fn is_at(&self, n: usize, c: char) -> bool {
+        matches!(self.peek_at(n), Some(Tok::Punct(p)) if *p == c)
+    }
+
+    fn word_at(&self, n: usize) -> Option<&'a str> {
+        match self.peek_at(n) {
+            Some(Tok::Word(w)) => Some(w),
+            _ => None,
+        }
+    }
+
+    /// `::`, which is two tokens.
+    fn is_path(&self, n: usize) -> bool {
+        self.is_at(n, ':') && self.is_at(n + 1, ':')
+    }
+
+    /// The name of the directive or qualifier that stands here, without its dot.
+    fn dotted(&self) -> Option<&'a str> {
+        if self.is('.') { self.word_at(1) } else { None }
+    }
+
+    /// The current token, or the last one at the end of input.
+    fn here(&self) -> Span {
+        self.tokens.get(self.pos).or(self.tokens.last()).map(Token::span).unwrap_or_default()
+    }
+
+    /// The same for a message: a dot is shown with the name behind it.
+    fn there(&self) -> Span {
+        if self.dotted().is_some() { self.here().to(self.tokens[self.pos + 1].span()) } else { self.here() }
+    }
+
+    /// The token before the current one.
+    fn before(&self) -> Span {
+        match self.pos.checked_sub(1).and_then(|i| self.tokens.get(i)) {
+            Some(t) => t.span(),
+            None => self.here(),
+        }
+    }
+
+    /// What stands here, for a message.
+    fn found(&self) -> String {
+        match self.peek() {
+            None => "the end of the input".to_string(),
+            Some(Tok::Word(w)) => format!("`{w}`"),
+            Some(Tok::Number(n)) => format!("`{n}`"),
+            Some(Tok::Str(_)) => "a string".to_string(),
+            Some(Tok::Punct('.')) => match self.peek_at(1) {
+                Some(Tok::Word(w) | Tok::Number(w)) => format!("`.{w}`"),
+                _ => "`.`".to_string(),
+            },
+            Some(Tok::Punct(c)) => format!("`{c}`"),
+        }
+    }
+
+    // Taking.
+
+    fn bump(&mut self) -> Span {
+        let span = self.here();
+        self.pos += usize::from(self.pos < self.tokens.len());
+        span
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        let yes = self.is(c);
+        self.pos += usize::from(yes);
+        yes
+    }
+
+    fn expect(&mut self, c: char) -> Res<Span> {
+        if self.is(c) { Ok(self.bump()) } else { self.unexpected(&format!("`{c}`")) }
+    }
+
+    /// `;` after `what`. A missing one is reported where it belongs: behind the token before.
+    fn semicolon(&mut self) -> Res<()> {
+        if self.eat(';') {
+            return Ok(());
+        }
+        if self.peek().is_none() || self.is('}') || self.at_statement() {
+            self.missing_semicolon();
+            return Ok(());
+        }
+        self.unexpected("`;`")
+    }
+
+    fn missing_semicolon(&mut self) {
+        let span = self.before();
+        let after = match self.pos.checked_sub(1).map(|i| &self.tokens[i].kind) {
+            Some(Tok::Word(w) | Tok::Number(w)) => format!("`{w}`"),
+            Some(Tok::Punct(c)) => format!("`{c}`"),
+            _ => "this".to_string(),
+        };
+        self.report(errors::missing_semicolon(span, &after));
+    }
+
+    fn name(&mut self, what: &str) -> Res<Word> {
+        match self.peek() {
+            Some(Tok::Word(text)) => Ok(Word { text: text.clone(), span: self.bump() }),
+            _ => self.unexpected(what),
+        }
+    }
+
+    /// `.name` as one word, with the dot.
+    fn dot_word(&mut self) -> Res<Word> {
+        let dot = self.here();
+        match self.dotted() {
+            Some(name) => {
+                self.pos += 2;
+                Ok(Word { text: format!(".{name}"), span: dot.to(self.before()) })
+            }
+            None => self.unexpected("a directive"),
+        }
+    }
+
+    // Reporting.
+
+    fn report(&mut self, d: Diagnostic) {
+        self.diags.push(d);
+    }
+
+    fn fail<T>(&mut self, d: Diagnostic) -> Res<T> {
+        self.diags.push(d);
+        Err(Stop)
+    }
+
+    fn unexpected<T>(&mut self, what: &str) -> Res<T> {
+        let (span, found) = (self.there(), self.found());
+        self.fail(errors::expected(span, what, &found))
+    }
+
+    /// Runs `f` one level deeper, or gives up if that is too deep.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
+        if self.depth >= MAX_DEPTH {
+            let span = self.here();
+            return self.fail(errors::too_deep(span));
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    // Recovering.
+
+    /// Skips the rest of the statement that began at `start`: past its `;`, or up to the `}` that closes its block.
+    fn skip_statement(&mut self, start: usize) {
+        let mut open = 0u32;
+        let end = self.pos;
+        self.pos = start;
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct(';') if self.pos >= end => {
+                    self.pos += 1;
+                    return;
+                }
+                Tok::Punct('{') => open += 1,
+                Tok::Punct('}') => {
+                    if open == 0 && self.pos >= end {
+                        return;
+                    }
+                    open = open.saturating_sub(1);
+                }
+                // A missing `;` or brace must not swallow what follows.
+                Tok::Punct('.') if self.pos > end && !self.glued_at(0) && self.starts_function() => return,
+                Tok::Punct('@') if self.pos > end => return,
+                Tok::Word(_) if self.pos > end && !self.glued_at(0) && self.at_opcode() => return,
+                _ => {}
+            }
+            self.pos += 1;
+        }
+    }
+
+    /// Skips to `close` of an already open list, or to a `,` if `comma`; stops before `;`, `{` and `}`.
+    fn skip_in_list(&mut self, close: char, comma: bool) {
+        let mut open = 0u32;
+        while let Some(tok) = self.peek() {
+            let c = if let Tok::Punct(c) = tok { *c } else { ' ' };
+            match c {
+                ';' | '{' | '}' => return,
+                c if open == 0 && (c == close || comma && c == ',') => return,
+                '(' | '[' => open += 1,
+                ')' | ']' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.pos += 1;
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Declarations of variables, registers and parameters (PTX ISA 5.1 to 5.5).
+
+use super::module::SPACES;
+use super::{Parser, Res, errors};
+use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
+use crate::span::Span;
+use crate::token::Tok;
+
+/// Types that a declaration may name (PTX ISA 5.2, 5.3); which of them a state space takes is checked later.
+pub(super) const TYPES: [&str; 40] = [
+    "b8",
+    "b16",
+    "b32",
+    "b64",
+    "b128",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "s8",
+    "s16",
+    "s32",
+    "s64",
+    "f16",
+    "f16x2",
+    "bf16",
+    "bf16x2",
+    "f32",
+    "f32x2",
+    "f64",
+    "tf32",
+    "e4m3",
+    "e5m2",
+    "e2m1",
+    "e2m3",
+    "e3m2",
+    "ue8m0",
+    "ue4m3",
+    "e4m3x2",
+    "e5m2x2",
+    "e4m3x4",
+    "e5m2x4",
+    "u8x4",
+    "s8x4",
+    "u16x2",
+    "s16x2",
+    "pred",
+    "texref",
+    "samplerref",
+    "surfref",
+];
+
+/// Attributes of a declaration that are no types.
+const ATTRIBUTES: [&str; 6] = ["align", "v2", "v4", "v8", "ptr", "attribute"];
+
+impl Parser<'_> {
+    /// A declaration with its `;`.
+    pub(super) fn variable(&mut self, linkage: Vec<Word>, start: Span) -> Res<VarDecl> {
+        let mut var = self.declaration_head(linkage, start)?;
+        loop {
+            match self.declarator() {
+                Ok(d) => var.names.push(d),
+                Err(stop) => return self.salvage(var).ok_or(stop),
+            }
+            if !self.eat(',') {
+                break;
+            }
+        }
+        var.span = start.to(self.before());
+        if self.semicolon().is_err() {
+            return self.salvage(var).ok_or(super::Stop);
+        }
+        Ok(var)
+    }
+
+    /// The list of names is broken: takes every name up to the `;` nevertheless, so that they are not called undeclared.
+    fn salvage(&mut self, mut var: VarDecl) -> Option<VarDecl> {
+        self.peek()?;
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct(';') => {
+                    self.pos += 1;
+                    break;
+                }
+                Tok::Punct('{' | '}') => break,
+                Tok::Word(text) => {
+                    let name = Word { text: text.clone(), span: self.bump() };
+                    var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None });
+                }
+                _ => self.pos += 1,
+            }
+        }
+        (!var.names.is_empty()).then_some(var)
+    }
+
+    /// A parameter of a function or prototype: one name, perhaps with a Rust type.
+    pub(super) fn parameter(&mut self) -> Res<VarDecl> {
+        let start = self.here();
+        if self.dotted().is_some_and(|n| !SPACES.contains(&n)) || !self.is('.') {
+            return self.unexpected("a parameter, which begins with `.param` or `.reg`,");
+        }
+        let mut var = self.declaration_head(Vec::new(), start)?;
+        let mut declarator = self.declarator()?;
+        if self.is(':') && !self.is_path(0) {
+            self.bump();
+            declarator.rust_type = Some(self.rust_type()?);
+        }
+        var.names.push(declarator);
+        var.span = start.to(self.before());
+        if self.is(',') && self.word_at(1).is_some() {
+            self.bump();
+            let span = self.here();
+            return self.fail(errors::one_name(span));
+        }
+        Ok(var)
+    }
+
+    /// The tokens of a Rust type: up to `,` or `)` outside brackets.
+    fn rust_type(&mut self) -> Res<Span> {
+        let start = self.pos;
+        let first = self.here();
+        let mut open = 0u32;
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct(',' | ')') if open == 0 => break,
+                Tok::Punct('{' | '}') => break,
+                Tok::Punct('<' | '[' | '(') => open += 1,
+                // The arrow of `fn(u32) -> u32` closes nothing.
+                Tok::Punct('>') if self.pos > start && self.tokens[self.pos - 1].kind == Tok::Punct('-') => {}
+                Tok::Punct('>' | ']' | ')') => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.pos += 1;
+        }
+        if self.pos == start { self.unexpected("a Rust type") } else { Ok(first.to(self.before())) }
+    }
+
+    /// Space, attributes and type, in any order after the space.
+    fn declaration_head(&mut self, linkage: Vec<Word>, start: Span) -> Res<VarDecl> {
+        match self.dotted() {
+            Some(name) if SPACES.contains(&name) => {}
+            Some(_) if !linkage.is_empty() => return self.unexpected("a state space, `.entry` or `.func`"),
+            _ => return self.unexpected("a state space"),
+        }
+        let space = self.dot_word()?;
+        let mut ty: Option<Word> = None;
+        let none = Word { text: String::new(), span: space.span };
+        let mut var = VarDecl {
+            linkage,
+            space,
+            attribute: None,
+            align: None,
+            vector: None,
+            ty: none,
+            ptr: None,
+            names: Vec::new(),
+            span: start,
+        };
+        while let Some(name) = self.dotted() {
+            let span = self.there();
+            let first = match name {
+                "align" => {
+                    let (value, whole) = self.align()?;
+                    var.align.replace((value, whole)).map(|a| a.1)
+                }
+                "v2" | "v4" | "v8" => {
+                    self.pos += 2;
+                    let n = u32::from(name.as_bytes()[1] - b'0');
+                    var.vector.replace((n, span)).map(|v| v.1)
+                }
+                "attribute" => {
+                    let a = self.attribute()?;
+                    var.attribute.replace(a).map(|a| a.span)
+                }
+                "ptr" => {
+                    let p = self.ptr()?;
+                    var.ptr.replace(p).map(|p| p.span)
+                }
+                _ if TYPES.contains(&name) => {
+                    let word = self.dot_word()?;
+                    ty.replace(word).map(|t| t.span)
+                }
+                _ => {
+                    let nearest = errors::nearest(name, TYPES.into_iter().chain(ATTRIBUTES));
+                    self.report(errors::unknown_type(span, name, nearest));
+                    self.pos += 2;
+                    // Go on with what was probably meant, so that the names are declared.
+                    let meant = nearest.filter(|n| TYPES.contains(n)).unwrap_or("b32");
+                    ty.get_or_insert(Word { text: format!(".{meant}"), span });
+                    None
+                }
+            };
+            if let Some(first) = first {
+                let what = if TYPES.contains(&name) { "the type".to_string() } else { format!("`.{name}`") };
+                self.report(errors::twice(span, &what, first));
+            }
+        }
+        var.ty = match ty {
+            Some(ty) => ty,
+            None => {
+                let span = start.to(self.before());
+                self.report(errors::missing_type(span, &var.space.text));
+                Word { text: ".b32".to_string(), span }
+            }
+        };
+        Ok(var)
+    }
+
+    fn align(&mut self) -> Res<(u64, Span)> {
+        let start = self.dot_word()?.span;
+        let (value, span) = self.number_argument("an alignment in bytes")?;
+        Ok((value, start.to(span)))
+    }
+
+    /// `.ptr{.space}{.align N}` (PTX ISA 7.1.1.1)
+    fn ptr(&mut self) -> Res<Ptr> {
+        let start = self.dot_word()?.span;
+        let mut ptr = Ptr { space: None, align: None, span: start };
+        if self.dotted().is_some_and(|n| SPACES.contains(&n)) {
+            ptr.space = Some(self.dot_word()?);
+        }
+        if self.dotted() == Some("align") {
+            ptr.align = Some(self.align()?);
+        }
+        ptr.span = start.to(self.before());
+        Ok(ptr)
+    }
+
+    /// `.attribute(...)`, kept as text (PTX ISA 5.4.9).
+    pub(super) fn attribute(&mut self) -> Res<Word> {
+        let span = self.dot_word()?.span;
+        let open = self.expect('(')?;
+        let start = self.pos;
+        let mut depth = 1u32;
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct('(') => depth += 1,
+                Tok::Punct(')') => depth -= 1,
+                Tok::Punct(';' | '{' | '}') => break,
+                _ => {}
+            }
+            if depth == 0 {
+                let inner = super::directive::text_of(&self.tokens[start..self.pos]);
+                let end = self.bump();
+                return Ok(Word { text: format!(".attribute({inner})"), span: span.to(end) });
+            }
+            self.pos += 1;
+        }
+        self.fail(errors::unclosed(open, '('))
+    }
+
+    /// `name`, `%r<100>`, `a[4][]`, `x = ...`
+    fn declarator(&mut self) -> Res<Declarator> {
+        let name = self.name("a name")?;
+        let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None };
+        if self.is('<') {
+            let open = self.bump();
+            let (count, _) = self.number_argument("the number of registers")?;
+            let close = self.expect('>')?;
+            out.range = Some((count, open.to(close)));
+        }
+        while self.eat('[') {
+            if self.eat(']') {
+                out.dims.push(None);
+                continue;
+            }
+            let e = self.constant()?;
+            self.expect(']')?;
+            match super::fold(&e) {
+                Some(super::Const::Int { value, unsigned }) if unsigned || value <= i64::MAX as u64 => {
+                    out.dims.push(Some(value));
+                }
+                _ => {
+                    self.report(errors::not_constant(e.span(), "an array size"));
+                    out.dims.push(Some(0));
+                }
+            }
+        }
+        if self.eat('=') {
+            self.initialiser = true;
+            let init = self.init();
+            self.initialiser = false;
+            out.init = Some(init?);
+        }
+        Ok(out)
+    }
+
+    fn init(&mut self) -> Res<Init> {
+        if !self.is('{') {
+            return Ok(Init::Value(self.constant()?));
+        }
+        self.nested(|p| {
+            let open = p.bump();
+            let mut list = Vec::new();
+            while !p.is('}') {
+                list.push(p.init()?);
+                if !p.eat(',') {
+                    break;
+                }
+            }
+            let close = p.expect('}')?;
+            Ok(Init::List(list, open.to(close)))
+        })
+    }
+
+    /// A plain integer: `.align 16`, `%r<100>`.
+    pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
+        match self.peek() {
+            Some(Tok::Number(text)) => {
+                let span = self.here();
+                let value = self.integer(text, span)?.0;
+                self.bump();
+                Ok((value, span))
+            }
+            _ => self.unexpected(what),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What the 01xx diagnostics say: everything that is wrong before a name has a meaning.
+
+use crate::diag::Diagnostic;
+use crate::span::Span;
+
+fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, span, message)
+}
+
+pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
+    let d = error(101, span, format!("unknown character `{text}`"));
+    match text {
+        "#" => d.note("lines of the preprocessor are not PTX"),
+        "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
+        "'" => d.help("strings are written with double quotes"),
+        _ => d.note("PTX is ASCII; only strings and comments hold other characters (PTX ISA 4.1)"),
+    }
+}
+
+pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
+    error(102, span, "this string has no end").help("close it with `\"` on the same line")
+}
+
+pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
+    error(103, span, "this comment has no end").help("close it with `*/`")
+}
+
+pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
+    error(110, span, format!("expected {what}, found {found}"))
+}
+
+pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
+    error(111, span, format!("expected `;` after {after}")).help("end the statement with `;`")
+}
+
+pub(crate) fn unclosed(span: Span, open: char) -> Diagnostic {
+    error(112, span, format!("this `{open}` is never closed"))
+}
+
+pub(crate) fn stray_close(span: Span, found: &str) -> Diagnostic {
+    error(113, span, format!("unexpected {found}: nothing is open here"))
+}
+
+pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = error(114, span, format!("unknown directive `.{name}`"));
+    match nearest {
+        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        None => d,
+    }
+}
+
+pub(crate) fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -> Diagnostic {
+    error(115, span, format!("`.{name}` is not allowed {place}")).note(format!("`.{name}` stands {belongs}"))
+}
+
+pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
+    error(116, span, format!("expected a directive, found {found}"))
+        .note("at module scope stand only directives, variables and functions; instructions belong into a function body (PTX ISA 4.2)")
+}
+
+pub(crate) fn needs_label(span: Span, name: &str) -> Diagnostic {
+    error(117, span, format!("`.{name}` needs a label")).help(format!("write `name: .{name} ...;`"))
+}
+
+pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
+    let d = error(120, span, format!("`{text}` is not a number: {why}"));
+    if text.contains('_') && text.bytes().all(|b| b.is_ascii_digit() || b == b'_') {
+        return d.help(format!("PTX has no digit separators: write `{}`", text.replace('_', "")));
+    }
+    d
+}
+
+pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
+    error(121, span, format!("`{text}` does not fit in 64 bits"))
+        .note("integer constants are 64 bits wide (PTX ISA 4.5.1)")
+}
+
+pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {
+    error(122, span, format!("{what} must be a constant integer"))
+}
+
+pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = error(130, span, format!("unknown header item {found}"))
+        .note("the header is `<target {, option}, ptx M.m {, allow(PTX0601)}>`, as in `<sm_100a, ptx 8.6>`");
+    match nearest {
+        Some(n) => d.help(format!("did you mean `{n}`?")),
+        None => d,
+    }
+}
+
+pub(crate) fn header_lacks(span: Span, what: &str, help: &str) -> Diagnostic {
+    error(131, span, format!("the header names no {what}")).help(help)
+}
+
+pub(crate) fn disagree(span: Span, directive: &str, here: &str, other: Span, there: &str) -> Diagnostic {
+    error(132, span, format!("`.{directive} {here}` contradicts `{there}`"))
+        .label(other, format!("`{there}` is declared here"))
+        .note("a module has one version, one target and one address size")
+}
+
+pub(crate) fn too_deep(span: Span) -> Diagnostic {
+    error(140, span, "nested too deeply").note("this front end follows 64 levels")
+}
+
+pub(crate) fn too_long(span: Span) -> Diagnostic {
+    error(141, span, "this constant expression is too long")
+        .note("this front end takes 256 operators in one expression")
+}
+
+pub(crate) fn array_index(span: Span, name: &str) -> Diagnostic {
+    error(142, span, "indexing is not supported in operands").help(format!("write the byte offset: `[{name}+4]`"))
+}
+
+pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = error(143, span, format!("unknown type or attribute `.{name}` in a declaration"));
+    match nearest {
+        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        None => d,
+    }
+}
+
+pub(crate) fn missing_type(span: Span, space: &str) -> Diagnostic {
+    error(144, span, format!("this `{space}` declaration has no type"))
+        .help(format!("give one before the name, as in `{space} .b32 x`"))
+}
+
+pub(crate) fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
+    error(145, span, format!("{what} is given twice")).label(first, "first given here")
+}
+
+pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
+    error(146, span, format!("`.{member}` is no component or selector of a register")).note(
+        "components are `.x .y .z .w` or `.r .g .b .a`; video instructions select with `.b0` to `.b3`, `.h0`, `.h1`",
+    )
+}
+
+pub(crate) fn one_name(span: Span) -> Diagnostic {
+    error(147, span, "a parameter has one name").help("repeat space and type for every parameter, separated by commas")
+}
+
+pub(crate) fn empty_vector(span: Span) -> Diagnostic {
+    error(148, span, "a vector operand has no elements")
+}
+
+/// The name nearest to a misspelt one, if it is near enough to be meant.
+pub(crate) fn nearest<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A name of the user's may be of any length; no legal one comes near it.
+    if name.len() > 40 {
+        return None;
+    }
+    let limit = (name.len() / 3).max(1);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in legal {
+        let d = distance(name.as_bytes(), candidate.as_bytes());
+        if d <= limit && best.is_none_or(|(b, _)| d < b) {
+            best = Some((d, candidate));
+        }
+    }
+    best.map(|(_, n)| n)
+}
+
+/// Edit distance.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

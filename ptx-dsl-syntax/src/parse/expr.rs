@@ -1,0 +1,310 @@
+//! Constants and constant expressions (PTX ISA 4.5), with C's precedence.
+
+use super::{MAX_OPERATORS, Parser, Res, errors};
+use crate::ast::{Expr, Word};
+use crate::span::Span;
+use crate::token::Tok;
+
+/// Binary operators and how tightly they bind, loosest first (PTX ISA 4.5.5).
+pub(crate) fn precedence(op: &str) -> u8 {
+    match op {
+        "||" => 1,
+        "&&" => 2,
+        "|" => 3,
+        "^" => 4,
+        "&" => 5,
+        "==" | "!=" => 6,
+        "<" | ">" | "<=" | ">=" => 7,
+        "<<" | ">>" => 8,
+        "+" | "-" => 9,
+        _ => 10,
+    }
+}
+
+/// Components of a vector register (PTX ISA 6.4.3).
+fn is_component(name: &str) -> bool {
+    matches!(name, "x" | "y" | "z" | "w" | "r" | "g" | "b" | "a")
+}
+
+impl Parser<'_> {
+    /// A constant expression on its own: dimensions, directive arguments, initialisers.
+    pub(super) fn constant(&mut self) -> Res<Expr> {
+        self.operators = 0;
+        self.expr()
+    }
+
+    pub(super) fn expr(&mut self) -> Res<Expr> {
+        self.nested(|p| {
+            let condition = p.binary(1)?;
+            if !p.eat('?') {
+                return Ok(condition);
+            }
+            let yes = p.expr()?;
+            p.expect(':')?;
+            let no = p.expr()?;
+            p.count_operator()?;
+            let span = condition.span().to(no.span());
+            Ok(Expr::Ternary(Box::new(condition), Box::new(yes), Box::new(no), span))
+        })
+    }
+
+    fn count_operator(&mut self) -> Res<()> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            let span = self.here();
+            return self.fail(errors::too_long(span));
+        }
+        Ok(())
+    }
+
+    /// The binary operator that stands here, and how many tokens it has.
+    fn operator(&self) -> Option<(&'static str, usize)> {
+        let Some(Tok::Punct(first)) = self.peek() else { return None };
+        let second = match self.peek_at(1) {
+            Some(Tok::Punct(c)) if self.glued_at(1) => *c,
+            _ => ' ',
+        };
+        Some(match (first, second) {
+            ('|', '|') => ("||", 2),
+            ('&', '&') => ("&&", 2),
+            ('=', '=') => ("==", 2),
+            ('!', '=') => ("!=", 2),
+            ('<', '=') => ("<=", 2),
+            ('>', '=') => (">=", 2),
+            ('<', '<') => ("<<", 2),
+            ('>', '>') => (">>", 2),
+            ('|', _) => ("|", 1),
+            ('^', _) => ("^", 1),
+            ('&', _) => ("&", 1),
+            ('<', _) => ("<", 1),
+            ('>', _) => (">", 1),
+            ('+', _) => ("+", 1),
+            ('-', _) => ("-", 1),
+            ('*', _) => ("*", 1),
+            ('/', _) => ("/", 1),
+            ('%', _) => ("%", 1),
+            _ => return None,
+        })
+    }
+
+    fn binary(&mut self, loosest: u8) -> Res<Expr> {
+        let left = self.unary()?;
+        self.binary_from(left, loosest)
+    }
+
+    /// Goes on after a left side that is parsed already.
+    pub(super) fn binary_from(&mut self, mut left: Expr, loosest: u8) -> Res<Expr> {
+        while let Some((op, length)) = self.operator() {
+            let strength = precedence(op);
+            if strength < loosest {
+                break;
+            }
+            self.count_operator()?;
+            self.pos += length;
+            let right = self.binary(strength + 1)?;
+            let span = left.span().to(right.span());
+            left = Expr::Binary(op, Box::new(left), Box::new(right), span);
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Res<Expr> {
+        let start = self.here();
+        match self.peek() {
+            Some(Tok::Punct(op @ ('-' | '!' | '~' | '+'))) => {
+                let op = *op;
+                self.bump();
+                let e = self.nested(Self::unary)?;
+                let span = start.to(e.span());
+                Ok(Expr::Unary(op, Box::new(e), span))
+            }
+            Some(Tok::Punct('(')) if self.is_at(1, '.') && self.word_at(2).is_some() && self.is_at(3, ')') => {
+                self.bump();
+                let ty = self.dot_word()?;
+                self.bump();
+                if ty.text != ".s64" && ty.text != ".u64" {
+                    return self.fail(errors::expected(
+                        ty.span,
+                        "`.s64` or `.u64` in a cast",
+                        &format!("`{}`", ty.text),
+                    ));
+                }
+                let e = self.nested(Self::unary)?;
+                let span = start.to(e.span());
+                Ok(Expr::Cast(ty, Box::new(e), span))
+            }
+            Some(Tok::Punct('(')) => {
+                self.bump();
+                let e = self.expr()?;
+                self.expect(')')?;
+                Ok(e)
+            }
+            // `.5`
+            Some(Tok::Punct('.')) if self.glued_at(1) && matches!(self.peek_at(1), Some(Tok::Number(_))) => {
+                self.number()
+            }
+            Some(Tok::Number(text)) => {
+                if self.initialiser && self.is_at(1, '(') {
+                    let mask = Word { text: text.clone(), span: start };
+                    self.integer(text, start)?;
+                    self.bump();
+                    return self.call(mask);
+                }
+                self.number()
+            }
+            Some(Tok::Word(_)) => {
+                let name = self.name("a name")?;
+                if self.initialiser && self.is('(') {
+                    return self.call(name);
+                }
+                self.member(name)
+            }
+            _ => self.unexpected("an operand"),
+        }
+    }
+
+    /// `name` or `name.x`
+    pub(super) fn member(&mut self, name: Word) -> Res<Expr> {
+        if self.is('[') && self.glued_at(0) && !self.initialiser {
+            let span = self.here();
+            return self.fail(errors::array_index(span, &name.text));
+        }
+        if !(self.is('.') && self.glued_at(0)) {
+            return Ok(Expr::Name(name, None));
+        }
+        match self.word_at(1) {
+            Some(m) if is_component(m) => {
+                self.bump();
+                let member = self.name("a component")?;
+                Ok(Expr::Name(name, Some(member)))
+            }
+            Some(m) => {
+                let span = self.there();
+                self.fail(errors::bad_member(span, m))
+            }
+            None => {
+                self.bump();
+                self.unexpected("a component such as `.x`")
+            }
+        }
+    }
+
+    /// `generic(x)`, `0xFF(x)`
+    fn call(&mut self, function: Word) -> Res<Expr> {
+        self.nested(|p| {
+            p.expect('(')?;
+            let mut args = vec![p.expr()?];
+            while p.eat(',') {
+                args.push(p.expr()?);
+            }
+            let close = p.expect(')')?;
+            let span = function.span.to(close);
+            Ok(Expr::Call(function, args, span))
+        })
+    }
+
+    fn number(&mut self) -> Res<Expr> {
+        let span = self.here();
+        let text = match self.peek() {
+            Some(Tok::Number(t)) => t.as_str(),
+            _ => "",
+        };
+        let decimal = text.bytes().all(|b| b.is_ascii_digit());
+        if decimal && self.decimal_point() || exponent(text).is_some() {
+            return self.decimal_float(span);
+        }
+        self.bump();
+        let prefix = text.get(..2).unwrap_or("").to_ascii_lowercase();
+        if prefix == "0f" || prefix == "0d" {
+            let digits = &text[2..];
+            let want = if prefix == "0f" { 8 } else { 16 };
+            if digits.len() != want || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                let why = format!("`{prefix}` takes exactly {want} hexadecimal digits");
+                return self.fail(errors::bad_number(span, text, &why));
+            }
+            // The digits were just looked at: neither parse can fail.
+            let bits = u64::from_str_radix(digits, 16).unwrap_or(0);
+            return Ok(if want == 8 { Expr::F32(bits as u32, span) } else { Expr::F64(bits, span) });
+        }
+        let (value, unsigned) = self.integer(text, span)?;
+        Ok(Expr::Int { value, unsigned, span })
+    }
+
+    /// Does a decimal point follow the number that stands here? In `256.minnctapersm` the dot begins a directive.
+    fn decimal_point(&self) -> bool {
+        if matches!(self.peek(), Some(Tok::Punct('.'))) {
+            return true;
+        }
+        self.is_at(1, '.') && self.glued_at(1) && !(self.glued_at(2) && self.word_at(2).is_some())
+    }
+
+    /// `1.5`, `2.`, `.5`, `1e5`, `1.5e-3`: the pieces of a decimal literal put together again.
+    fn decimal_float(&mut self, span: Span) -> Res<Expr> {
+        let mut text = String::new();
+        if let Some(Tok::Number(n)) = self.peek() {
+            text.push_str(n);
+            self.bump();
+        }
+        let fraction = exponent(&text).is_none() && self.is('.');
+        if fraction {
+            text.push('.');
+            self.bump();
+            if let Some(Tok::Number(n)) = self.peek()
+                && self.glued_at(0)
+            {
+                text.push_str(n);
+                self.bump();
+            }
+        }
+        if text.ends_with(['e', 'E'])
+            && self.glued_at(0)
+            && self.glued_at(1)
+            && let Some(Tok::Punct(sign @ ('+' | '-'))) = self.peek()
+            && let Some(Tok::Number(n)) = self.peek_at(1)
+        {
+            text.push(*sign);
+            text.push_str(n);
+            self.pos += 2;
+        }
+        let span = span.to(self.before());
+        let shape = text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
+        match text.parse::<f64>() {
+            Ok(v) if shape => Ok(Expr::F64(v.to_bits(), span)),
+            _ => self.fail(errors::bad_number(span, &text, "a decimal literal is digits, a point and an exponent")),
+        }
+    }
+
+    /// The value of an integer literal, and whether it is unsigned (PTX ISA 4.5.1).
+    pub(super) fn integer(&mut self, text: &str, span: Span) -> Res<(u64, bool)> {
+        let (digits, suffix) = match text.strip_suffix('U') {
+            Some(d) => (d, true),
+            None => (text, false),
+        };
+        let lower = digits.get(..2).unwrap_or("").to_ascii_lowercase();
+        let (digits, radix, kind) = match lower.as_str() {
+            "0x" => (&digits[2..], 16, "hexadecimal"),
+            "0b" => (&digits[2..], 2, "binary"),
+            _ if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8, "octal"),
+            _ => (digits, 10, "decimal"),
+        };
+        if let Some(bad) = digits.chars().find(|c| !c.is_digit(radix)) {
+            let why = format!("`{bad}` is no {kind} digit");
+            return self.fail(errors::bad_number(span, text, &why));
+        }
+        if digits.is_empty() {
+            return self.fail(errors::bad_number(span, text, "it has no digits"));
+        }
+        match u64::from_str_radix(digits, radix) {
+            Ok(value) => Ok((value, suffix || value > i64::MAX as u64)),
+            Err(_) => self.fail(errors::number_too_large(span, text)),
+        }
+    }
+}
+
+/// Where the `e` of `1e5` or `1e` stands, if the text is decimal digits with an exponent.
+fn exponent(text: &str) -> Option<usize> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &text.as_bytes()[digits..];
+    (digits > 0 && matches!(rest.first(), Some(b'e' | b'E')) && rest[1..].iter().all(u8::is_ascii_digit))
+        .then_some(digits)
+}

@@ -1,0 +1,126 @@
+//! The value of a constant expression (PTX ISA 4.5): 64-bit integers, `f64` for floating point.
+
+use crate::ast::Expr;
+
+/// A constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Const {
+    /// Of type `.s64`, or `.u64` if `unsigned`.
+    Int {
+        /// The 64 bits.
+        value: u64,
+        /// `.u64` rather than `.s64`.
+        unsigned: bool,
+    },
+    /// `0f...`: the bits of an `f32`. It takes part in no arithmetic (PTX ISA 4.5.2).
+    F32(u32),
+    /// Of type `.f64`.
+    F64(f64),
+}
+
+/// The value of an expression; `None` if it names anything but `WARP_SZ`, divides by zero, or mixes kinds.
+pub fn fold(expr: &Expr) -> Option<Const> {
+    Some(match expr {
+        Expr::Int { value, unsigned, .. } => Const::Int { value: *value, unsigned: *unsigned },
+        Expr::F32(bits, _) => Const::F32(*bits),
+        Expr::F64(bits, _) => Const::F64(f64::from_bits(*bits)),
+        Expr::Name(name, None) if name.text == "WARP_SZ" => signed(32),
+        Expr::Name(..) | Expr::Call(..) => return None,
+        Expr::Unary(op, e, _) => match (op, fold(e)?) {
+            ('+', c) => c,
+            ('-', Const::Int { value, unsigned }) => Const::Int { value: value.wrapping_neg(), unsigned },
+            ('~', Const::Int { value, unsigned }) => Const::Int { value: !value, unsigned },
+            ('!', Const::Int { value, .. }) => signed(i64::from(value == 0)),
+            ('-', Const::F64(v)) => Const::F64(-v),
+            ('-', Const::F32(bits)) => Const::F32(bits ^ 0x8000_0000),
+            _ => return None,
+        },
+        Expr::Cast(ty, e, _) => match fold(e)? {
+            Const::Int { value, .. } => Const::Int { value, unsigned: ty.text == ".u64" },
+            // Rust's `as` saturates, as PTX's conversions do.
+            Const::F64(v) if ty.text == ".u64" => Const::Int { value: v as u64, unsigned: true },
+            Const::F64(v) => Const::Int { value: v as i64 as u64, unsigned: false },
+            Const::F32(_) => return None,
+        },
+        Expr::Ternary(c, a, b, _) => match fold(c)? {
+            Const::Int { value: 0, .. } => fold(b)?,
+            Const::Int { .. } => fold(a)?,
+            _ => return None,
+        },
+        Expr::Binary(op, a, b, _) => match (fold(a)?, fold(b)?) {
+            (Const::Int { value: a, unsigned: ua }, Const::Int { value: b, unsigned: ub }) => {
+                integer(op, a, b, ua, ub)?
+            }
+            (Const::F64(a), Const::F64(b)) => float(op, a, b)?,
+            _ => return None,
+        },
+    })
+}
+
+fn signed(v: i64) -> Const {
+    Const::Int { value: v as u64, unsigned: false }
+}
+
+/// The usual conversions: `.u64` if either side is; shifts take the type of the left side; comparisons give `.s64`.
+fn integer(op: &str, a: u64, b: u64, ua: bool, ub: bool) -> Option<Const> {
+    let u = ua || ub;
+    let (sa, sb) = (a as i64, b as i64);
+    let (less, equal) = (if u { a < b } else { sa < sb }, a == b);
+    let value = match op {
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "*" => a.wrapping_mul(b),
+        "/" if u => a.checked_div(b)?,
+        "/" => (b != 0).then(|| sa.wrapping_div(sb) as u64)?,
+        "%" if u => a.checked_rem(b)?,
+        "%" => (b != 0).then(|| sa.wrapping_rem(sb) as u64)?,
+        "&" => a & b,
+        "|" => a | b,
+        "^" => a ^ b,
+        "<<" => {
+            return Some(Const::Int {
+                value: u32::try_from(b).ok().and_then(|n| a.checked_shl(n)).unwrap_or(0),
+                unsigned: ua,
+            });
+        }
+        ">>" => {
+            let n = b.min(63) as u32;
+            let value = match ua {
+                true if b > 63 => 0,
+                true => a >> n,
+                false => (sa >> n) as u64,
+            };
+            return Some(Const::Int { value, unsigned: ua });
+        }
+        _ => {
+            return Some(signed(i64::from(match op {
+                "<" => less,
+                ">" => !less && !equal,
+                "<=" => less || equal,
+                ">=" => !less,
+                "==" => equal,
+                "!=" => !equal,
+                "&&" => a != 0 && b != 0,
+                "||" => a != 0 || b != 0,
+                _ => return None,
+            })));
+        }
+    };
+    Some(Const::Int { value, unsigned: u })
+}
+
+fn float(op: &str, a: f64, b: f64) -> Option<Const> {
+    Some(match op {
+        "+" => Const::F64(a + b),
+        "-" => Const::F64(a - b),
+        "*" => Const::F64(a * b),
+        "/" => Const::F64(a / b),
+        "<" => signed(i64::from(a < b)),
+        ">" => signed(i64::from(a > b)),
+        "<=" => signed(i64::from(a <= b)),
+        ">=" => signed(i64::from(a >= b)),
+        "==" => signed(i64::from(a == b)),
+        "!=" => signed(i64::from(a != b)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,153 @@
+//! The header of `ptx!`: `<sm_100a, ptx 8.6, allow(PTX0601)>`.
+
+use super::{Parser, Res, errors};
+use crate::ast::{Module, Version, Word};
+use crate::diag::Diagnostic;
+use crate::span::Span;
+use crate::token::{Tok, Token};
+
+/// What the header says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header {
+    /// `sm_100a`, `texmode_independent`, ...
+    pub target: Vec<Word>,
+    /// `ptx M.m`
+    pub version: Option<Version>,
+    /// `allow(PTX0601)`: codes of warnings to leave out.
+    pub allow: Vec<(u16, Span)>,
+    /// From `<` to `>`.
+    pub span: Span,
+}
+
+impl Header {
+    /// Makes the module what the header says it is.
+    pub fn apply(self, module: &mut Module) {
+        module.version = self.version;
+        module.target = self.target;
+        module.allow = self.allow;
+    }
+}
+
+/// Target options besides `sm_NN` (PTX ISA 11.1.2).
+const OPTIONS: [&str; 4] = ["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+
+/// Parses the header if the tokens begin with one; also says how many tokens it took.
+pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>) {
+    let mut parser = Parser::new(tokens, 0);
+    if !parser.is('<') {
+        return (None, 0, Vec::new());
+    }
+    let header = parser.header();
+    (Some(header), parser.pos, parser.diags)
+}
+
+/// Is this a name that `.target` takes?
+fn is_target(name: &str) -> bool {
+    name.starts_with("sm_") || name.starts_with("compute_") || OPTIONS.contains(&name)
+}
+
+impl Parser<'_> {
+    fn header(&mut self) -> Header {
+        let open = self.bump();
+        let mut header = Header { span: open, ..Header::default() };
+        let before = self.diags.len();
+        loop {
+            if self.header_item(&mut header).is_err() {
+                // To the next item; `;` and braces say that the header was left unclosed.
+                while let Some(tok) = self.peek() {
+                    if matches!(tok, Tok::Punct(',' | '>' | ';' | '{' | '}')) {
+                        break;
+                    }
+                    self.pos += 1;
+                }
+            }
+            if self.eat(',') {
+                continue;
+            }
+            if self.is('>') {
+                header.span = open.to(self.bump());
+                break;
+            }
+            let (span, found) = (self.there(), self.found());
+            self.report(
+                errors::expected(span, "`,` or `>` in the header", &found).label(open, "the header opens here"),
+            );
+            break;
+        }
+        if self.diags.len() == before {
+            if !header.target.iter().any(|t| t.text.starts_with("sm_") || t.text.starts_with("compute_")) {
+                self.report(errors::header_lacks(header.span, "target", "name one, as in `<sm_90a, ptx 8.0>`"));
+            }
+            if header.version.is_none() {
+                self.report(errors::header_lacks(header.span, "PTX version", "add one, as in `<sm_90a, ptx 8.0>`"));
+            }
+        }
+        header
+    }
+
+    fn header_item(&mut self, header: &mut Header) -> Res<()> {
+        let span = self.here();
+        match self.word_at(0) {
+            Some("ptx") => {
+                self.bump();
+                let version = self.version()?;
+                match header.version {
+                    Some(first) => self.report(errors::twice(version.span, "the PTX version", first.span)),
+                    None => header.version = Some(version),
+                }
+                Ok(())
+            }
+            Some("allow") => {
+                self.bump();
+                self.expect('(')?;
+                loop {
+                    let span = self.here();
+                    let code = self.word_at(0).and_then(|w| w.strip_prefix("PTX")).filter(|d| d.len() == 4);
+                    match code.and_then(|d| d.parse::<u16>().ok()) {
+                        Some(code) => header.allow.push((code, span)),
+                        None => return self.unexpected("a code such as `PTX0601`"),
+                    }
+                    self.bump();
+                    if !self.eat(',') {
+                        break;
+                    }
+                }
+                self.expect(')')?;
+                Ok(())
+            }
+            Some(name) if is_target(name) => {
+                header.target.push(Word { text: name.to_string(), span });
+                self.bump();
+                Ok(())
+            }
+            name => {
+                let found = self.found();
+                let legal = OPTIONS.into_iter().chain(["ptx", "allow"]);
+                let nearest = name.and_then(|n| errors::nearest(n, legal));
+                self.fail(errors::header_item(span, &found, nearest))
+            }
+        }
+    }
+
+    /// `M.m`
+    pub(super) fn version(&mut self) -> Res<Version> {
+        let start = self.here();
+        let part = |p: &mut Self| -> Res<u32> {
+            let value = match p.peek() {
+                Some(Tok::Number(n)) if n.bytes().all(|b| b.is_ascii_digit()) => n.parse().ok(),
+                _ => None,
+            };
+            match value {
+                Some(v) => {
+                    p.bump();
+                    Ok(v)
+                }
+                None => p.unexpected("a PTX version such as `8.6`"),
+            }
+        };
+        let major = part(self)?;
+        self.expect('.')?;
+        let minor = part(self)?;
+        Ok(Version { major, minor, span: start.to(self.before()) })
+    }
+}

@@ -1,0 +1,362 @@
+//! Module scope (PTX ISA 4.2, 5.4.8, 11.1): version, target, variables, functions, and the directives around them.
+
+use super::directive::{self, Place};
+use super::{Parser, Res, errors};
+use crate::ast::{Function, Item, Module, Stmt, VarDecl, Word};
+use crate::span::Span;
+use crate::token::Tok;
+
+/// State spaces that begin a declaration.
+pub(super) const SPACES: [&str; 8] = ["reg", "sreg", "const", "global", "local", "param", "shared", "tex"];
+/// Linking directives.
+pub(super) const LINKAGE: [&str; 4] = ["extern", "visible", "weak", "common"];
+
+impl Parser<'_> {
+    pub(super) fn module(&mut self, module: &mut Module) {
+        while self.peek().is_some() {
+            let start = self.pos;
+            self.unwinding = false;
+            if self.item(module).is_err() {
+                self.skip_item(start);
+            }
+            if self.pos == start {
+                self.pos += 1;
+            }
+        }
+    }
+
+    fn item(&mut self, module: &mut Module) -> Res<()> {
+        let start = self.here();
+        if self.is('@') && self.is_at(1, '@') {
+            let d = self.dwarf()?;
+            module.items.push(Item::Directive(d));
+            return Ok(());
+        }
+        match self.dotted() {
+            Some("version") => self.module_version(module),
+            Some("target") => self.module_target(module),
+            Some("address_size") => self.module_address_size(module),
+            Some(name) if LINKAGE.contains(&name) || SPACES.contains(&name) || name == "entry" || name == "func" => {
+                let linkage = self.linkage()?;
+                match self.dotted() {
+                    Some("entry" | "func") => {
+                        let f = self.function(linkage, start)?;
+                        module.items.push(Item::Function(f));
+                        Ok(())
+                    }
+                    _ => {
+                        let var = self.variable(linkage, start)?;
+                        module.items.push(Item::Var(var));
+                        Ok(())
+                    }
+                }
+            }
+            Some(name) => {
+                let d = self.directive(name, Place::Module)?;
+                module.items.push(Item::Directive(d));
+                Ok(())
+            }
+            None => {
+                let found = self.found();
+                match self.peek() {
+                    Some(Tok::Punct('}' | ')' | ']')) => self.fail(errors::stray_close(start, &found)),
+                    _ => self.fail(errors::outside_function(start, &found)),
+                }
+            }
+        }
+    }
+
+    pub(super) fn linkage(&mut self) -> Res<Vec<Word>> {
+        let mut linkage = Vec::new();
+        while self.dotted().is_some_and(|n| LINKAGE.contains(&n)) {
+            linkage.push(self.dot_word()?);
+        }
+        Ok(linkage)
+    }
+
+    /// Does the directive that stands here begin a function? Then a `}` is missing before it.
+    pub(super) fn starts_function(&self) -> bool {
+        let mut n = 0;
+        while self.is_at(n, '.') && n < 8 {
+            match self.word_at(n + 1) {
+                Some("entry" | "func") => return true,
+                Some(w) if LINKAGE.contains(&w) => n += 2,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// After a broken item: to the next directive of the module, past a `;` or a whole `{ ... }`.
+    fn skip_item(&mut self, start: usize) {
+        // A diagnostic may have been given at the very first token.
+        self.pos = self.pos.max(start + 1);
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct('{') => {
+                    self.skip_braces();
+                    return;
+                }
+                Tok::Punct(';') if self.is_at(1, '.') || self.peek_at(1).is_none() => {
+                    self.pos += 1;
+                    return;
+                }
+                Tok::Punct('.')
+                    if (!self.glued_at(0) || matches!(self.tokens[self.pos - 1].kind, Tok::Punct('}' | ';')))
+                        && self.word_at(1).is_some_and(directive::at_module) =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+            self.pos += 1;
+        }
+    }
+
+    /// Skips a balanced `{ ... }` without recursion.
+    pub(super) fn skip_braces(&mut self) {
+        let mut open = 0u32;
+        while let Some(tok) = self.peek() {
+            self.pos += 1;
+            match tok {
+                Tok::Punct('{') => open += 1,
+                Tok::Punct('}') => {
+                    open = open.saturating_sub(1);
+                    if open == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn module_version(&mut self, module: &mut Module) -> Res<()> {
+        let start = self.dot_word()?.span;
+        let mut version = self.version()?;
+        version.span = start.to(version.span);
+        match module.version {
+            None => module.version = Some(version),
+            Some(v) if (v.major, v.minor) != (version.major, version.minor) => {
+                let here = format!("{}.{}", version.major, version.minor);
+                let there = format!("ptx {}.{}", v.major, v.minor);
+                return self.fail(errors::disagree(version.span, "version", &here, v.span, &there));
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn module_target(&mut self, module: &mut Module) -> Res<()> {
+        self.dot_word()?;
+        loop {
+            let word = self.name("a target such as `sm_90a`")?;
+            let arch = |w: &Word| w.text.starts_with("sm_") || w.text.starts_with("compute_");
+            match module.target.iter().find(|t| arch(t)) {
+                Some(first) if arch(&word) && first.text != word.text => {
+                    let d = errors::disagree(word.span, "target", &word.text, first.span, &first.text);
+                    self.report(d);
+                }
+                _ if module.target.iter().any(|t| t.text == word.text) => {}
+                // The target proper stands first.
+                None if arch(&word) => module.target.insert(0, word),
+                _ => module.target.push(word),
+            }
+            if !self.eat(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn module_address_size(&mut self, module: &mut Module) -> Res<()> {
+        let start = self.dot_word()?.span;
+        let (size, span) = self.number_argument("`32` or `64`")?;
+        let span = start.to(span);
+        match module.address_size {
+            None => module.address_size = Some((u32::try_from(size).unwrap_or(u32::MAX), span)),
+            Some((old, first)) if u64::from(old) != size => {
+                let there = format!(".address_size {old}");
+                return self.fail(errors::disagree(span, "address_size", &size.to_string(), first, &there));
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// `.entry` or `.func` with all that belongs to it (PTX ISA 5.4.8, 7.1, 11.2).
+    fn function(&mut self, linkage: Vec<Word>, start: Span) -> Res<Function> {
+        let keyword = self.dot_word()?;
+        let mut function = Function {
+            linkage,
+            entry: keyword.text == ".entry",
+            attribute: None,
+            name: Word { text: String::new(), span: keyword.span },
+            rets: Vec::new(),
+            params: Vec::new(),
+            directives: Vec::new(),
+            body: None,
+            span: start.to(keyword.span),
+        };
+        if self.signature(&mut function).is_err() {
+            // Broken, but the body is still worth reading.
+            while let Some(tok) = self.peek() {
+                if matches!(tok, Tok::Punct('{' | ';' | '}')) || self.starts_function() {
+                    break;
+                }
+                self.pos += 1;
+            }
+            if function.name.text.is_empty() {
+                let instrs = self.instrs;
+                if self.is('{') {
+                    let open = self.bump();
+                    self.body(open);
+                }
+                self.instrs = instrs;
+                return Err(super::Stop);
+            }
+        }
+        function.span = start.to(self.before());
+        if self.is('{') {
+            let open = self.bump();
+            function.body = Some(self.body(open));
+        } else if !self.eat(';') {
+            if self.peek().is_none() || self.dotted().is_some() {
+                self.missing_semicolon();
+            } else {
+                self.unexpected::<()>("`{` or `;` after the signature")?;
+            }
+        }
+        Ok(function)
+    }
+
+    fn signature(&mut self, function: &mut Function) -> Res<()> {
+        self.function_directives(function)?;
+        if self.is('(') {
+            function.rets = self.params()?;
+        }
+        function.name = self.name("the name of a function")?;
+        // `.noreturn` before the parameters is the manual's order, behind them ptxas'.
+        self.function_directives(function)?;
+        if self.is('(') {
+            function.params = self.params()?;
+        }
+        self.function_directives(function)
+    }
+
+    fn function_directives(&mut self, function: &mut Function) -> Res<()> {
+        while self.is('.') {
+            if self.dotted() == Some("attribute") {
+                let attribute = self.attribute()?;
+                match &function.attribute {
+                    Some(first) => {
+                        let d = errors::twice(attribute.span, "`.attribute`", first.span);
+                        self.report(d);
+                    }
+                    None => function.attribute = Some(attribute),
+                }
+                continue;
+            }
+            if self.starts_function() {
+                return Ok(());
+            }
+            match self.dotted() {
+                Some(name) => {
+                    let start = self.pos;
+                    match self.directive(name, Place::Function) {
+                        Ok(d) => function.directives.push(d),
+                        Err(_) => self.skip_function_directive(start),
+                    }
+                }
+                None => return self.unexpected("a directive"),
+            }
+        }
+        Ok(())
+    }
+
+    /// After a broken directive between parameters and body: to the next one, or to the body.
+    fn skip_function_directive(&mut self, start: usize) {
+        self.pos = self.pos.max(start + 1);
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct('{' | ';' | '}') => return,
+                Tok::Punct('.') if !self.glued_at(0) => return,
+                _ => self.pos += 1,
+            }
+        }
+    }
+
+    /// `( parameters )`
+    pub(super) fn params(&mut self) -> Res<Vec<VarDecl>> {
+        let open = self.expect('(')?;
+        let mut params = Vec::new();
+        loop {
+            if self.eat(')') {
+                return Ok(params);
+            }
+            match self.parameter() {
+                Ok(p) => params.push(p),
+                Err(_) => self.skip_in_list(')', true),
+            }
+            if self.eat(',') {
+                if self.is(')') {
+                    self.unexpected::<()>("a parameter")?;
+                }
+                continue;
+            }
+            if self.is(')') {
+                continue;
+            }
+            if self.peek().is_none() || matches!(self.peek(), Some(Tok::Punct(';' | '{' | '}'))) {
+                return self.fail(errors::unclosed(open, '('));
+            }
+            let (span, found) = (self.there(), self.found());
+            self.report(errors::expected(span, "`,` or `)`", &found));
+            self.skip_in_list(')', true);
+            if !self.is(')') && !self.eat(',') {
+                return Err(super::Stop);
+            }
+        }
+    }
+
+    /// The body of the expression form, with or without its braces.
+    pub(super) fn whole_body(&mut self) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        if self.is('{') && self.closes_at_end() {
+            let open = self.bump();
+            return self.body(open);
+        }
+        while self.peek().is_some() {
+            let before = self.pos;
+            if self.is('}') {
+                let (span, found) = (self.there(), self.found());
+                self.report(errors::stray_close(span, &found));
+                self.pos += 1;
+                continue;
+            }
+            self.unwinding = false;
+            self.statement(&mut out);
+            if self.pos == before {
+                self.pos += 1;
+            }
+        }
+        out
+    }
+
+    /// Is the `{` that stands here closed by the last token? `{ ... } { ... }` is two blocks, not a body.
+    fn closes_at_end(&self) -> bool {
+        let mut open = 0u32;
+        for (i, t) in self.tokens.iter().enumerate().skip(self.pos) {
+            match t.kind {
+                Tok::Punct('{') => open += 1,
+                Tok::Punct('}') => {
+                    open = open.saturating_sub(1);
+                    if open == 0 {
+                        return i + 1 == self.tokens.len();
+                    }
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+}

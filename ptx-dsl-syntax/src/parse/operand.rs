@@ -1,0 +1,105 @@
+//! Operands (PTX ISA 6).
+
+use super::{Parser, Res, errors};
+use crate::ast::{Operand, OperandKind, Word};
+use crate::token::Tok;
+
+/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.17, 9.7.18).
+pub(super) fn is_selector(name: &str) -> bool {
+    let (kind, digits) = name.split_at_checked(1).unwrap_or(("", ""));
+    matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+impl Parser<'_> {
+    /// An operand. `call` says that parentheses are a list of arguments.
+    pub(super) fn operand(&mut self, call: bool) -> Res<Operand> {
+        self.operators = 0;
+        self.nested(|p| p.operand_inner(call))
+    }
+
+    fn operand_inner(&mut self, call: bool) -> Res<Operand> {
+        let start = self.here();
+        let first = match self.peek() {
+            Some(Tok::Punct('{')) => {
+                if self.is_at(1, '}') {
+                    self.pos += 2;
+                    let span = start.to(self.before());
+                    return self.fail(errors::empty_vector(span));
+                }
+                OperandKind::Vector(self.list('}', "`,` or `}`")?)
+            }
+            Some(Tok::Punct('[')) => OperandKind::Address(self.list(']', "`,` or `]`")?),
+            Some(Tok::Punct('(')) if call => {
+                if self.is_at(1, ')') {
+                    self.pos += 2;
+                    OperandKind::List(Vec::new())
+                } else {
+                    OperandKind::List(self.list(')', "`,` or `)`")?)
+                }
+            }
+            Some(Tok::Punct('!')) if self.word_at(1).is_some() => {
+                self.bump();
+                OperandKind::Not(self.name("a predicate")?)
+            }
+            Some(Tok::Word(_)) => self.named()?,
+            _ => OperandKind::Expr(self.expr()?),
+        };
+        let operand = Operand { kind: first, span: start.to(self.before()) };
+        // `p|q` and `{a, b}|p`; after anything else a `|` was taken as the operator.
+        let pairs = matches!(
+            &operand.kind,
+            OperandKind::Sink | OperandKind::Vector(_) | OperandKind::Expr(crate::ast::Expr::Name(_, None))
+        );
+        if pairs && self.is('|') {
+            self.bump();
+            let start = self.here();
+            let name = self.name("a predicate")?;
+            let kind = if name.text == "_" { OperandKind::Sink } else { OperandKind::Expr(self.member(name)?) };
+            let second = Operand { kind, span: start.to(self.before()) };
+            let span = operand.span.to(second.span);
+            return Ok(Operand { kind: OperandKind::Pair(Box::new(operand), Box::new(second)), span });
+        }
+        Ok(operand)
+    }
+
+    /// What begins with a name: a register, a selector, a pair, a sum.
+    fn named(&mut self) -> Res<OperandKind> {
+        if self.word_at(0) == Some("_") {
+            self.bump();
+            return Ok(OperandKind::Sink);
+        }
+        let selector = self.is_at(1, '.') && self.glued_at(1) && self.word_at(2).is_some_and(is_selector);
+        if selector {
+            let register = self.name("a register")?;
+            self.bump();
+            let part: Word = self.name("a selector")?;
+            return Ok(OperandKind::Select(register, part));
+        }
+        let pair = self.is_at(1, '|') && !(self.is_at(2, '|') && self.glued_at(2)) && self.word_at(2).is_some();
+        if pair {
+            let name = self.name("a register")?;
+            return Ok(OperandKind::Expr(crate::ast::Expr::Name(name, None)));
+        }
+        Ok(OperandKind::Expr(self.expr()?))
+    }
+
+    /// `open operand, operand close`
+    fn list(&mut self, close: char, expected: &str) -> Res<Vec<Operand>> {
+        let open_char = if let Some(Tok::Punct(c)) = self.peek() { *c } else { '(' };
+        let open = self.bump();
+        let mut list = Vec::new();
+        loop {
+            list.push(self.operand(false)?);
+            if self.eat(',') {
+                continue;
+            }
+            if self.eat(close) {
+                return Ok(list);
+            }
+            if self.is(';') || self.is('}') || self.peek().is_none() {
+                return self.fail(errors::unclosed(open, open_char));
+            }
+            return self.unexpected(expected);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Statements of a body (PTX ISA 4.3): declarations, labels, instructions, blocks, directives.
+
+use super::directive::Place;
+use super::module::{LINKAGE, SPACES};
+use super::operand::is_selector;
+use super::{MAX_DEPTH, Parser, Res, errors};
+use crate::ast::{Instr, Pred, Stmt, Word};
+use crate::span::Span;
+use crate::token::Tok;
+
+impl Parser<'_> {
+    /// Statements up to the `}` that closes the body, whose `{` was just taken.
+    pub(super) fn body(&mut self, open: Span) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        loop {
+            if self.unwinding {
+                return out;
+            }
+            if self.peek().is_none() || self.is('.') && self.starts_function() {
+                self.unwinding = true;
+                self.report(errors::unclosed(open, '{'));
+                return out;
+            }
+            if self.eat('}') {
+                return out;
+            }
+            let before = self.pos;
+            self.statement(&mut out);
+            if self.pos == before && !self.unwinding {
+                self.pos += 1;
+            }
+        }
+    }
+
+    /// One statement; a broken one is reported and skipped.
+    pub(super) fn statement(&mut self, out: &mut Vec<Stmt>) {
+        let start = self.pos;
+        if self.statement_inner(out).is_err() {
+            self.skip_statement(start);
+        }
+    }
+
+    fn statement_inner(&mut self, out: &mut Vec<Stmt>) -> Res<()> {
+        let start = self.here();
+        match self.peek() {
+            Some(Tok::Punct('{')) => {
+                if self.depth >= MAX_DEPTH {
+                    self.report(errors::too_deep(start));
+                    self.skip_braces();
+                    return Ok(());
+                }
+                let open = self.bump();
+                self.depth += 1;
+                let body = self.body(open);
+                self.depth -= 1;
+                out.push(Stmt::Block(body, start.to(self.before())));
+            }
+            Some(Tok::Punct('.')) => match self.dotted() {
+                Some(name) if SPACES.contains(&name) => out.push(Stmt::Var(self.variable(Vec::new(), start)?)),
+                Some(name) if LINKAGE.contains(&name) => {
+                    let span = self.there();
+                    let d = errors::misplaced_directive(span, name, "inside a function", "at module scope");
+                    return self.fail(d);
+                }
+                Some(name) => out.push(Stmt::Directive(self.directive(name, Place::Body)?)),
+                None => return self.unexpected("a statement"),
+            },
+            Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => {
+                let label = self.name("a label")?;
+                self.bump();
+                match self.dotted() {
+                    Some(name @ ("branchtargets" | "calltargets" | "callprototype")) => {
+                        let mut d = self.directive(name, Place::Labelled)?;
+                        d.span = label.span.to(d.span);
+                        d.label = Some(label);
+                        out.push(Stmt::Directive(d));
+                    }
+                    _ => out.push(Stmt::Label(label)),
+                }
+            }
+            Some(Tok::Word(_) | Tok::Punct('@')) => {
+                let mut instr = self.instr()?;
+                instr.index = self.instrs;
+                self.instrs += 1;
+                out.push(Stmt::Instr(instr));
+            }
+            _ => return self.unexpected("a statement"),
+        }
+        Ok(())
+    }
+
+    fn instr(&mut self) -> Res<Instr> {
+        let pred = match self.eat('@') {
+            true => {
+                let negated = self.eat('!');
+                Some(Pred { negated, reg: self.name("a predicate")? })
+            }
+            false => None,
+        };
+        let start = self.here();
+        if self.word_at(0).is_none() {
+            return self.unexpected("an instruction");
+        }
+        let mut parts = vec![self.part()?];
+        while self.eat('.') {
+            parts.push(self.part()?);
+        }
+        let call = parts[0].text == "call";
+        let mut operands = Vec::new();
+        if !self.is(';') && !self.is('}') && self.peek().is_some() && !self.at_spelled_statement() {
+            loop {
+                operands.push(self.operand(call)?);
+                if !self.eat(',') {
+                    break;
+                }
+            }
+        }
+        let span = start.to(self.before());
+        if !self.is(';') && self.peek().is_some() && !self.is('}') && !self.at_statement() {
+            return self.unexpected("`,` or `;`");
+        }
+        self.semicolon()?;
+        Ok(Instr { index: 0, pred, parts, operands, span })
+    }
+
+    /// A piece of the opcode: `ld`, `128x256b`, `mbarrier::complete_tx::bytes`.
+    fn part(&mut self) -> Res<Word> {
+        let piece = |p: &mut Self| match p.peek() {
+            Some(Tok::Word(t) | Tok::Number(t)) => Ok(Word { text: t.clone(), span: p.bump() }),
+            _ => p.unexpected("a qualifier"),
+        };
+        let mut word = piece(self)?;
+        while self.is_path(0) {
+            self.pos += 2;
+            let next = piece(self)?;
+            word.text.push_str("::");
+            word.text.push_str(&next.text);
+            word.span = word.span.to(next.span);
+        }
+        Ok(word)
+    }
+
+    /// Does what stands here look like the beginning of a statement? Then a `;` is missing before it.
+    pub(super) fn at_statement(&self) -> bool {
+        self.at_spelled_statement()
+            || self.word_at(0).is_some_and(|w| matches!(w, "ret" | "exit" | "trap" | "bra" | "call" | "brkpt"))
+    }
+
+    /// The same for what cannot be an operand; `exit` may be the name of a label.
+    fn at_spelled_statement(&self) -> bool {
+        match self.peek() {
+            Some(Tok::Punct('@')) => true,
+            Some(Tok::Punct('.')) => {
+                let name = self.dotted().unwrap_or_default();
+                !self.glued_at(0) && (SPACES.contains(&name) || matches!(name, "loc" | "pragma"))
+            }
+            Some(Tok::Word(w)) if w.starts_with(['%', '_']) => false,
+            Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => true,
+            Some(Tok::Word(_)) => self.at_opcode(),
+            _ => false,
+        }
+    }
+
+    /// A name with a qualifier behind it: a dot and a word of more than one letter is no component of a register.
+    pub(super) fn at_opcode(&self) -> bool {
+        self.word_at(0).is_some_and(|w| !w.starts_with(['%', '$', '_']))
+            && self.is_at(1, '.')
+            && self.glued_at(1)
+            && self.word_at(2).is_some_and(|m| m.len() > 1 && !is_selector(m))
+    }
+}

@@ -1,0 +1,421 @@
+use super::*;
+use crate::ast::{Expr, Item, OperandKind};
+use crate::lex::lex;
+use crate::print::{print, print_with_lines};
+
+mod samples;
+
+/// Lexes and parses; diagnostics of both as `code text-of-the-span`.
+fn parsed(text: &str) -> (Module, Vec<String>) {
+    let (lexed, mut diags) = lex(text);
+    let (module, more) = parse(&lexed.tokens);
+    diags.extend(more);
+    let shown = diags.iter().map(|d| format!("{} {} | {}", d.code, &text[lexed.bytes(d.span)], d.message)).collect();
+    (module, shown)
+}
+
+fn clean(text: &str) -> Module {
+    let (module, diags) = parsed(text);
+    assert!(diags.is_empty(), "{text}\n{diags:#?}");
+    module
+}
+
+fn as_written(text: &str) -> String {
+    print(&clean(text), &|_| None)
+}
+
+/// A kernel around statements.
+fn kernel(body: &str) -> String {
+    format!(".entry k() {{\n{body}\n}}")
+}
+
+/// Codes and spans of the diagnostics, without the messages.
+fn places(text: &str) -> Vec<String> {
+    parsed(text).1.iter().map(|d| d.split(" | ").next().unwrap_or("").to_string()).collect()
+}
+
+/// How an operand or statement prints.
+fn statement(text: &str) -> String {
+    let out = as_written(&kernel(text));
+    let body = &out[out.find("{\n").expect("a body") + 2..out.rfind('}').expect("a body")];
+    body.trim().to_string()
+}
+
+#[test]
+fn the_manuals_examples_parse() {
+    for (name, text) in samples::MANUAL {
+        let module = clean(&kernel(text));
+        assert!(module.instrs > 3, "{name}");
+    }
+}
+
+#[test]
+fn printing_is_a_fixpoint() {
+    for (name, text) in samples::MODULES {
+        let once = as_written(text);
+        let twice = as_written(&once);
+        assert_eq!(once, twice, "{name}");
+    }
+    for (name, text) in samples::MANUAL {
+        let once = as_written(&kernel(text));
+        assert_eq!(once, as_written(&once), "{name}");
+    }
+}
+
+#[test]
+fn what_a_module_prints() {
+    let text = "<sm_90a, ptx 8.0> .global .u32 .align 8 x[2*2] = {1,0x10};
+        .visible .entry k(.param .u64 .ptr .global .align 4 x: &mut [f32], .param .u32 n) .reqntid 32,1 {
+        .reg .b32 %r<4>; $L: { ld.shared::cta.b32 %r1, [%r2-4]; @!%p1 bra $L; } ret; }";
+    let want = ".version 8.0
+.target sm_90a
+.address_size 64
+
+.global .align 8 .u32 x[4] = {1, 16};
+
+.visible .entry k(
+    .param .u64 .ptr .global .align 4 x,
+    .param .u32 n
+)
+.reqntid 32, 1
+{
+    .reg .b32 %r<4>;
+$L:
+    {
+        ld.shared::cta.b32 %r1, [%r2+-4];
+        @!%p1 bra $L;
+    }
+    ret;
+}
+";
+    let module = clean(text);
+    let (out, lines) = print_with_lines(&module, &|i| (i.index == 0).then(|| "ld.OTHER".to_string()));
+    assert_eq!(out, want.replace("ld.shared::cta.b32", "ld.OTHER"));
+    assert_eq!(lines, [16, 17, 19]);
+}
+
+#[test]
+fn statements() {
+    let cases = [
+        ("mov .u32 %r1 , 0x1F ;", "mov.u32 %r1, 31;"),
+        ("mov.u64 %r1, 0xFFFFFFFFFFFFFFFF;", "mov.u64 %r1, 18446744073709551615;"),
+        ("mov.u32 %r1, 5U;", "mov.u32 %r1, 5U;"),
+        ("mov.u32 %r1, 017;", "mov.u32 %r1, 15;"),
+        ("mov.u32 %r1, 0b101;", "mov.u32 %r1, 5;"),
+        ("mov.f32 %r1, 0f3f800000;", "mov.f32 %r1, 0f3F800000;"),
+        ("mov.f64 %r1, 0d3FF0000000000000;", "mov.f64 %r1, 0d3FF0000000000000;"),
+        ("mov.f64 %r1, 1.5;", "mov.f64 %r1, 0d3FF8000000000000;"),
+        ("mov.f64 %r1, 2.;", "mov.f64 %r1, 0d4000000000000000;"),
+        ("mov.f64 %r1, .5;", "mov.f64 %r1, 0d3FE0000000000000;"),
+        ("mov.f64 %r1, 25e-2;", "mov.f64 %r1, 0d3FD0000000000000;"),
+        ("mov.f64 %r1, 2.5e-1;", "mov.f64 %r1, 0d3FD0000000000000;"),
+        ("mov.u32 %r1, 1+2*3;", "mov.u32 %r1, 1+2 * 3;"),
+        ("mov.u32 %r1, (1+2)*3;", "mov.u32 %r1, (1+2) * 3;"),
+        ("mov.u32 %r1, 1-(2-3);", "mov.u32 %r1, 1-(2-3);"),
+        ("mov.u32 %r1, 5 % 3;", "mov.u32 %r1, 5 % 3;"),
+        ("mov.u32 %r1, 1<<4|1;", "mov.u32 %r1, 1 << 4 | 1;"),
+        ("mov.u32 %r1, a>2?1:(b?2:3);", "mov.u32 %r1, a > 2 ? 1 : (b ? 2 : 3);"),
+        ("mov.u32 %r1, -(-4);", "mov.u32 %r1, -(-4);"),
+        ("mov.u32 %r1, (.u64)-1;", "mov.u32 %r1, (.u64) -1;"),
+        ("setp.eq.and.s32 p|q, a, b, !r;", "setp.eq.and.s32 p|q, a, b, !r;"),
+        ("elect.sync _|p, -1;", "elect.sync _|p, -1;"),
+        ("ld.v2.b32 {%r1, _}, [x+8];", "ld.v2.b32 {%r1, _}, [x+8];"),
+        ("ld.local.b32 %r1, [16];", "ld.local.b32 %r1, [16];"),
+        ("ld.b32 %r1, [x+4*2];", "ld.b32 %r1, [x+4 * 2];"),
+        ("tex.2d.v4.f32.f32 {a,b,c,d}|p, [t, {x,y}];", "tex.2d.v4.f32.f32 {a, b, c, d}|p, [t, {x, y}];"),
+        ("vadd.s32.u32.s32 %r1.h0, %r2.b0, %r3;", "vadd.s32.u32.s32 %r1.h0, %r2.b0, %r3;"),
+        ("mov.b32 %r1, %v.w;", "mov.b32 %r1, %v.w;"),
+        ("call.uni (ret0), f, (a, 4);", "call.uni (ret0), f, (a, 4);"),
+        ("call (r), %rd1, (), proto;", "call (r), %rd1, (), proto;"),
+        ("call f;", "call f;"),
+        ("@p bra exit;", "@p bra exit;"),
+        (
+            "tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 [t], d;",
+            "tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 [t], d;",
+        ),
+        ("ts: .branchtargets a, b;", "ts: .branchtargets a, b;"),
+        (
+            "P: .callprototype (.param .b32 _) _ (.param .align 8 .b8 _[16]) .noreturn;",
+            "P: .callprototype (.param .b32 _) _ (.param .align 8 .b8 _[16]) .noreturn;",
+        ),
+        (".loc 1 2 3, function_name $L+4, inlined_at 1 5 6", ".loc 1 2 3, function_name $L+4, inlined_at 1 5 6"),
+        (".pragma \"nounroll\", \"x\";", ".pragma \"nounroll\", \"x\";"),
+        (".reg .v2 .b32 v, w<3>;", ".reg .v2 .b32 v, w<3>;"),
+    ];
+    for (text, want) in cases {
+        assert_eq!(statement(text), want, "{text}");
+    }
+}
+
+#[test]
+fn shapes_of_operands() {
+    let module = clean(&kernel("setp.s32 p|q, %tid.x, !r; mov.b32 %r1, %r2.b3;"));
+    let Item::Function(f) = &module.items[0] else { panic!("a function") };
+    let body = f.body.as_ref().expect("a body");
+    let Stmt::Instr(i) = &body[0] else { panic!("an instruction") };
+    assert!(matches!(i.operands[0].kind, OperandKind::Pair(..)));
+    assert!(
+        matches!(&i.operands[1].kind, OperandKind::Expr(Expr::Name(n, Some(m))) if n.text == "%tid" && m.text == "x")
+    );
+    assert!(matches!(&i.operands[2].kind, OperandKind::Not(w) if w.text == "r"));
+    let Stmt::Instr(i) = &body[1] else { panic!("an instruction") };
+    assert_eq!(i.index, 1);
+    assert!(matches!(&i.operands[1].kind, OperandKind::Select(..)));
+}
+
+#[test]
+fn errors_point_at_the_token() {
+    let cases: &[(&str, &[&str])] = &[
+        ("mov.u32 %r1, 08;", &["120 08"]),
+        ("mov.u32 %r1, 1_000;", &["120 1_000"]),
+        ("mov.u32 %r1, 0x;", &["120 0x"]),
+        ("mov.f32 %r1, 0f3F;", &["120 0f3F"]),
+        ("mov.u64 %r1, 0x1FFFFFFFFFFFFFFFF;", &["121 0x1FFFFFFFFFFFFFFFF"]),
+        ("mov.u32 %r1, %r2\nadd.u32 %r1, %r2, %r3;", &["111 %r2"]),
+        ("mov.u32 %r1, %r2\n", &["111 %r2"]),
+        ("mov.u32 %r1 %r2;", &["110 %r2"]),
+        ("mov.u32 %r1, ;", &["110 ;"]),
+        ("mov.b64 {%r1, %r2, %rd1; ret;", &["112 {"]),
+        ("mov.b64 {%r1 %r2}, %rd1; mov.u32 %r1, @; ret;", &["110 %r2", "110 @"]),
+        ("ld.b32 %r1, [%r2; ret;", &["112 ["]),
+        ("ld.b32 %r1, x[1]; ret;", &["142 ["]),
+        ("ld.b32 %r1 [x]; ret;", &["110 ["]),
+        ("mov.u32 %r1, %tid.q\nadd.u32 %r1, 08, 1;", &["146 .q", "120 08"]),
+        ("mov.u32 %r1, 08 ? b : c;", &["120 08"]),
+        ("ret\nadd.u32 %r1, %r2, 08;", &["111 ret", "120 08"]),
+        ("ret\n@p bra L;", &["111 ret"]),
+        ("L: :", &["110 :"]),
+        ("P: .callprototype (.b32 _) _ (.param .b32 _);", &["110 .b32"]),
+        (".loc 1 2;", &["110 ;"]),
+        (".global .b32 x = {1, 2;", &["110 ;"]),
+        ("call (r), f, (a;", &["112 ("]),
+        ("mov.b32 %r1, %r2.foo;", &["146 .foo"]),
+        ("mov.b32 %r1, {};", &["148 {}"]),
+        ("ld..b32 %r1, [%r2];", &["110 .b32"]),
+        (";", &["110 ;"]),
+        ("@ ret;", &[]),
+        (".branchtargets a, b;", &["117 .branchtargets"]),
+        (".reqntid 4;", &["115 .reqntid"]),
+        (".prgma \"x\"; ret;", &["114 .prgma"]),
+        (".reg .b33 %r1;", &["143 .b33"]),
+        (".reg %r1;", &["144 .reg"]),
+        (".reg .b32 .b32 %r1;", &["145 .b32"]),
+        (".extern .shared .b8 x[];", &["115 .extern"]),
+        (".shared .b8 x[y];", &["122 y"]),
+        ("mov.u32 %r1, #5;", &["101 #"]),
+        (")", &["110 )"]),
+    ];
+    let mut wrong = Vec::new();
+    for (text, want) in cases {
+        let got = places(&kernel(text));
+        if *text == "@ ret;" {
+            // The predicate swallows the opcode; what matters is one report.
+            assert_eq!(got.len(), 1, "{text}: {got:?}");
+            continue;
+        }
+        if got != *want {
+            wrong.push(format!("{text}: {got:?}, not {want:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn errors_of_modules() {
+    let cases: &[(&str, &[&str])] = &[
+        ("<sm_90, ptx 8.0> .version 8.1", &["132 .version 8.1"]),
+        ("<sm_90, ptx 8.0> .version 8.0 .target sm_90a", &["132 sm_90a"]),
+        ("<sm_90, ptx 8.0> .version 8.0 .target sm_90, debug .address_size 64", &[]),
+        ("<sm_90>", &["131 <sm_90>"]),
+        ("<ptx 8.0>", &["131 <ptx 8.0>"]),
+        ("<sm_90, ptz 8.0> .global .b32 x;", &["130 ptz"]),
+        ("<sm_90, ptx 8.0, allow(PTX0612, PTX0601)>", &[]),
+        ("<sm_90, ptx 8.0, allow(X)>", &["110 X"]),
+        ("mov.u32 %r1, 4; ret; .entry k() { ret; }", &["116 mov"]),
+        (".entry k() { ret; } } .entry l() { ret; }", &["113 }"]),
+        (".entry k() { ret; .entry l() { ret; }", &["112 {"]),
+        (".entry k() { { ret; ", &["112 {"]),
+        (".entry k(.param .b32 x .param .b32 y) { mov.u32 %r1, 08; }", &["110 .param", "120 08"]),
+        (".entry k(.param .b32 x, y) { }", &["147 y"]),
+        (".entry k(.param .b32 x { ret; }", &["112 ("]),
+        (".entry () { mov.u32 %r1, 08; } .global .b32 x;", &["110 {", "120 08"]),
+        (".entry k() .maxntd 4 .minnctapersm 2 { ret; }", &["114 .maxntd"]),
+        (".entry k() .loc 1 2 3 { ret; }", &["115 .loc"]),
+        (".global .b32 x", &["111 x"]),
+        (".global .b32 x = {1, 2; .global .b32 y;", &["110 ;"]),
+        (".visble .entry k() { ret; } .global .b32 x;", &["114 .visble"]),
+        (".file 1", &["110 1"]),
+    ];
+    let mut wrong = Vec::new();
+    for (text, want) in cases {
+        let got = places(text);
+        if got != *want {
+            wrong.push(format!("{text}: {got:?}, not {want:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn broken_statements_leave_the_rest() {
+    let text = kernel(".reg .b32 %a %b, %c; mov.u32 %a, 08; L: bra L; { mov.u32 %a, ); ret; } exit;");
+    let (module, diags) = parsed(&text);
+    assert_eq!(diags.len(), 3, "{diags:?}");
+    let out = print(&module, &|_| None);
+    for kept in ["%a, %b, %c;", "L:", "bra L;", "ret;", "exit;"] {
+        assert!(out.contains(kept), "{kept} in\n{out}");
+    }
+}
+
+#[test]
+fn headers() {
+    let module = clean("<sm_100a, texmode_independent, ptx 8.6, allow(PTX0612)>");
+    assert_eq!(module.version.map(|v| (v.major, v.minor)), Some((8, 6)));
+    assert_eq!(module.target.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["sm_100a", "texmode_independent"]);
+    assert_eq!(module.allow.iter().map(|a| a.0).collect::<Vec<_>>(), [612]);
+    let (lexed, _) = lex("<sm_90, ptx 8.0> |x: &[f32]| { ret; }");
+    let (header, used, diags) = parse_header(&lexed.tokens);
+    assert!(header.is_some() && diags.is_empty());
+    assert_eq!(lexed.tokens[used].kind, Tok::Punct('|'));
+}
+
+#[test]
+fn bodies() {
+    for (text, statements, instrs) in
+        [("{ ret; }", 1, 1), ("ret; exit;", 2, 2), ("{ ret; } { exit; }", 2, 2), ("", 0, 0), ("{}", 0, 0)]
+    {
+        let (lexed, _) = lex(text);
+        let (body, count, diags) = parse_body(&lexed.tokens);
+        assert!(diags.is_empty(), "{text}: {diags:?}");
+        assert_eq!((body.len(), count), (statements, instrs), "{text}");
+    }
+}
+
+#[test]
+fn rust_types_are_spans() {
+    let text = ".entry k(.param .u64 x: &mut [f32; 4], .param .u64 f: Map<fn(u32) -> u32, (u8, u8)>, .param .b8 s[16]: S) { ret; }";
+    let (lexed, _) = lex(text);
+    let module = clean(text);
+    let Item::Function(f) = &module.items[0] else { panic!("a function") };
+    let types: Vec<&str> =
+        f.params.iter().filter_map(|p| p.names[0].rust_type).map(|s| &text[lexed.bytes(s)]).collect();
+    assert_eq!(types, ["&mut [f32; 4]", "Map<fn(u32) -> u32, (u8, u8)>", "S"]);
+}
+
+#[test]
+fn constants() {
+    let cases = [
+        ("7/2", 3),
+        ("-7/2", -3),
+        ("-7%3", -1),
+        ("1<<4|1", 17),
+        ("WARP_SZ*2", 64),
+        ("3>2 ? 10 : 20", 10),
+        ("!5", 0),
+        ("~0", -1),
+        ("-1 < 0U", 0),
+        ("(.s64) 2.9", 2),
+        ("1.5 < 2.0", 1),
+        ("1 << 64", 0),
+        ("-8 >> 1", -4),
+        ("2 && 4", 1),
+        ("6 & 3 ^ 1", 3),
+    ];
+    for (text, want) in cases {
+        let (lexed, _) = lex(text);
+        let mut parser = Parser::new(&lexed.tokens, 0);
+        let e = parser.constant().expect("an expression");
+        assert!(matches!(fold(&e), Some(Const::Int { value, .. }) if value as i64 == want), "{text}: {:?}", fold(&e));
+    }
+    for text in ["1/0", "1%0", "x", "1+1.5"] {
+        let (lexed, _) = lex(text);
+        let e = Parser::new(&lexed.tokens, 0).constant().expect("an expression");
+        assert_eq!(fold(&e), None, "{text}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_reported() {
+    let n = 10_000;
+    let cases = [
+        kernel(&"{".repeat(n)),
+        kernel(&format!("mov.u32 %r1, {}1{};", "(".repeat(n), ")".repeat(n))),
+        kernel(&format!("mov.u32 %r1, {}1;", "-".repeat(n))),
+        kernel(&format!("mov.u32 %r1, 1{};", "+1".repeat(n))),
+        kernel(&format!("mov.u32 %r1, 1{};", "?1:1".repeat(n))),
+        kernel(&format!("mov.u32 {}", "{".repeat(n))),
+        format!(".global .b32 x = {}", "{".repeat(n)),
+        format!(".global .b32 x = {}1{};", "f(".repeat(n), ")".repeat(n)),
+        kernel(&format!("{}{}", "{".repeat(n), "}".repeat(n))),
+    ];
+    for text in cases {
+        let (module, diags) = parsed(&text);
+        assert!((1..4).contains(&diags.len()), "{}: {diags:?}", &text[..60]);
+        print(&module, &|_| None);
+    }
+}
+
+/// xorshift: the same rounds every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n.max(1) as u64) as usize
+    }
+}
+
+#[test]
+fn garbage_never_panics() {
+    let sources: Vec<&str> = samples::MODULES.iter().chain(samples::MANUAL).map(|(_, t)| *t).collect();
+    let pieces = [
+        "{", "}", "(", ")", ";", ",", ".", "::", "%", "$", "@", "\"", "/*", "[", "]", "<", "=", "?", "|", "!", "0x",
+        "1e", "é", ".reg", ".entry",
+    ];
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for _ in 0..2000 {
+        let mut text: Vec<u8> = sources[random.below(sources.len())].bytes().collect();
+        // Whole modules, and windows that begin anywhere.
+        let from = random.below(text.len()) * random.below(2);
+        let to = (from + 400 + random.below(4000)).min(text.len());
+        text = text[from..to].to_vec();
+        for _ in 0..1 + random.below(8) {
+            let at = random.below(text.len());
+            match random.below(4) {
+                0 => drop(text.drain(at..(at + random.below(12)).min(text.len()))),
+                1 => drop(text.splice(at..at, pieces[random.below(pieces.len())].bytes())),
+                2 if at < text.len() => text[at] = random.below(256) as u8,
+                _ => {
+                    let end = (at + random.below(30)).min(text.len());
+                    let copy = text[at..end].to_vec();
+                    let to = random.below(text.len());
+                    drop(text.splice(to..to, copy));
+                }
+            }
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let (lexed, _) = lex(&text);
+        let (module, _) = parse(&lexed.tokens);
+        let once = print(&module, &|_| None);
+        let (_, instrs, diags) = parse_body(&lexed.tokens);
+        assert!(instrs as usize <= lexed.tokens.len());
+        assert!(diags.iter().all(|d| (d.span.last as usize) < lexed.ranges.len().max(1)));
+        // What survives of a broken module still prints as PTX that parses the same.
+        let (again, more) = parsed(&once);
+        assert!(more.is_empty(), "{text}\n---\n{once}\n{more:#?}");
+        assert_eq!(print(&again, &|_| None), once, "{text}");
+    }
+}
+
+/// Anything quadratic would take minutes here.
+#[test]
+fn large_inputs_end() {
+    let many = |s: &str| kernel(&s.repeat(20_000));
+    for text in
+        [many("mov.u32 %r1, %r2;\n"), many("mov.u32 %r1 %r2;\n"), many("{ } "), many(") "), many("L: "), many(".x ")]
+    {
+        parsed(&text);
+    }
+}

@@ -1,0 +1,387 @@
+//! Canonical PTX: one statement a line, four spaces a level, `.version`, `.target` and `.address_size` first. What is printed parses to the
+//! same module again, so printing is a fixpoint of parsing and printing.
+
+use crate::ast::{
+    Arg, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt, VarDecl, Word,
+};
+use crate::parse::precedence;
+
+/// A spelling for the opcode of an instruction with its qualifiers in the manual's order; `None` keeps what was written.
+pub type Spelling<'a> = dyn Fn(&Instr) -> Option<String> + 'a;
+
+/// The module as PTX. `spelling` gives opcodes with their qualifiers in the manual's order; Rust types are left out.
+pub fn print(module: &Module, spelling: &Spelling) -> String {
+    print_with_lines(module, spelling).0
+}
+
+/// Like [`print()`]; also says on which line, from 1, the instruction of each [`Instr::index`] stands.
+pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u32>) {
+    let mut p = Printer { out: String::new(), line: 1, level: 0, lines: vec![0; module.instrs as usize], spelling };
+    if let Some(v) = module.version {
+        p.line(&format!(".version {}.{}", v.major, v.minor));
+    }
+    if !module.target.is_empty() {
+        p.line(&format!(".target {}", separated(&module.target, |o, w: &Word| o.push_str(&w.text))));
+    }
+    p.line(&format!(".address_size {}", module.address_size.map_or(64, |a| a.0)));
+    let mut gap = true;
+    for item in &module.items {
+        let function = matches!(item, Item::Function(f) if f.body.is_some());
+        if gap || function {
+            p.line("");
+        }
+        gap = function;
+        match item {
+            Item::Var(v) => p.line(&format!("{};", declaration(v))),
+            Item::Directive(d) => p.line(&directive(d)),
+            Item::Function(f) => p.function(f),
+        }
+    }
+    (p.out, p.lines)
+}
+
+struct Printer<'a> {
+    out: String,
+    /// Number of the line that comes next.
+    line: u32,
+    level: usize,
+    lines: Vec<u32>,
+    spelling: &'a Spelling<'a>,
+}
+
+impl Printer<'_> {
+    /// Writes a line, or several if the text holds newlines.
+    fn line(&mut self, text: &str) {
+        for line in text.split('\n') {
+            if !line.is_empty() {
+                self.out.extend(std::iter::repeat_n("    ", self.level));
+                self.out.push_str(line);
+            }
+            self.out.push('\n');
+            self.line += 1;
+        }
+    }
+
+    fn function(&mut self, f: &Function) {
+        let mut head = String::new();
+        for l in &f.linkage {
+            head.push_str(&l.text);
+            head.push(' ');
+        }
+        head.push_str(if f.entry { ".entry " } else { ".func " });
+        if let Some(a) = &f.attribute {
+            head.push_str(&a.text);
+            head.push(' ');
+        }
+        if !f.rets.is_empty() {
+            head.push_str(&format!("({}) ", params(&f.rets)));
+        }
+        head.push_str(&f.name.text);
+        // A prototype ends with its last line.
+        let end = if f.body.is_none() && f.directives.is_empty() { ";" } else { "" };
+        if f.params.is_empty() {
+            self.line(&format!("{head}(){end}"));
+        } else {
+            head.push('(');
+            self.line(&head);
+            self.level += 1;
+            for (i, param) in f.params.iter().enumerate() {
+                let comma = if i + 1 < f.params.len() { "," } else { "" };
+                self.line(&format!("{}{comma}", declaration(param)));
+            }
+            self.level -= 1;
+            self.line(&format!("){end}"));
+        }
+        for d in &f.directives {
+            self.line(&directive(d));
+        }
+        match &f.body {
+            None if f.directives.is_empty() => {}
+            None => self.line(";"),
+            Some(body) => {
+                self.line("{");
+                self.level += 1;
+                self.body(body);
+                self.level -= 1;
+                self.line("}");
+            }
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Var(v) => self.line(&format!("{};", declaration(v))),
+                Stmt::Label(l) => {
+                    // Labels stand out by one level.
+                    self.level -= 1;
+                    self.line(&format!("{}:", l.text));
+                    self.level += 1;
+                }
+                Stmt::Directive(d) => self.line(&directive(d)),
+                Stmt::Block(body, _) => {
+                    self.line("{");
+                    self.level += 1;
+                    self.body(body);
+                    self.level -= 1;
+                    self.line("}");
+                }
+                Stmt::Instr(i) => {
+                    if let Some(line) = self.lines.get_mut(i.index as usize) {
+                        *line = self.line;
+                    }
+                    let text = instruction(i, (self.spelling)(i));
+                    self.line(&text);
+                }
+            }
+        }
+    }
+}
+
+/// An instruction with its `;`.
+fn instruction(instr: &Instr, spelling: Option<String>) -> String {
+    let mut out = String::new();
+    if let Some(p) = &instr.pred {
+        out.push_str(if p.negated { "@!" } else { "@" });
+        out.push_str(&p.reg.text);
+        out.push(' ');
+    }
+    match spelling {
+        Some(s) => out.push_str(&s),
+        None => {
+            for (i, part) in instr.parts.iter().enumerate() {
+                out.push_str(if i > 0 { "." } else { "" });
+                out.push_str(&part.text);
+            }
+        }
+    }
+    if !instr.operands.is_empty() {
+        out.push(' ');
+        out.push_str(&separated(&instr.operands, operand));
+    }
+    out.push(';');
+    out
+}
+
+fn separated<T>(list: &[T], mut one: impl FnMut(&mut String, &T)) -> String {
+    let mut out = String::new();
+    for (i, x) in list.iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { "" });
+        one(&mut out, x);
+    }
+    out
+}
+
+fn operand(out: &mut String, o: &Operand) {
+    match &o.kind {
+        OperandKind::Expr(e) => expr(out, e, 0),
+        OperandKind::Not(w) => {
+            out.push('!');
+            out.push_str(&w.text);
+        }
+        OperandKind::Vector(list) => {
+            out.push('{');
+            out.push_str(&separated(list, operand));
+            out.push('}');
+        }
+        OperandKind::Sink => out.push('_'),
+        OperandKind::Pair(a, b) => {
+            operand(out, a);
+            out.push('|');
+            operand(out, b);
+        }
+        OperandKind::Address(list) => {
+            out.push('[');
+            out.push_str(&separated(list, address_part));
+            out.push(']');
+        }
+        OperandKind::List(list) => {
+            out.push('(');
+            out.push_str(&separated(list, operand));
+            out.push(')');
+        }
+        OperandKind::Select(r, s) => {
+            out.push_str(&r.text);
+            out.push('.');
+            out.push_str(&s.text);
+        }
+    }
+}
+
+/// In an address ptxas knows `+` only: `[r-4]` is written `[r+-4]`.
+fn address_part(out: &mut String, o: &Operand) {
+    match &o.kind {
+        OperandKind::Expr(Expr::Binary("-", base, offset, _)) => {
+            expr(out, base, precedence("+"));
+            out.push_str("+-");
+            expr(out, offset, UNARY);
+        }
+        _ => operand(out, o),
+    }
+}
+
+/// Binds tighter than every binary operator.
+const UNARY: u8 = 11;
+
+/// Writes an expression, in parentheses if it binds looser than `around`.
+fn expr(out: &mut String, e: &Expr, around: u8) {
+    let own = match e {
+        Expr::Ternary(..) => 0,
+        Expr::Binary(op, ..) => precedence(op),
+        Expr::Unary(..) | Expr::Cast(..) => UNARY,
+        _ => UNARY + 1,
+    };
+    // `--4` and `~(-4)` read alike with parentheses, and a ternary inside anything needs them.
+    let parentheses = own < around || own == UNARY && around > UNARY || own == 0 && around > 0;
+    if parentheses {
+        out.push('(');
+    }
+    match e {
+        Expr::Int { value, unsigned, .. } => {
+            out.push_str(&value.to_string());
+            if *unsigned && *value <= i64::MAX as u64 {
+                out.push('U');
+            }
+        }
+        Expr::F32(bits, _) => out.push_str(&format!("0f{bits:08X}")),
+        Expr::F64(bits, _) => out.push_str(&format!("0d{bits:016X}")),
+        Expr::Name(name, member) => {
+            out.push_str(&name.text);
+            if let Some(m) = member {
+                out.push('.');
+                out.push_str(&m.text);
+            }
+        }
+        Expr::Unary(op, inner, _) => {
+            out.push(*op);
+            expr(out, inner, UNARY + 1);
+        }
+        Expr::Cast(ty, inner, _) => {
+            out.push_str(&format!("({}) ", ty.text));
+            expr(out, inner, UNARY);
+        }
+        Expr::Binary(op, a, b, _) => {
+            expr(out, a, own);
+            if own == precedence("+") {
+                out.push_str(op);
+            } else {
+                out.push_str(&format!(" {op} "));
+            }
+            expr(out, b, own + 1);
+        }
+        Expr::Ternary(c, a, b, _) => {
+            expr(out, c, 1);
+            out.push_str(" ? ");
+            expr(out, a, 1);
+            out.push_str(" : ");
+            expr(out, b, 1);
+        }
+        Expr::Call(name, args, _) => {
+            out.push_str(&name.text);
+            out.push('(');
+            out.push_str(&separated(args, |o, a| expr(o, a, 0)));
+            out.push(')');
+        }
+    }
+    if parentheses {
+        out.push(')');
+    }
+}
+
+/// A declaration without its `;`.
+fn declaration(v: &VarDecl) -> String {
+    let mut out = String::new();
+    for l in &v.linkage {
+        out.push_str(&l.text);
+        out.push(' ');
+    }
+    out.push_str(&v.space.text);
+    if let Some(a) = &v.attribute {
+        out.push_str(&format!(" {}", a.text));
+    }
+    // ptxas wants the alignment before the type; only that of `.ptr` stands behind it.
+    if let Some((n, _)) = v.align {
+        out.push_str(&format!(" .align {n}"));
+    }
+    if let Some((n, _)) = v.vector {
+        out.push_str(&format!(" .v{n}"));
+    }
+    out.push_str(&format!(" {}", v.ty.text));
+    if let Some(p) = &v.ptr {
+        out.push_str(" .ptr");
+        if let Some(s) = &p.space {
+            out.push_str(&format!(" {}", s.text));
+        }
+        if let Some((n, _)) = p.align {
+            out.push_str(&format!(" .align {n}"));
+        }
+    }
+    out.push(' ');
+    out.push_str(&separated(&v.names, |out, d| {
+        out.push_str(&d.name.text);
+        if let Some((n, _)) = d.range {
+            out.push_str(&format!("<{n}>"));
+        }
+        for dim in &d.dims {
+            out.push_str(&dim.map_or("[]".to_string(), |n| format!("[{n}]")));
+        }
+        if let Some(init) = &d.init {
+            out.push_str(" = ");
+            initialiser(out, init);
+        }
+    }));
+    out
+}
+
+fn initialiser(out: &mut String, init: &Init) {
+    match init {
+        Init::Value(e) => expr(out, e, 0),
+        Init::List(list, _) => {
+            out.push('{');
+            out.push_str(&separated(list, initialiser));
+            out.push('}');
+        }
+    }
+}
+
+fn params(list: &[VarDecl]) -> String {
+    separated(list, |o, p| o.push_str(&declaration(p)))
+}
+
+/// What stands behind `.callprototype`, without the `;`.
+pub(crate) fn prototype(p: &Prototype, name: &str, tail: &[Directive]) -> String {
+    let mut out = String::new();
+    if !p.rets.is_empty() {
+        out.push_str(&format!("({}) ", params(&p.rets)));
+    }
+    out.push_str(&format!("{name} ({})", params(&p.params)));
+    for d in tail {
+        out.push_str(&format!(" {}", directive(d)));
+    }
+    out
+}
+
+/// A directive with its `;`, if it takes one.
+fn directive(d: &Directive) -> String {
+    let mut out = String::new();
+    if let Some(l) = &d.label {
+        out.push_str(&format!("{}: ", l.text));
+    }
+    out.push_str(&d.name.text);
+    if let Some(text) = &d.text {
+        if !text.is_empty() {
+            out.push(' ');
+            out.push_str(text);
+        }
+    } else if !d.args.is_empty() {
+        out.push(' ');
+        out.push_str(&separated(&d.args, |o, a| match a {
+            Arg::Expr(e) => expr(o, e, 0),
+            Arg::Str(s) => o.push_str(&format!("\"{}\"", s.text)),
+        }));
+    }
+    if matches!(d.name.text.as_str(), ".pragma" | ".alias" | ".branchtargets" | ".calltargets" | ".callprototype") {
+        out.push(';');
+    }
+    out
+}

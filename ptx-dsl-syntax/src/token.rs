@@ -1,0 +1,34 @@
+//! PTX tokens, the common currency of the text lexer and of the macro (which makes them from Rust tokens).
+
+use crate::span::Span;
+
+/// One token. Numbers and qualifier pieces that start with a digit are both [`Tok::Number`]; the parser knows which it wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Tok,
+    /// Number of the source token it came from (pieces of one Rust literal share it).
+    pub id: u32,
+    /// No white space before it: `1` `.` `5` glued is a decimal number.
+    pub glued: bool,
+}
+
+/// The kinds of token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tok {
+    /// Identifier, keyword or register: `ld`, `%r1`, `$L__BB0_3`, `_`, `e5m2`. A leading `%` or `$` belongs to it.
+    Word(String),
+    /// Starts with a digit and runs over letters, digits and `_`: `4`, `0x1F`, `0f3F800000`, `128x256b`, `02_13`. Never holds a `.`.
+    Number(String),
+    /// `"..."`, without the quotes, escapes kept.
+    Str(String),
+    /// One character of punctuation: `. , ; : ( ) [ ] { } @ ! | & ^ ~ + - * / % < > = ?`. `::`, `<<`, `==`, `&&` are two glued ones.
+    Punct(char),
+}
+
+impl Token {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        Span::token(self.id)
+    }
+}

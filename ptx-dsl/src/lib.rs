@@ -1,0 +1,40 @@
+//! PTX as a language inside Rust.
+//!
+//! [`ptx!`] takes real PTX tokens, checks them while rustc runs, and gives back the PTX text (for nvcc, ptxas or the CUDA
+//! driver) and a kernel that runs on the host machine: warps, CTAs, clusters, barriers, mbarriers, cluster launch control.
+//!
+//! ```
+//! use ptx_dsl::prelude::*;
+//!
+//! ptx! {
+//!     <sm_90, ptx 8.0>
+//!     .visible .entry double(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+//!         .reg .b32 %i, %v;
+//!         .reg .b64 %a, %o;
+//!         ld.param.u64 %a, [x];
+//!         mov.u32 %i, %tid.x;
+//!         mul.wide.u32 %o, %i, 4;
+//!         add.u64 %a, %a, %o;
+//!         ld.global.u32 %v, [%a];
+//!         add.u32 %v, %v, %v;
+//!         st.global.u32 [%a], %v;
+//!         ret;
+//!     }
+//! }
+//!
+//! let mut x: Vec<u32> = (0..32).collect();
+//! double.launch(&Host::new(), Launch::grid(1).block(32), (&mut x,))?;
+//! assert_eq!(x[31], 62);
+//! assert!(double::PTX.contains("ld.global.u32"));
+//! # Ok::<(), ptx_dsl::Error>(())
+//! ```
+
+pub use ptx_dsl_macros::{include_ptx, ptx};
+#[doc(hidden)]
+pub use ptx_dsl_runtime as runtime;
+pub use ptx_dsl_runtime::{Arg, Error, Fault, Host, Launch, Report};
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{Arg, Host, Launch, Report, include_ptx, ptx};
+}

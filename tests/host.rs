@@ -1,0 +1,10 @@
+//! Kernels on the host machine, results against plain Rust.
+
+mod arith;
+mod cluster;
+mod control;
+mod faults;
+mod launch;
+mod memory;
+mod sync;
+mod warp;

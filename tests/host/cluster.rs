@@ -1,0 +1,157 @@
+//! Clusters: distributed shared memory, cluster barriers, cluster launch control.
+
+use ptx_dsl::prelude::*;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry neighbours(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqnctapercluster 4 .reqntid 32 {
+        .reg .b32 %t, %r, %n, %a, %v, %g;
+        .reg .b64 %pd, %o;
+        .shared .align 4 .b32 box[32];
+        ld.param.u64 %pd, [d];
+        mov.u32 %t, %tid.x;
+        mov.u32 %r, %cluster_ctarank;
+        mov.u32 %a, box;
+        mad.lo.u32 %a, %t, 4, %a;
+        mad.lo.u32 %v, %ctaid.x, 100, %t;
+        st.shared.u32 [%a], %v;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        // Read from the next CTA of the cluster.
+        add.u32 %n, %r, 1;
+        and.b32 %n, %n, 3;
+        mapa.shared::cluster.u32 %a, %a, %n;
+        ld.shared::cluster.u32 %v, [%a];
+        getctarank.shared::cluster.u32 %g, %a;
+        mad.lo.u32 %v, %g, 10000, %v;
+        mad.lo.u32 %t, %ctaid.x, 32, %t;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %pd, %pd, %o;
+        st.global.u32 [%pd], %v;
+        // Nobody leaves while a peer may still read.
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ret;
+    }
+
+    .visible .entry remote_arrive(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqnctapercluster 2 .reqntid 32 {
+        .reg .pred %p, %first;
+        .reg .b32 %r, %a, %v;
+        .reg .b64 %pd;
+        .shared .align 8 .b64 mb;
+        ld.param.u64 %pd, [d];
+        mov.u32 %r, %cluster_ctarank;
+        setp.eq.u32 %first, %tid.x, 0;
+        @%first mbarrier.init.shared::cta.b64 [mb], 32;
+        fence.mbarrier_init.release.cluster;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        setp.eq.u32 %p, %r, 0;
+        @%p bra WAIT;
+        // Every thread of CTA 1 arrives on the mbarrier of CTA 0.
+        mov.u32 %a, mb;
+        mapa.shared::cluster.u32 %a, %a, 0;
+        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%a];
+        bra END;
+    WAIT:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [mb], 0;
+        @!%p bra WAIT;
+        @%first st.global.u32 [%pd], 1;
+    END:
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ret;
+    }
+}
+
+#[test]
+fn distributed_shared_memory_reads_a_peer() {
+    let mut d = vec![0u32; 8 * 32];
+    neighbours.launch(&Host::new(), Launch::grid(8), (&mut d,)).unwrap();
+    for cta in 0..8u32 {
+        for t in 0..32 {
+            let peer = (cta % 4 + 1) % 4;
+            let expected = (cta / 4 * 4 + peer) * 100 + t + peer * 10000;
+            assert_eq!(d[(cta * 32 + t) as usize], expected);
+        }
+    }
+}
+
+#[test]
+fn a_peer_arrives_on_a_remote_mbarrier() {
+    let mut d = [0u32];
+    remote_arrive.launch(&Host::new(), Launch::grid(2), (&mut d,)).unwrap();
+    assert_eq!(d, [1]);
+}
+
+ptx! {
+    <sm_100, ptx 8.6>
+    .visible .entry steal(.param .u64 .ptr .global .align 4 seen: &mut [u32]) .reqntid 1 {
+        .reg .pred %p;
+        .reg .b32 %x, %old;
+        .reg .b64 %ps, %a, %o, %state;
+        .reg .b128 %handle;
+        .shared .align 16 .b128 response;
+        .shared .align 8 .b64 mb;
+        ld.param.u64 %ps, [seen];
+        mov.u32 %x, %ctaid.x;
+        mbarrier.init.shared::cta.b64 [mb], 1;
+    NEXT:
+        mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 %state, [mb], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [response], [mb];
+        mul.wide.u32 %o, %x, 4;
+        add.u64 %a, %ps, %o;
+        atom.global.add.u32 %old, [%a], 1;
+    WAIT:
+        mbarrier.try_wait.acquire.cluster.shared::cta.b64 %p, [mb], %state;
+        @!%p bra WAIT;
+        ld.shared.b128 %handle, [response];
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %handle;
+        @!%p ret;
+        clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %handle;
+        fence.proxy.async.shared::cta;
+        bra NEXT;
+    }
+}
+
+#[test]
+fn every_cluster_is_worked_on_exactly_once() {
+    for seed in 0..6 {
+        for resident in [1, 3, 100] {
+            let host = Host::new().seed(seed).resident_clusters(resident);
+            let mut seen = [0u32; 50];
+            let report = steal.launch(&host, Launch::grid(50), (&mut seen,)).unwrap();
+            assert_eq!(seen, [1; 50], "seed {seed}, resident {resident}");
+            assert_eq!(report.clusters_launched + report.clusters_cancelled, 50);
+        }
+    }
+}
+
+#[test]
+fn a_response_is_not_there_before_it_was_waited_for() {
+    // The kernel reads the response at once: it must be able to see the old bytes.
+    let k = ptx!(<sm_100, ptx 8.6> |d: &mut [u64]| {
+        .reg .pred %p;
+        .reg .b64 %pd, %state, %before, %after;
+        .shared .align 16 .b8 response[16];
+        .shared .align 8 .b64 mb;
+        ld.param.u64 %pd, [d];
+        st.shared.u64 [response], 12345;
+        st.shared.u64 [response + 8], 12345;
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %state, [mb], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [response], [mb];
+        ld.shared.u64 %before, [response];
+    WAIT:
+        mbarrier.try_wait.shared::cta.b64 %p, [mb], %state;
+        @!%p bra WAIT;
+        ld.shared.u64 %after, [response];
+        st.global.u64 [%pd], %before;
+        setp.ne.u64 %p, %after, %before;
+        selp.u64 %after, 1, 0, %p;
+        st.global.u64 [%pd + 8], %after;
+    });
+    let mut d = [0u64; 2];
+    k.launch(&Host::new(), Launch::grid(1).block(1), (&mut d,)).unwrap();
+    assert_eq!(d, [12345, 1]);
+}

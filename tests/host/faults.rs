@@ -1,0 +1,154 @@
+//! Undefined behaviour is a report that says what, where and which thread; a hang is a report too.
+
+use ptx_dsl::prelude::*;
+
+/// Runs a body on one thread and returns the report.
+macro_rules! fault {
+    ($header_sm:ident, $launch:expr, { $($body:tt)* }) => {{
+        let k = ptx!(<$header_sm, ptx 8.6> |d: &mut [u32]| {
+            .reg .pred %p, %q;
+            .reg .b32 %r<8>;
+            .reg .b64 %pd, %rd<8>;
+            .reg .b128 %rq;
+            .shared .align 16 .b8 buf[32];
+            .shared .align 8 .b64 mb;
+            ld.param.u64 %pd, [d];
+            $($body)*
+        });
+        let mut d = [0u32; 8];
+        k.launch(&Host::new(), $launch, (&mut d,)).expect_err("the kernel must fault").to_string()
+    }};
+}
+
+fn says(report: &str, words: &[&str]) {
+    for word in words {
+        assert!(report.contains(word), "`{word}` is not in:\n{report}");
+    }
+}
+
+fn one() -> Launch {
+    Launch::grid(1).block(1)
+}
+
+#[test]
+fn out_of_bounds_names_the_statement_and_the_thread() {
+    let report = fault!(sm_90, Launch::grid(2).block(64), {
+        mov.u32 %r0, %tid.x;
+        mul.wide.u32 %rd0, %r0, 4;
+        add.u64 %rd0, %rd0, %pd;
+        st.global.u32 [%rd0], %r0;
+    });
+    says(&report, &["st.global.u32 [%rd0], %r0;", "faults.rs", "32"]);
+}
+
+#[test]
+fn misaligned_and_read_only_accesses_are_reported() {
+    says(&fault!(sm_90, one(), { st.global.u32 [%pd + 2], 1; }), &["align"]);
+    says(&fault!(sm_90, one(), { mov.u32 %r0, 1000000; ld.shared.u32 %r1, [%r0]; }), &["ld.shared"]);
+    says(&fault!(sm_90, one(), { mov.u64 %rd0, 0; ld.global.u32 %r1, [%rd0]; }), &["ld.global"]);
+}
+
+#[test]
+fn mbarrier_misuse_is_reported() {
+    says(&fault!(sm_90, one(), { mbarrier.arrive.shared::cta.b64 _, [mb]; }), &["mbarrier", "init"]);
+    says(
+        &fault!(sm_90, one(), {
+            mbarrier.init.shared::cta.b64 [mb], 1;
+            mbarrier.inval.shared::cta.b64 [mb];
+            mbarrier.test_wait.parity.shared::cta.b64 %p, [mb], 0;
+        }),
+        &["mbarrier"],
+    );
+    says(
+        &fault!(sm_90, one(), {
+            mbarrier.init.shared::cta.b64 [mb], 1;
+            mbarrier.arrive_drop.noComplete.shared::cta.b64 %rd0, [mb], 1;
+        }),
+        &["noComplete"],
+    );
+    says(
+        &fault!(sm_90, one(), {
+            mbarrier.init.shared::cta.b64 [mb], 2;
+            mbarrier.arrive.shared::cta.b64 _, [mb], 3;
+        }),
+        &["pending"],
+    );
+}
+
+#[test]
+fn cluster_launch_control_misuse_is_reported() {
+    // A second request after a failed response was seen.
+    let report = fault!(sm_100, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
+    W:
+        mbarrier.try_wait.shared::cta.b64 %p, [mb], %rd0;
+        @!%p bra W;
+        ld.shared.b128 %rq, [buf];
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
+    });
+    says(&report, &["try_cancel", "failed"]);
+    // The id of a cluster that was not cancelled.
+    let report = fault!(sm_100, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
+    W:
+        mbarrier.try_wait.shared::cta.b64 %p, [mb], %rd0;
+        @!%p bra W;
+        ld.shared.b128 %rq, [buf];
+        clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %rq;
+    });
+    says(&report, &["get_first_ctaid"]);
+}
+
+#[test]
+fn a_deadlock_says_who_waits_for_what() {
+    // Warp 1 never comes to the barrier that warp 0 waits at: it waits for an mbarrier that nobody arrives on.
+    let report = fault!(sm_90, Launch::grid(1).block(64), {
+        setp.eq.u32 %p, %r0, 1;
+        mov.u32 %r0, %tid.x;
+        setp.eq.u32 %p, %r0, 0;
+        @%p mbarrier.init.shared::cta.b64 [mb], 7;
+        bar.sync 0;
+        setp.ge.u32 %p, %r0, 32;
+        @%p bra OTHER;
+        bar.sync 3;
+        bra END;
+    OTHER:
+        mbarrier.try_wait.parity.shared::cta.b64 %q, [mb], 0;
+        @!%q bra OTHER;
+    END:
+    });
+    says(&report, &["deadlock", "barrier 3", "mbarrier", "7"]);
+}
+
+#[test]
+fn an_endless_loop_ends_by_its_budget() {
+    let report = fault!(sm_90, one().step_limit(10_000), {
+    FOREVER:
+        add.u32 %r0, %r0, 1;
+        bra FOREVER;
+    });
+    says(&report, &["FOREVER", "10000"]);
+}
+
+#[test]
+fn trap_ends_the_launch() {
+    says(&fault!(sm_90, one(), { trap; }), &["trap"]);
+}
+
+#[test]
+fn what_the_host_cannot_run_yet_is_named() {
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .b64 %p;
+        .shared .align 8 .b64 mb;
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        cp.async.mbarrier.arrive.shared::cta.b64 [mb];
+    });
+    let error = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err().to_string();
+    says(&error, &["cp.async.mbarrier.arrive", "line"]);
+}

@@ -1,0 +1,100 @@
+//! What a launch refuses, and untyped arguments.
+
+use ptx_dsl::prelude::*;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry fixed(.param .u32 n) .reqntid 64, 2 { ret; }
+    .visible .entry pairs(.param .u32 n) .reqnctapercluster 2 { ret; }
+    .visible .entry narrow() .maxntid 128 { ret; }
+    .visible .entry copy(
+        .param .u64 .ptr .global .align 16 from,
+        .param .u64 .ptr .global .align 16 to,
+        .param .align 8 .b8 shape[12])
+    {
+        .reg .pred %p;
+        .reg .b32 %i, %n, %v, %k;
+        .reg .b64 %a, %b, %o;
+        ld.param.u64 %a, [from];
+        ld.param.u64 %b, [to];
+        ld.param.u32 %n, [shape];
+        ld.param.u32 %k, [shape + 8];
+        mov.u32 %i, %tid.x;
+        setp.ge.u32 %p, %i, %n;
+        @%p ret;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %a, %a, %o;
+        add.u64 %b, %b, %o;
+        ld.global.u32 %v, [%a];
+        add.u32 %v, %v, %k;
+        st.global.u32 [%b], %v;
+        ret;
+    }
+}
+
+fn refused(result: Result<Report, ptx_dsl::Error>, words: &[&str]) {
+    let error = result.expect_err("the launch must be refused").to_string();
+    for word in words {
+        assert!(error.contains(word), "`{word}` is not in: {error}");
+    }
+}
+
+#[test]
+fn launches_that_contradict_the_kernel_are_refused() {
+    let host = Host::new();
+    fixed.launch(&host, Launch::grid(1).block((64, 2)), (1,)).unwrap();
+    fixed.launch(&host, Launch::grid(1), (1,)).unwrap();
+    refused(fixed.launch(&host, Launch::grid(1).block(64), (1,)), &[".reqntid"]);
+    refused(pairs.launch(&host, Launch::grid(3).block(32), (1,)), &["3", "2"]);
+    refused(pairs.launch(&host, Launch::grid(4).block(32).cluster(4), (1,)), &[".reqnctapercluster"]);
+    refused(narrow.launch(&host, Launch::grid(1).block(129), ()), &[".maxntid"]);
+    refused(pairs.launch(&host, Launch::grid(2).block(1025), (1,)), &["1024"]);
+    refused(pairs.launch(&host, Launch::grid(2).block(0), (1,)), &["0"]);
+    refused(pairs.launch(&host, Launch::grid(2).block(32).dynamic_shared(300 << 10), (1,)), &["shared"]);
+}
+
+#[test]
+fn raw_arguments_reach_buffers_and_structs() {
+    let host = Host::new();
+    let from: Vec<u8> = (0..8u32).flat_map(|i| (i * 7).to_le_bytes()).collect();
+    let mut to = vec![0u8; 32];
+    let mut shape = Vec::new();
+    [8u32, 0, 5].iter().for_each(|v| shape.extend(v.to_le_bytes()));
+    copy.launch_raw(
+        &host,
+        Launch::grid(1).block(32),
+        &mut [Arg::read_only(&from), Arg::buffer(&mut to), Arg::value(&shape)],
+    )
+    .unwrap();
+    for i in 0..8u32 {
+        assert_eq!(to[4 * i as usize..][..4], (i * 7 + 5).to_le_bytes());
+    }
+    // The same, typed.
+    let (a, mut b) = ([1u32, 2, 3], [0u32; 3]);
+    let mut bytes = [0u8; 12];
+    bytes[0] = 3;
+    copy.launch(&host, Launch::grid(1).block(32), (&a, &mut b, bytes)).unwrap();
+    assert_eq!(b, a);
+}
+
+#[test]
+fn raw_arguments_are_checked() {
+    let host = Host::new();
+    let mut to = vec![0u8; 32];
+    let shape = [0u8; 12];
+    let one = || Launch::grid(1).block(1);
+    refused(copy.launch_raw(&host, one(), &mut [Arg::buffer(&mut to)]), &["3", "1"]);
+    let (from, mut to) = ([0u8; 32], [0u8; 32]);
+    refused(
+        copy.launch_raw(&host, one(), &mut [Arg::read_only(&from), Arg::buffer(&mut to), Arg::value([0u8; 8])]),
+        &["shape", "12", "8"],
+    );
+    refused(
+        copy.launch_raw(&host, one(), &mut [Arg::read_only(&from), Arg::buffer_at(&mut to, 4), Arg::value(shape)]),
+        &["to", "16"],
+    );
+    refused(
+        copy.launch_raw(&host, one(), &mut [Arg::value(0u64.to_le_bytes()), Arg::buffer(&mut to), Arg::buffer(&mut [0u8; 12])]),
+        &["shape"],
+    );
+}

@@ -1,0 +1,149 @@
+//! State spaces, vectors, atomics, generic addresses.
+
+use ptx_dsl::prelude::*;
+
+#[test]
+fn shared_memory_reverses_a_block() {
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .b32 %i, %j, %v;
+        .reg .b64 %pd, %o;
+        .shared .align 4 .b32 buf[96];
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        ld.global.u32 %v, [%pd];
+        mov.u32 %j, buf;
+        mad.lo.u32 %j, %i, 4, %j;
+        st.shared.u32 [%j], %v;
+        bar.sync 0;
+        sub.u32 %i, 95, %i;
+        mov.u32 %j, buf;
+        mad.lo.u32 %j, %i, 4, %j;
+        ld.shared.u32 %v, [%j];
+        st.global.u32 [%pd], %v;
+    });
+    let mut d: Vec<u32> = (0..96).collect();
+    k.launch(&Host::new(), Launch::grid(1).block(96), (&mut d,)).unwrap();
+    assert!(d.iter().rev().copied().eq(0..96));
+}
+
+#[test]
+fn narrow_loads_extend_as_their_type_says() {
+    let k = ptx!(<sm_90, ptx 8.0> |x: &[u8], d: &mut [u32]| {
+        .reg .b32 %a, %b, %c, %e;
+        .reg .b64 %p, %q;
+        ld.param.u64 %p, [x];
+        ld.param.u64 %q, [d];
+        ld.global.u8 %a, [%p];
+        ld.global.s8 %b, [%p];
+        ld.global.u16 %c, [%p+2];
+        ld.global.s16 %e, [%p+2];
+        st.global.v4.u32 [%q], {%a, %b, %c, %e};
+    });
+    let mut d = [0u32; 4];
+    k.launch(&Host::new(), Launch::grid(1).block(1), (&[0x80u8, 0, 0xfe, 0xff], &mut d)).unwrap();
+    assert_eq!(d, [0x80, 0xffff_ff80, 0xfffe, 0xffff_fffe]);
+}
+
+#[test]
+fn atomics_count_every_thread_once() {
+    let k = ptx!(<sm_90, ptx 8.0> |bins: &mut [u32], last: &mut [u32]| {
+        .reg .b32 %i, %b, %old;
+        .reg .b64 %p, %q, %o;
+        ld.param.u64 %p, [bins];
+        ld.param.u64 %q, [last];
+        mov.u32 %i, %tid.x;
+        mad.lo.u32 %i, %ctaid.x, 128, %i;
+        rem.u32 %b, %i, 7;
+        mul.wide.u32 %o, %b, 4;
+        add.u64 %p, %p, %o;
+        atom.global.add.u32 %old, [%p], 1;
+        red.global.max.u32 [%q], %i;
+    });
+    let (mut bins, mut last) = ([0u32; 7], [0u32]);
+    k.launch(&Host::new(), Launch::grid(10).block(128), (&mut bins, &mut last)).unwrap();
+    let mut expected = [0u32; 7];
+    (0..1280).for_each(|i| expected[i % 7] += 1);
+    assert_eq!((bins, last[0]), (expected, 1279));
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .const .align 4 .u32 weights[4] = { 1, 10, 100, 1000 };
+    .global .align 4 .u32 counter = 41;
+    .visible .entry spaces(.param .u64 .ptr .global .align 8 d: &mut [u64]) {
+        .reg .pred %p, %q;
+        .reg .b32 %r, %s;
+        .reg .b64 %pd, %g, %x, %v;
+        .local .align 8 .b64 mine[2];
+        .shared .align 8 .b64 ours[2];
+        ld.param.u64 %pd, [d];
+        // Constants.
+        ld.const.u32 %r, [weights + 8];
+        cvt.u64.u32 %v, %r;
+        st.global.u64 [%pd], %v;
+        // A module-scope variable, through its generic address.
+        mov.u64 %g, counter;
+        ld.u32 %s, [%g];
+        add.u32 %s, %s, 1;
+        st.global.u32 [counter], %s;
+        ld.global.u32 %s, [%g];
+        cvt.u64.u32 %v, %s;
+        st.global.u64 [%pd + 8], %v;
+        // Local and shared through generic addresses.
+        cvta.local.u64 %g, mine;
+        st.u64 [%g + 8], 7;
+        ld.local.u64 %v, [mine + 8];
+        st.global.u64 [%pd + 16], %v;
+        mov.u64 %x, ours;
+        cvta.shared.u64 %g, %x;
+        st.shared.u64 [ours], 9;
+        ld.u64 %v, [%g];
+        st.global.u64 [%pd + 24], %v;
+        isspacep.shared %p, %g;
+        isspacep.global %q, %g;
+        selp.u64 %v, 1, 0, %p;
+        selp.u64 %x, 2, 0, %q;
+        add.u64 %v, %v, %x;
+        st.global.u64 [%pd + 32], %v;
+        cvta.to.shared.u64 %x, %g;
+        ld.shared.u64 %v, [%x];
+        st.global.u64 [%pd + 40], %v;
+        ret;
+    }
+}
+
+#[test]
+fn every_state_space_is_reached_directly_and_generically() {
+    let mut d = [0u64; 6];
+    spaces.launch(&Host::new(), Launch::grid(1).block(1), (&mut d,)).unwrap();
+    assert_eq!(d, [100, 42, 7, 9, 1, 9]);
+}
+
+#[test]
+fn dynamic_shared_memory_follows_the_static() {
+    ptx! {
+        <sm_90, ptx 8.0>
+        .extern .shared .align 16 .b8 dynamic[];
+        .visible .entry dyn_shared(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
+            .reg .b32 %a, %v;
+            .reg .b64 %pd;
+            .shared .b32 fixed;
+            ld.param.u64 %pd, [d];
+            st.shared.u32 [fixed], 5;
+            mov.u32 %a, dynamic;
+            st.shared.u32 [%a + 60], 6;
+            ld.shared.u32 %v, [fixed];
+            st.global.u32 [%pd], %v;
+            ld.shared.u32 %v, [%a + 60];
+            st.global.u32 [%pd + 4], %v;
+            mov.u32 %v, %dynamic_smem_size;
+            st.global.u32 [%pd + 8], %v;
+            ret;
+        }
+    }
+    let mut d = [0u32; 3];
+    dyn_shared.launch(&Host::new(), Launch::grid(1).block(1).dynamic_shared(64), (&mut d,)).unwrap();
+    assert_eq!(d, [5, 6, 64]);
+}

@@ -1,0 +1,87 @@
+//! Instructions of a whole warp.
+
+use ptx_dsl::prelude::*;
+
+#[test]
+fn shuffles_sum_a_warp() {
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .pred %p;
+        .reg .b32 %i, %v, %t;
+        .reg .b64 %pd, %o;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        ld.global.u32 %v, [%pd];
+        shfl.sync.bfly.b32 %t, %v, 16, 31, 0xffffffff;
+        add.u32 %v, %v, %t;
+        shfl.sync.bfly.b32 %t, %v, 8, 31, 0xffffffff;
+        add.u32 %v, %v, %t;
+        shfl.sync.bfly.b32 %t, %v, 4, 31, 0xffffffff;
+        add.u32 %v, %v, %t;
+        shfl.sync.bfly.b32 %t, %v, 2, 31, 0xffffffff;
+        add.u32 %v, %v, %t;
+        shfl.sync.bfly.b32 %t, %v, 1, 31, 0xffffffff;
+        add.u32 %v, %v, %t;
+        shfl.sync.up.b32 %t|%p, %i, 3, 0, 0xffffffff;
+        @%p add.u32 %v, %v, %t;
+        st.global.u32 [%pd], %v;
+    });
+    let mut d: Vec<u32> = (0..64).map(|i| i * i).collect();
+    k.launch(&Host::new(), Launch::grid(1).block(64), (&mut d,)).unwrap();
+    for w in 0..2u32 {
+        let sum: u32 = (w * 32..w * 32 + 32).map(|i| i * i).sum();
+        for l in 0..32 {
+            let t = w * 32 + l;
+            assert_eq!(d[t as usize], sum + if l >= 3 { t - 3 } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn votes_matches_and_reductions_see_the_members() {
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .pred %p, %q, %e;
+        .reg .b32 %i, %v, %b, %m, %r, %l;
+        .reg .b64 %pd, %o;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %laneid;
+        mul.wide.u32 %o, %i, 16;
+        add.u64 %pd, %pd, %o;
+        and.b32 %v, %i, 3;
+        setp.eq.u32 %p, %v, 1;
+        vote.sync.ballot.b32 %b, %p, 0xffffffff;
+        match.any.sync.b32 %m, %v, 0xffffffff;
+        redux.sync.add.u32 %r, %i, 0xffffffff;
+        elect.sync %l|%e, 0xfffffff0;
+        selp.u32 %l, 99, %l, %e;
+        st.global.v4.u32 [%pd], {%b, %m, %r, %l};
+    });
+    // Lanes 0 to 3 are not members of the election: run it with all lanes that are.
+    let mut d = vec![0u32; 128];
+    let error = k.launch(&Host::new(), Launch::grid(1).block(32), (&mut d,)).unwrap_err();
+    assert!(error.to_string().contains("membermask"), "{error}");
+
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .pred %p, %e;
+        .reg .b32 %i, %v, %b, %m, %r, %l;
+        .reg .b64 %pd, %o;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %laneid;
+        mul.wide.u32 %o, %i, 16;
+        add.u64 %pd, %pd, %o;
+        and.b32 %v, %i, 3;
+        setp.eq.u32 %p, %v, 1;
+        vote.sync.ballot.b32 %b, %p, 0xffffffff;
+        match.any.sync.b32 %m, %v, 0xffffffff;
+        redux.sync.add.u32 %r, %i, 0xffffffff;
+        elect.sync %l|%e, 0xffffffff;
+        selp.u32 %l, 99, %l, %e;
+        st.global.v4.u32 [%pd], {%b, %m, %r, %l};
+    });
+    k.launch(&Host::new(), Launch::grid(1).block(32), (&mut d,)).unwrap();
+    for l in 0..32 {
+        let elected = if l == 0 { 99 } else { 0 };
+        assert_eq!(d[4 * l..4 * l + 4], [0x2222_2222, 0x1111_1111 << (l % 4), 496, elected]);
+    }
+}

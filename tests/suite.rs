@@ -1,0 +1,9 @@
+//! The integration tests, one binary: host semantics through real kernels, compile errors through rustc, printed PTX
+//! through ptxas, and the parity of the table with the runtime.
+
+mod host;
+mod modules;
+mod parity;
+#[path = "support/ptxas.rs"]
+mod ptxas;
+mod ui;

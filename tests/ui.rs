@@ -1,0 +1,12 @@
+//! One file per mistake, named by it, seen through rustc: the message and the token it points at.
+
+/// The snapshots belong to the pinned toolchain; on another channel rustc words and draws things differently.
+#[test]
+fn mistakes_are_refused_where_they_stand() {
+    let version = rustc_version::version_meta().expect("rustc has a version");
+    if version.channel != rustc_version::Channel::Stable || (version.semver.major, version.semver.minor) != (1, 95) {
+        eprintln!("skipped: the snapshots of tests/ui are of rustc 1.95, this is {}", version.semver);
+        return;
+    }
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

@@ -1,0 +1,21 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .func f(.reg .u32 a, .reg .u32 b) { ret; }
+    .visible .entry k() {
+        .reg .pred %p, %q;
+        .reg .b16 %h;
+        .reg .b32 %r<4>;
+        .reg .b64 %rd<4>;
+        .reg .b128 %rq;
+        .reg .f32 %f<4>;
+        .reg .f64 %d<4>;
+        .shared .align 16 .b8 tile[256];
+        .shared .align 8 .b64 mb;
+        call f, (%r1);
+        ret;
+    }
+}
+
+fn main() {}

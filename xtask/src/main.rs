@@ -1,0 +1,35 @@
+//! `cargo xtask test | ci | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+
+mod ptxas;
+mod steps;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  test    fetch ptxas when it is missing, then run every test of the workspace
+  ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
+  ptxas   fetch ptxas when it is missing and print its path
+
+PTXAS=<path> names an assembler of your own.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => steps::test(steps::in_ci()),
+        ["ci"] => steps::ci(),
+        ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Where ptxas comes from: `PTXAS`, then `target/ptxas`, then pip. The tests look in the same two places
+//! (`tests/support/ptxas.rs`).
+
+use std::env::consts::EXE_SUFFIX;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The pinned release: what it accepts is part of what the tests expect.
+const PACKAGE: &str = "nvidia-cuda-nvcc==13.5.37";
+/// What pip leaves beside the installed files; tells the pinned release from an older one.
+const MARK: &str = "nvidia_cuda_nvcc-13.5.37.dist-info";
+
+/// The assembler's path, installed with pip when there is none yet; the error is one line.
+pub fn find_or_fetch() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
+        // Tests run in their package's directory, not in this one.
+        let path = std::path::absolute(path).map_err(|error| format!("PTXAS: {error}"))?;
+        return if runs(&path) { Ok(path) } else { Err(format!("PTXAS={} does not run", path.display())) };
+    }
+    let directory = root().join("target").join("ptxas");
+    if let Some(path) = installed(&directory) {
+        return Ok(path);
+    }
+    fetch(&directory)?;
+    installed(&directory).ok_or_else(|| format!("{PACKAGE} holds no ptxas that runs on this machine"))
+}
+
+/// The workspace's root: this package's parent.
+pub fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// The wheel's layout is `nvidia/cu<major>/bin/ptxas`.
+fn installed(directory: &Path) -> Option<PathBuf> {
+    if !directory.join(MARK).is_dir() {
+        return None;
+    }
+    let versions = std::fs::read_dir(directory.join("nvidia")).ok()?;
+    let candidates = versions.flatten().map(|entry| entry.path().join("bin").join(format!("ptxas{EXE_SUFFIX}")));
+    candidates.filter(|path| path.is_file()).find(|path| runs(path))
+}
+
+/// Installs beside the final place and renames, so that an interrupted download is not taken for an installation.
+fn fetch(directory: &Path) -> Result<(), String> {
+    let partial = directory.with_file_name(format!("ptxas-partial-{}", std::process::id()));
+    eprintln!("fetching {PACKAGE} into {}", directory.display());
+    let output = Command::new("python3")
+        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--target"])
+        .arg(&partial)
+        .arg(PACKAGE)
+        .stdin(Stdio::null())
+        .output();
+    let result = match output {
+        Err(error) => Err(format!("python3 cannot be run: {error}")),
+        Ok(output) if !output.status.success() => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let reason = text.lines().rev().find(|line| line.starts_with("ERROR") || line.contains("No module"));
+            Err(format!("pip cannot install {PACKAGE}: {}", reason.unwrap_or("no reason given")))
+        }
+        Ok(_) => {
+            // Another release, or one that does not work, gives way.
+            let _ = std::fs::remove_dir_all(directory);
+            std::fs::rename(&partial, directory).map_err(|error| format!("{}: {error}", directory.display()))
+        }
+    };
+    if result.is_err() {
+        let _ = std::fs::remove_dir_all(&partial);
+    }
+    result
+}
+
+fn runs(path: &Path) -> bool {
+    let status = Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,52 @@
+//! The commands that `test` and `ci` run, in order; the first that fails ends the run.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::ptxas;
+
+/// Whether this run is CI's, where a test that was skipped for want of ptxas is a failure.
+pub fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
+}
+
+/// Formatting, lints and documentation with warnings denied, then every test.
+pub fn ci() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"], &[])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-Dwarnings")])?;
+    test(true)
+}
+
+/// Every test of the workspace: libraries, documentation, integration tests; the examples are built.
+pub fn test(strict: bool) -> Result<(), String> {
+    let mut environment = Vec::new();
+    match ptxas::find_or_fetch() {
+        Ok(path) => environment.push(("PTXAS", path.display().to_string())),
+        Err(reason) if strict || std::env::var_os("PTXAS").is_some() => return Err(format!("no ptxas: {reason}")),
+        Err(reason) => eprintln!("skipped: everything that needs ptxas ({reason})"),
+    }
+    if strict {
+        environment.push(("CI", "true".to_owned()));
+    }
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    cargo(&["test", "--workspace"], &environment)
+}
+
+/// Runs cargo in the workspace's root and says what ran and for how long.
+fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    let shown = format!("cargo {}", arguments.join(" "));
+    eprintln!("> {shown}");
+    let start = Instant::now();
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(ptxas::root())
+        .status()
+        .map_err(|error| format!("`{shown}` cannot be run: {error}"))?;
+    if !status.success() {
+        return Err(format!("`{shown}` failed"));
+    }
+    eprintln!("> {shown}: ok, {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
