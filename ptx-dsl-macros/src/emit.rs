@@ -14,7 +14,7 @@ use ptx_dsl_syntax::hir::{FuncId, Instr, Module};
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, HashMap};
 
-pub use launch::Source;
+pub use launch::{Source, rust_name};
 
 /// Addresses of functions on the host: this window, then the function's number.
 pub const FUNCTION_TAG: u64 = 5 << 56;

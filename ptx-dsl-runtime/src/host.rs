@@ -102,7 +102,7 @@ pub struct Report {
     pub clusters_launched: u64,
     /// Clusters cancelled by cluster launch control, which did not run.
     pub clusters_cancelled: u64,
-    /// Regions run.
+    /// Regions run, counted per warp.
     pub turns: u64,
     /// The scheduler's decisions, if [`Host::record`] was asked for.
     pub schedule: Vec<u32>,

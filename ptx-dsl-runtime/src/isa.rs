@@ -20,6 +20,9 @@ pub mod misc;
 pub mod sreg;
 pub mod warp;
 
+#[cfg(test)]
+mod tests;
+
 use crate::fault::{Fault, FaultKind};
 use crate::mem::address::{AddrSpace, Place, SHARED_OFFSET, WINDOW_SHIFT, resolve};
 use crate::qual::{Q, q};

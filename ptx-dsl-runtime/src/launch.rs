@@ -135,7 +135,7 @@ impl CancelHandle {
     }
 }
 
-/// Regions a launch may run if it does not say: an endless loop ends within a minute or so.
+/// Regions a launch may run, counted per warp, if it does not say: an endless loop ends within a minute or so.
 pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
 
 /// Dimensions and limits of a launch.
@@ -180,7 +180,7 @@ impl Launch {
         self
     }
 
-    /// How many regions may run, over all warps.
+    /// How many regions (pieces of code between branches and waits) may run, counted per warp.
     pub fn step_limit(mut self, regions: u64) -> Self {
         self.step_limit = regions;
         self

@@ -162,3 +162,38 @@ impl Monitor for Checked {
         machine::drive(body, x)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
+
+    fn access(offset: u32, bytes: u32, write: bool) -> Access {
+        let place = Place::Shared { rank: 1, offset };
+        Access { place, addr: offset as u64, bytes, write, agent: false, who: WHO }
+    }
+
+    #[test]
+    fn reads_need_writes() {
+        let mut m = Checked::default();
+        let missing = |addr| Err(FaultKind::Uninitialised { space: "shared", addr });
+        assert_eq!(m.memory(access(60, 8, false)), missing(60));
+        m.memory(access(60, 8, true)).unwrap();
+        m.memory(access(60, 8, false)).unwrap();
+        assert_eq!(m.memory(access(64, 8, false)), missing(64));
+        // another cluster takes the place
+        m.cluster(3);
+        assert_eq!(m.memory(access(60, 8, false)), missing(60));
+    }
+
+    #[test]
+    fn live_objects_are_no_ordinary_memory() {
+        let mut m = Checked::default();
+        m.sync(Sync::MbarrierInit { rank: 1, offset: 16 }, WHO).unwrap();
+        m.memory(access(8, 8, true)).unwrap();
+        assert!(matches!(m.memory(access(20, 4, true)), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
+        m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, WHO).unwrap();
+        m.memory(access(20, 4, true)).unwrap();
+    }
+}

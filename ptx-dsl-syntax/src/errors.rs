@@ -377,3 +377,7 @@ pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
 pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
     error(512, span, format!("`{name}` differs from its declaration")).label(first, "declared here").note("see PTX ISA 11.2.2")
 }
+
+pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
+    error(408, span, "registers take part in no expression").note("compute with instructions; only addresses add a constant to a register")
+}

@@ -3,9 +3,9 @@
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
 pub mod ast;
-// pub mod check;
+pub mod check;
 pub mod diag;
-// pub mod errors;
+mod errors;
 pub mod hir;
 pub mod isa;
 pub mod lex;
@@ -14,3 +14,44 @@ pub mod print;
 pub mod span;
 pub mod token;
 pub mod ty;
+
+use token::Token;
+
+/// What comes of a module.
+#[derive(Debug, Clone, Default)]
+pub struct Compiled {
+    /// As written.
+    pub ast: ast::Module,
+    /// Typed; what was broken is left out.
+    pub hir: hir::Module,
+    /// Canonical PTX.
+    pub ptx: String,
+    /// By instruction (`ast::Instr::index`): its line in `ptx`, from 1.
+    pub lines: Vec<u32>,
+    /// Everything found, in the order of the source.
+    pub diagnostics: Vec<diag::Diagnostic>,
+}
+
+impl Compiled {
+    /// Is there an error?
+    pub fn failed(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == diag::Severity::Error)
+    }
+}
+
+/// Parses, checks and prints a module.
+pub fn compile(tokens: &[Token]) -> Compiled {
+    let (ast, mut diagnostics) = parse::parse(tokens);
+    let mut compiled = compile_ast(ast);
+    diagnostics.append(&mut compiled.diagnostics);
+    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+    compiled.diagnostics = diagnostics;
+    compiled
+}
+
+/// Checks and prints a module that was parsed before, or put together by the caller.
+pub fn compile_ast(ast: ast::Module) -> Compiled {
+    let (hir, diagnostics) = check::check(&ast, &check::Options::default());
+    let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
+    Compiled { ast, hir, ptx, lines, diagnostics }
+}

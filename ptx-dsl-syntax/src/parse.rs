@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
 
     /// `::`, which is two tokens.
     fn is_path(&self, n: usize) -> bool {
-        self.is_at(n, ':') && self.is_at(n + 1, ':')
+        self.is_at(n, ':') && self.is_at(n + 1, ':') && self.glued_at(n + 1)
     }
 
     /// The name of the directive or qualifier that stands here, without its dot.

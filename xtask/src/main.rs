@@ -1,5 +1,6 @@
 //! `cargo xtask test | ci | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
 
+mod assemble;
 mod ptxas;
 mod steps;
 

@@ -3,7 +3,10 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::ptxas;
+use crate::{assemble, ptxas};
+
+/// What `test` runs as well: each example checks its own result.
+const EXAMPLES: [&str; 3] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control"];
 
 /// Whether this run is CI's, where a test that was skipped for want of ptxas is a failure.
 pub fn in_ci() -> bool {
@@ -18,7 +21,8 @@ pub fn ci() -> Result<(), String> {
     test(true)
 }
 
-/// Every test of the workspace: libraries, documentation, integration tests; the examples are built.
+/// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of
+/// every kernel that any of them launched.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment = Vec::new();
     match ptxas::find_or_fetch() {
@@ -29,8 +33,20 @@ pub fn test(strict: bool) -> Result<(), String> {
     if strict {
         environment.push(("CI", "true".to_owned()));
     }
+    let assembler = environment.iter().find(|(name, _)| *name == "PTXAS").map(|(_, path)| path.clone());
+    // Every kernel that is launched leaves its PTX here.
+    let dump = ptxas::root().join("target").join("ptx-dump");
+    let _ = std::fs::remove_dir_all(&dump);
+    environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    cargo(&["test", "--workspace"], &environment)
+    cargo(&["test", "--workspace"], &environment)?;
+    for example in EXAMPLES {
+        cargo(&["run", "--quiet", "--example", example], &environment)?;
+    }
+    match assembler {
+        Some(path) => assemble::directory(path.as_ref(), &dump),
+        None => Ok(()),
+    }
 }
 
 /// Runs cargo in the workspace's root and says what ran and for how long.

@@ -19,7 +19,6 @@ pub struct Source<'a> {
     pub rust_type: &'a dyn Fn(Span) -> TokenStream,
     /// The file as the fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
-    /// Is the item public?
     pub problems: &'a std::cell::RefCell<Vec<Problem>>,
 }
 
@@ -195,6 +194,7 @@ impl Emit<'_> {
                         launch: #rt::Launch,
                         args: (#(#types,)*),
                     ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                        #rt::dump(Self::NAME, Self::PTX);
                         let (#(#names,)*) = args;
                         #rt::launch::launch::<Self, M>(host, launch, &mut [#(#args),*])
                     }
@@ -206,6 +206,7 @@ impl Emit<'_> {
                         launch: #rt::Launch,
                         args: &mut [#rt::Arg<'_>],
                     ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                        #rt::dump(Self::NAME, Self::PTX);
                         #rt::launch::launch::<Self, M>(host, launch, args)
                     }
                 }

@@ -75,8 +75,8 @@ fn shared<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u
     }
 }
 
-/// The same place in the CTA of another rank. The field holds ranks below 255; a larger one becomes 254, which no cluster
-/// has, so that the access faults.
+/// The same place in the CTA of another rank. The field holds ranks below 255; a larger one becomes 254, which no
+/// cluster has, so that the access faults.
 fn mapped(generic: bool, offset: u32, rank: u32) -> u64 {
     let addr = u64::from(rank.min(254) + 1) << RANK_SHIFT | u64::from(offset) & SHARED_OFFSET;
     if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr }

@@ -6,6 +6,7 @@
 pub mod float;
 pub mod half;
 pub mod integer;
+pub mod mixed;
 pub mod soft;
 
 use crate::qual::{Q, Ty, q};
@@ -16,11 +17,14 @@ use soft::Round;
 /// Is it an integer type (also packed, or untyped)?
 #[inline(always)]
 const fn is_integer(ty: Ty) -> bool {
-    !ty.is_float() && !matches!(ty, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2)
+    !ty.is_float() && !matches!(ty, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2 | Ty::E4m3x4 | Ty::E5m2x4)
 }
 
 #[inline(always)]
 fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
+    if mixed::handles(q) {
+        return mixed::basic(q, op, s, minus);
+    }
     match half::format(q.ty[0]) {
         Some((f, pair)) => half::basic(q, f, pair, op, s, minus),
         None => float::basic(q, op, s, minus),

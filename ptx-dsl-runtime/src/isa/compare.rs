@@ -9,7 +9,13 @@ use std::cmp::Ordering;
 #[inline(always)]
 fn holds(q: Q, order: Option<Ordering>) -> bool {
     let Some(order) = order else {
-        return q.has(q::nan) || q.has(q::equ) || q.has(q::neu) || q.has(q::ltu) || q.has(q::leu) || q.has(q::gtu) || q.has(q::geu);
+        return q.has(q::nan)
+            || q.has(q::equ)
+            || q.has(q::neu)
+            || q.has(q::ltu)
+            || q.has(q::leu)
+            || q.has(q::gtu)
+            || q.has(q::geu);
     };
     if q.has(q::eq) || q.has(q::equ) {
         order.is_eq()
@@ -58,7 +64,7 @@ fn combine<const N: usize>(q: Q, r: bool, s: &[u64; N]) -> bool {
     }
 }
 
-/// `setp`: the two predicates. For pairs they are the halves' results, else the second comes from the comparison negated.
+/// `setp`: the two predicates: of the halves for pairs, else of the comparison and of its negation.
 #[inline(always)]
 pub fn setp<const N: usize>(q: Q, s: [u64; N]) -> [u64; 2] {
     let ty = q.ty[0];
@@ -163,7 +169,8 @@ mod tests {
         assert_eq!(setp(lt(Ty::U32), [0xffff_ffff, 0]), [0, 1]);
         assert_eq!(setp(lt(Ty::S16), [0x8000, 0x7fff]), [1, 0]);
         assert_eq!(setp(lt(Ty::S64), [1 << 63, 0]), [1, 0]);
-        for (op, f) in [(q::and, (|a, b| a & b) as fn(u64, u64) -> u64), (q::or, |a, b| a | b), (q::xor, |a, b| a ^ b)] {
+        for (op, f) in [(q::and, (|a, b| a & b) as fn(u64, u64) -> u64), (q::or, |a, b| a | b), (q::xor, |a, b| a ^ b)]
+        {
             for (r, c) in [(0u64, 0u64), (0, 1), (1, 0), (1, 1)] {
                 let k = Q::new(&[q::eq, op], &[Ty::B32]);
                 assert_eq!(setp(k, [r, 1, c]), [f(r, c), f(r ^ 1, c)]);

@@ -1,4 +1,4 @@
-//! Conversions, lane by lane (manual, 9.7.9.22 `cvt` and `cvt.pack`).
+//! Conversions, lane by lane (manual, 9.7.9.21 `cvt` and 9.7.9.22 `cvt.pack`).
 
 mod small;
 

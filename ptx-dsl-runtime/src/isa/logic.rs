@@ -33,7 +33,7 @@ pub fn cnot(q: Q, [a]: [u64; 1]) -> [u64; 1] {
     [(zext(a, q.ty[0].bits()) == 0) as u64]
 }
 
-/// `lop3`: sources a, b, c, the table and, for the form with `.BoolOp`, the predicate; gives the value and the predicate.
+/// `lop3`: sources a, b, c, the table and, with `.BoolOp`, the predicate; gives the value and the predicate.
 #[inline(always)]
 pub fn lop3<const N: usize>(q: Q, s: [u64; N]) -> [u64; 2] {
     let at = |i: usize| s.get(i).copied().unwrap_or(0);
@@ -42,7 +42,9 @@ pub fn lop3<const N: usize>(q: Q, s: [u64; N]) -> [u64; 2] {
     // The table's bit 4a+2b+c.
     for i in 0..8 {
         if table >> i & 1 != 0 {
-            d |= (if i & 4 != 0 { a } else { !a }) & (if i & 2 != 0 { b } else { !b }) & (if i & 1 != 0 { c } else { !c });
+            d |= (if i & 4 != 0 { a } else { !a })
+                & (if i & 2 != 0 { b } else { !b })
+                & (if i & 1 != 0 { c } else { !c });
         }
     }
     let d = zext(d, 32);
@@ -181,6 +183,9 @@ mod tests {
         assert_eq!(not(w(&[], Ty::B16), [1]), [0xfffe]);
         assert_eq!(cnot(w(&[], Ty::B16), [0x1_0000]), [1]);
         assert_eq!(cnot(w(&[], Ty::B32), [4]), [0]);
-        assert_eq!([and(w(&[], Ty::B32), [6, 3]), or(w(&[], Ty::B32), [6, 3]), xor(w(&[], Ty::B32), [6, 3])], [[2], [7], [5]]);
+        assert_eq!(
+            [and(w(&[], Ty::B32), [6, 3]), or(w(&[], Ty::B32), [6, 3]), xor(w(&[], Ty::B32), [6, 3])],
+            [[2], [7], [5]]
+        );
     }
 }

@@ -72,7 +72,7 @@ registers! {
     #[doc = "`%reserved_smem_offset_end`"] reserved_smem_offset_end: |x, lane| 0;
     #[doc = "`%reserved_smem_offset_cap`"] reserved_smem_offset_cap: |x, lane| 0;
     #[doc = "`%total_smem_size`"] total_smem_size: |x, lane| x.shared_size().2;
-    #[doc = "`%aggr_smem_size`: with the reserved part, of which there is none"] aggr_smem_size: |x, lane| x.shared_size().2;
+    #[doc = "`%aggr_smem_size`: nothing is reserved"] aggr_smem_size: |x, lane| x.shared_size().2;
     #[doc = "`%dynamic_smem_size`"] dynamic_smem_size: |x, lane| x.shared_size().1;
     #[doc = "`%current_graph_exec`: not in a graph"] current_graph_exec: |x, lane| 0;
     #[doc = "`%perctamemoryoffset`: no such memory"] perctamemoryoffset: |x, lane| 0;

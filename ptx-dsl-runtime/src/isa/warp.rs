@@ -13,11 +13,7 @@ use crate::{Ctx, Lanes, Monitor};
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// The active lanes by the membermask they name: (membermask, lanes). A lane must be in its own mask.
-pub(super) fn groups<M: Monitor>(
-    x: &Ctx<'_, M>,
-    members: &Lanes,
-    opcode: &str,
-) -> Result<Vec<(u32, u32)>, Box<Fault>> {
+pub(super) fn groups<M: Monitor>(x: &Ctx<'_, M>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     split(x.mask, members).map_err(|lane| {
         let mask = members[lane as usize] as u32;
         let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which leaves it out");

@@ -10,7 +10,7 @@ use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
 
-/// Regions a cohort runs before others have a turn.
+/// Regions a cohort runs before others have a turn, counted per warp like all times here.
 const QUANTUM: u64 = 4096;
 
 /// Warp `warp` goes on at `pc` with the lanes of `mask`, or waits there.
@@ -170,7 +170,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     #[inline(always)]
     pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
         self.cur.pc = pc;
-        self.turns += 1;
+        self.turns += (self.cur.hi - self.cur.lo) as u64;
         if self.turns >= self.checkpoint { self.pause() } else { Ok(()) }
     }
 
@@ -338,7 +338,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         (s, d, s + d)
     }
 
-    /// Time: regions run so far.
+    /// Time: regions run so far, counted per warp.
     pub fn clock(&self) -> u64 {
         self.turns
     }

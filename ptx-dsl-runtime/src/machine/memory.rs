@@ -195,7 +195,7 @@ impl<M: Monitor> Ctx<'_, M> {
         update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
         lane: u32,
     ) -> Result<R, FaultKind> {
-        if offset % 8 != 0 {
+        if !offset.is_multiple_of(8) {
             return Err(FaultKind::Misaligned { addr: offset as u64, align: 8 });
         }
         if M::ON {

@@ -9,8 +9,7 @@ use crate::sync::mbarrier::{self, Arrive, Layout};
 use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
 
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70 };
-const BUFFER: ParamInfo =
-    ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
+const BUFFER: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
 const INFO: KernelInfo = KernelInfo {
     name: "toy",
     file: "toy.rs",
@@ -249,7 +248,9 @@ kernel!(Stuck, INFO, |x, pc, ws| {
 fn deadlock_at_a_barrier() {
     let error = run::<Stuck>(&Host::new(), Launch::grid(1).block(64), &mut [0]).unwrap_err();
     let text = error.to_string();
-    for part in ["deadlock", "threads 0 to 31", "`bar.sync 0;` (PTX line 7)", "barrier 5, 32 of 64 threads", "toy.rs:70"] {
+    for part in
+        ["deadlock", "threads 0 to 31", "`bar.sync 0;` (PTX line 7)", "barrier 5, 32 of 64 threads", "toy.rs:70"]
+    {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }
@@ -286,7 +287,9 @@ fn deadlock_at_an_mbarrier() {
     for host in seeds() {
         let error = run::<Forever>(&host, Launch::grid(1).block(64), &mut [0]).unwrap_err();
         let text = error.to_string();
-        for part in ["threads 0 to 63", "try_wait", "mbarrier 0x40", "phase 0 incomplete", "pending count 1 of 1", "tx-count 0"] {
+        for part in
+            ["threads 0 to 63", "try_wait", "mbarrier 0x40", "phase 0 incomplete", "pending count 1 of 1", "tx-count 0"]
+        {
             assert!(text.contains(part), "{part} is not in\n{text}");
         }
     }
@@ -661,4 +664,149 @@ fn launches_that_do_not_fit() {
 
     let later = run::<Later>(&Host::new(), Launch::grid(1), &mut [0]).unwrap_err().to_string();
     assert!(later.contains("`tcgen05.mma`") && later.contains("line 7"), "{later}");
+}
+
+// thread 0 of CTA 0 asks, as the bits of the first word say: for all of the cluster (1), and does not wait (2); CTA 1 ends at once
+kernel!(Careless, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            let _ = &ws;
+            if x.rank() == 1 {
+                return Ok(Next::Exit);
+            }
+            let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
+            let [how, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
+            x.site = 1;
+            for rank in 0..2 {
+                x.mbarrier(0, 64 + 8 * rank, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            }
+            let to = if how & 1 != 0 { vec![(0, 32), (1, 32)] } else { vec![(0, 32)] };
+            x.try_cancel(to, vec![(0, 64)])?;
+            Some(Next::Go(if how & 2 != 0 { 3 } else { 1 }))
+        }
+        // reads the peer's memory
+        1 => {
+            x.warp(0);
+            x.read(AddrSpace::SharedCluster, 2 << 24, 4, 0)?;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn exited_ctas_have_no_memory() {
+    // who is first depends on the seed
+    let seen = |how: u32| {
+        let of =
+            |seed| launch::<Careless, _>(&Host::new().seed(seed), Launch::grid(2).cluster(2), &mut [slice(&[how])]);
+        let faults = (0..40).filter_map(|seed| of(seed).err()?.fault().map(|f| f.kind.clone()));
+        faults.fold(Vec::new(), |mut kinds, k| {
+            if !kinds.contains(&k) {
+                kinds.push(k);
+            }
+            kinds
+        })
+    };
+    assert!(seen(0).contains(&FaultKind::ExitedCta { rank: 1 }));
+    let multicast = seen(1);
+    assert!(multicast.contains(&FaultKind::MulticastExitedCta { rank: 1 }), "{multicast:?}");
+    // nobody waits for the response
+    assert_eq!(seen(2), [FaultKind::MulticastExitedCta { rank: 0 }]);
+}
+
+// a mesh of divergent loops, named barriers and yields: every thread adds up the same numbers whatever the schedule
+kernel!(Mesh, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                lanes(m, |l| w.a[l] = (l as u32 * 7 + x.warp * 5) % 11);
+            }
+            Some(Next::Go(1))
+        }
+        1 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                let done = active(m).filter(|&l| w.a[l] == 0).fold(0, |m, l| m | 1 << l);
+                let odd = active(m & !done).filter(|&l| w.a[l] & 1 != 0).fold(0, |m, l| m | 1 << l);
+                x.branch(m & odd, 2);
+                x.branch(m & !odd & !done, 3);
+                x.branch(done, 4);
+            }
+            None
+        }
+        2 | 3 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                lanes(m, |l| {
+                    w.b[l] += w.a[l] * pc as u32;
+                    w.a[l] -= 1;
+                });
+                if pc == 3 {
+                    x.yield_now();
+                }
+            }
+            Some(Next::Go(1))
+        }
+        // pairs of warps meet
+        4 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                let id = 1 + x.warp / 2;
+                let f = wait_here(x, id, Some(64))?;
+                x.flow(f, 4, 5);
+            }
+            None
+        }
+        5 => {
+            for (k, w) in ws.iter_mut().enumerate() {
+                let m = x.warp(k);
+                lanes(m, |l| {
+                    w.b[l] += 1000;
+                    w.a[l] = w.b[l] / 1000 % 4 * 2;
+                });
+                let again = active(m).filter(|&l| w.b[l] < 3000).fold(0, |m, l| m | 1 << l);
+                x.branch(again, 1);
+                x.branch(m & !again, 6);
+            }
+            None
+        }
+        6 => {
+            for (k, w) in ws.iter().enumerate() {
+                for l in active(x.warp(k)) {
+                    let t = thread(x, l);
+                    out(x, l, t, w.b[l])?;
+                }
+            }
+            Some(Next::Go(7))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn any_schedule_gives_the_same() {
+    // one thread by itself
+    let alone = |t: u32| {
+        let (mut a, mut b) = ((t % 32 * 7 + t / 32 * 5) % 11, 0);
+        loop {
+            while a > 0 {
+                b += a * if a & 1 != 0 { 2 } else { 3 };
+                a -= 1;
+            }
+            b += 1000;
+            a = b / 1000 % 4 * 2;
+            if b >= 3000 {
+                return b;
+            }
+        }
+    };
+    let wanted: Vec<u32> = (0..512).map(alone).collect();
+    for host in seeds() {
+        let mut v = vec![0; 512];
+        run::<Mesh>(&host, Launch::grid(1).block(512), &mut v).unwrap();
+        assert_eq!(v, wanted);
+    }
 }

@@ -9,8 +9,11 @@ pub enum RedOp {
     Or,
 }
 
+/// Results kept. Between a generation and the moment its threads look, the other warps of a region may complete some more.
+const KEPT: usize = 64;
+
 /// One barrier.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Barrier {
     /// Completions so far.
     pub generation: u32,
@@ -23,24 +26,8 @@ pub struct Barrier {
     /// threads that gave a predicate, and those with true
     votes: u32,
     ayes: u32,
-    /// results of the last two generations, by the low bit of the number
-    results: [u64; 2],
-}
-
-impl Default for Barrier {
-    fn default() -> Self {
-        Barrier {
-            generation: 0,
-            arrived: [0; 32],
-            threads: 0,
-            open: false,
-            count: None,
-            red: None,
-            votes: 0,
-            ayes: 0,
-            results: [0; 2],
-        }
-    }
+    /// results of the last generations, by number modulo `KEPT`; empty until there is a first reduction
+    results: Vec<u64>,
 }
 
 impl Barrier {
@@ -55,7 +42,7 @@ impl Barrier {
         total: u32,
     ) -> Result<u32, String> {
         if let Some(n) = count
-            && (n == 0 || n % 32 != 0)
+            && (n == 0 || !n.is_multiple_of(32))
         {
             return Err(format!("the thread count {n} is not a positive multiple of the warp size"));
         }
@@ -101,14 +88,19 @@ impl Barrier {
             }
         };
         if complete {
-            self.results[self.generation as usize & 1] = match self.red {
-                None => 0,
-                Some(RedOp::Popc) => self.ayes as u64,
-                Some(RedOp::And) => (self.ayes == self.votes) as u64,
-                Some(RedOp::Or) => (self.ayes > 0) as u64,
-            };
-            *self =
-                Barrier { generation: self.generation.wrapping_add(1), results: self.results, ..Barrier::default() };
+            if self.red.is_some() && self.results.is_empty() {
+                self.results = vec![0; KEPT];
+            }
+            if let Some(result) = self.results.get_mut(self.generation as usize % KEPT) {
+                *result = match self.red {
+                    None => 0,
+                    Some(RedOp::Popc) => self.ayes as u64,
+                    Some(RedOp::And) => (self.ayes == self.votes) as u64,
+                    Some(RedOp::Or) => (self.ayes > 0) as u64,
+                };
+            }
+            let (generation, results) = (self.generation.wrapping_add(1), std::mem::take(&mut self.results));
+            *self = Barrier { generation, results, ..Barrier::default() };
         }
         Ok(complete)
     }
@@ -132,7 +124,7 @@ impl Barrier {
 
     /// What `bar.red` of a complete generation gave.
     pub fn result(&self, generation: u32) -> u64 {
-        self.results[generation as usize & 1]
+        self.results.get(generation as usize % KEPT).copied().unwrap_or(0)
     }
 
     /// Arrivals counted so far and the explicit count, for reports.
@@ -168,6 +160,17 @@ mod tests {
         b.arrive((1, 0xf), Some(64), None, &live, 68).unwrap();
         assert!(b.passed(g));
         assert!(b.arrive((1, 0xf), Some(33), None, &live, 68).is_err());
+    }
+
+    #[test]
+    fn results_outlast_the_next_generations() {
+        let mut b = Barrier::default();
+        let live = [ALL; 32];
+        for warp in 0..32 {
+            let g = b.arrive((warp, ALL), Some(32), Some((RedOp::Popc, (1 << warp) - 1)), &live, 1024).unwrap();
+            assert_eq!((g, b.passed(g)), (warp, true));
+        }
+        assert!((0..32).all(|g| b.result(g) == g as u64));
     }
 
     #[test]

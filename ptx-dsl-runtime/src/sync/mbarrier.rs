@@ -290,7 +290,9 @@ mod tests {
     use Op::*;
 
     /// The word after, and whether the phase completed.
-    fn apply(word: u64, op: Op) -> Result<(u64, bool), MbarrierError> {
+    type After = Result<(u64, bool), MbarrierError>;
+
+    fn apply(word: u64, op: Op) -> After {
         let go = |count, drop, no_complete, expect_tx| {
             let (next, r) = arrive(word, count, Arrive { drop, no_complete, expect_tx })?;
             Ok((next, r.completed))
@@ -316,7 +318,7 @@ mod tests {
         let count = |count| Err(MbarrierError::Count { count, max: 1_048_575 });
         let tx = |tx| Err(MbarrierError::TxCount { tx });
         #[rustfmt::skip]
-        let table: &[(u64, Op, Result<(u64, bool), MbarrierError>)] = &[
+        let table: &[(u64, Op, After)] = &[
             // arrivals count down; the last one completes the phase and reloads the count
             (w(0, 3, 3, 0), On(1), Ok((w(0, 2, 3, 0), false))),
             (w(0, 2, 3, 0), On(2), Ok((w(1, 3, 3, 0), true))),

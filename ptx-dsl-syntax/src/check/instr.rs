@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{Form, OpForm, Shape};
-use crate::isa::{FAMILIES, Instr, Rule, Targets, When};
+use crate::isa::{FAMILIES, Instr, Role, Rule, Targets, When};
 use crate::parse::errors::nearest;
 use crate::span::Span;
 use crate::ty::Ty;
@@ -171,7 +171,7 @@ impl Checker {
             }
             quals.push(dotted);
         }
-        let mut at = Attempt::new(entry, form, fit, words, &quals, ast.span);
+        let mut at = Attempt::new(entry, form, fit, words, &quals);
         let args = if entry.opcode == "call" {
             self.call(&mut at, ast)
         } else {
@@ -179,6 +179,10 @@ impl Checker {
         };
         let mut errors = std::mem::take(&mut at.errors);
         let badness = at.badness;
+        if at.silent && errors.is_empty() {
+            // A declaration was refused, and was reported where it stands.
+            return Err((0, errors));
+        }
         let typed = hir::Instr {
             index: ast.index,
             family,
@@ -269,7 +273,7 @@ impl Checker {
     /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
     fn companions(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         for (names, qualifiers) in COMPANIONS {
-            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name)) else { continue };
+            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src) else { continue };
             let given = typed.operand(spec.name);
             let written = qualifiers.iter().find(|q| typed.has(q));
             match (given, written) {

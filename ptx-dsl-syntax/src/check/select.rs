@@ -4,7 +4,7 @@ use crate::ast::Word;
 use crate::diag::Diagnostic;
 use crate::errors;
 use crate::isa::Instr;
-use crate::isa::syntax::{Form, is_space, is_type};
+use crate::isa::syntax::{Form, Slot, is_space, is_type};
 use crate::parse::errors::nearest;
 use crate::span::Span;
 
@@ -144,6 +144,10 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     }
     for s in &fit.missing {
         let slot = &form.slots[*s as usize];
+        if let Some(d) = half_of_ordering(slot, &known, forms, section) {
+            out.push(d);
+            continue;
+        }
         // What other forms as near take instead counts too.
         let mut alts: Vec<&str> = slot.alts.iter().map(|a| a.as_ref()).collect();
         for (_, f) in forms.iter().filter(|(e, _)| e.section == section) {
@@ -162,4 +166,24 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
         out.push(errors::not_together(last, opcode, words.last().map_or("", |w| &w.text), None, form.line, section));
     }
     out
+}
+
+const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];
+const SCOPES: &[&str] = &["cta", "cluster", "gpu", "sys"];
+
+/// An ordering without its scope, or a scope without its ordering, where the form has both as required qualifiers (`ld`).
+fn half_of_ordering(slot: &Slot, known: &[Word], forms: &[(&'static Instr, &Form)], section: &str) -> Option<Diagnostic> {
+    let all = |words: &[&str]| slot.alts.iter().all(|a| words.contains(&a.as_ref()));
+    let given = |words: &[&str]| known.iter().find(|w| words.contains(&w.text.as_str()));
+    if all(SCOPES) {
+        let word = given(ORDERINGS)?;
+        return Some(errors::incomplete_group(word.span, &word.text, ".scope", ".sem", &slot.alts, true, section));
+    }
+    if all(ORDERINGS) {
+        let word = given(SCOPES)?;
+        let possible = |o: &&&str| forms.iter().any(|(_, f)| f.slots.iter().any(|s| s.alts.iter().any(|a| a == **o)));
+        let orderings: Vec<&str> = ORDERINGS.iter().filter(possible).copied().collect();
+        return Some(errors::incomplete_group(word.span, &word.text, ".sem", ".scope", &orderings, false, section));
+    }
+    None
 }

@@ -1,7 +1,7 @@
 //! Declarations of variables, registers and parameters (PTX ISA 5.1 to 5.5).
 
 use super::module::SPACES;
-use super::{Parser, Res, errors};
+use super::{Parser, Res, Stop, errors};
 use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
 use crate::token::Tok;
@@ -56,41 +56,44 @@ const ATTRIBUTES: [&str; 6] = ["align", "v2", "v4", "v8", "ptr", "attribute"];
 impl Parser<'_> {
     /// A declaration with its `;`.
     pub(super) fn variable(&mut self, linkage: Vec<Word>, start: Span) -> Res<VarDecl> {
+        let from = self.pos;
         let mut var = self.declaration_head(linkage, start)?;
-        loop {
-            match self.declarator() {
-                Ok(d) => var.names.push(d),
-                Err(stop) => return self.salvage(var).ok_or(stop),
-            }
-            if !self.eat(',') {
-                break;
+        if self.declarators(&mut var).is_err() {
+            let broken = self.pos;
+            self.salvage(&mut var, from);
+            if var.names.is_empty() {
+                // Nothing is declared: the caller skips the statement.
+                self.pos = broken;
+                return Err(Stop);
             }
         }
         var.span = start.to(self.before());
-        if self.semicolon().is_err() {
-            return self.salvage(var).ok_or(super::Stop);
-        }
         Ok(var)
     }
 
-    /// The list of names is broken: takes every name up to the `;` nevertheless, so that they are not called undeclared.
-    fn salvage(&mut self, mut var: VarDecl) -> Option<VarDecl> {
-        self.peek()?;
-        while let Some(tok) = self.peek() {
-            match tok {
-                Tok::Punct(';') => {
-                    self.pos += 1;
-                    break;
-                }
-                Tok::Punct('{' | '}') => break,
-                Tok::Word(text) => {
-                    let name = Word { text: text.clone(), span: self.bump() };
-                    var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None });
-                }
-                _ => self.pos += 1,
+    fn declarators(&mut self, var: &mut VarDecl) -> Res<()> {
+        loop {
+            self.declarator(&mut var.names)?;
+            if !self.eat(',') {
+                return self.semicolon();
             }
         }
-        (!var.names.is_empty()).then_some(var)
+    }
+
+    /// The list of names is broken: takes the others up to the `;` nevertheless, so that they are not called undeclared.
+    fn salvage(&mut self, var: &mut VarDecl, from: usize) {
+        let broken = self.pos;
+        let initialised = self.tokens[from..broken].iter().any(|t| t.kind == Tok::Punct('='));
+        self.skip_statement(from);
+        if initialised {
+            return;
+        }
+        for token in &self.tokens[broken..self.pos] {
+            if let Tok::Word(text) = &token.kind {
+                let name = Word { text: text.clone(), span: token.span() };
+                var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None });
+            }
+        }
     }
 
     /// A parameter of a function or prototype: one name, perhaps with a Rust type.
@@ -100,12 +103,14 @@ impl Parser<'_> {
             return self.unexpected("a parameter, which begins with `.param` or `.reg`,");
         }
         let mut var = self.declaration_head(Vec::new(), start)?;
-        let mut declarator = self.declarator()?;
+        self.declarator(&mut var.names)?;
         if self.is(':') && !self.is_path(0) {
             self.bump();
-            declarator.rust_type = Some(self.rust_type()?);
+            let ty = self.rust_type()?;
+            if let Some(declarator) = var.names.last_mut() {
+                declarator.rust_type = Some(ty);
+            }
         }
-        var.names.push(declarator);
         var.span = start.to(self.before());
         if self.is(',') && self.word_at(1).is_some() {
             self.bump();
@@ -250,9 +255,16 @@ impl Parser<'_> {
     }
 
     /// `name`, `%r<100>`, `a[4][]`, `x = ...`
-    fn declarator(&mut self) -> Res<Declarator> {
+    fn declarator(&mut self, names: &mut Vec<Declarator>) -> Res<()> {
         let name = self.name("a name")?;
         let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None };
+        let result = self.declarator_tail(&mut out);
+        // The name counts even where what follows it is broken.
+        names.push(out);
+        result
+    }
+
+    fn declarator_tail(&mut self, out: &mut Declarator) -> Res<()> {
         if self.is('<') {
             let open = self.bump();
             let (count, _) = self.number_argument("the number of registers")?;
@@ -282,7 +294,7 @@ impl Parser<'_> {
             self.initialiser = false;
             out.init = Some(init?);
         }
-        Ok(out)
+        Ok(())
     }
 
     fn init(&mut self) -> Res<Init> {

@@ -136,7 +136,7 @@ pub fn op64(op: Op, s: [u64; 3], mode: Round) -> u64 {
     .to_bits()
 }
 
-/// `add`, `sub`, `mul`, `fma` on f32, f64, f32x2; operands of the mixed forms are f16 or bf16 except the last.
+/// `add`, `sub`, `mul`, `fma` on f32, f64, f32x2; the first operands of the mixed forms are f16 or bf16.
 #[inline(always)]
 pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
     let mode = Round::of(q);
@@ -159,21 +159,21 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
                 let mut at = 0;
                 let t = s.map(|x| {
                     at += 1;
-                    if half != Ty::F32 && at < N { x >> (16 * i) & 0xffff } else { x >> (32 * i) & 0xffff_ffff }
+                    if half != Ty::F32 && at == 1 { x >> (16 * i) & 0xffff } else { x >> (32 * i) & 0xffff_ffff }
                 });
-                one32(q, half, op, t, minus, mode)
+                one32(q, half, 1, op, t, minus, mode)
             };
             lane(0) | lane(1) << 32
         }
-        _ => one32(q, q.ty[1], op, s, minus, mode),
+        _ => one32(q, q.ty[1], N - 1, op, s, minus, mode),
     }
 }
 
 #[inline(always)]
-fn one32<const N: usize>(q: Q, half: Ty, op: Op, s: [u64; N], minus: bool, mode: Round) -> u64 {
+fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], minus: bool, mode: Round) -> u64 {
     let mut t = [0.0; 3];
     for i in 0..N {
-        t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i + 1 < N {
+        t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i < halves {
             super::half::to_f64(half, s[i]) as f32
         } else {
             arg(q, s[i])

@@ -36,7 +36,8 @@ pub const fn value(ty: Ty, x: u64) -> i128 {
 /// Clamps to what `bits` hold.
 #[inline(always)]
 pub const fn clamp(v: i128, bits: u32, signed: bool) -> u64 {
-    let (low, high) = if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
+    let (low, high) =
+        if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
     (if v < low {
         low
     } else if v > high {

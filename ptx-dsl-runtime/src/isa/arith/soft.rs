@@ -1,5 +1,5 @@
-//! Exact arithmetic on the formats of PTX: values are a sign, a big mantissa and an exponent until one rounding at the end.
-//! Used where the host's own arithmetic has no such rounding mode or no such format.
+//! Exact arithmetic on the formats of PTX: values are a sign, a big mantissa and an exponent until one rounding at the
+//! end. Used where the host's own arithmetic has no such rounding mode or no such format.
 
 use crate::qual::{Q, q};
 
@@ -99,7 +99,7 @@ pub enum Num {
 
 impl Num {
     /// Is the sign bit set?
-    pub fn neg(self) -> bool {
+    pub fn is_neg(self) -> bool {
         matches!(self, Num::Inf(true) | Num::Zero(true) | Num::Fin(true, ..))
     }
 
@@ -249,7 +249,8 @@ pub fn add(a: Num, b: Num, mode: Round) -> Num {
         (Num::Fin(sa, ma, ea), Num::Fin(sb, mb, eb)) => {
             let (ma, ea) = normal(ma, ea);
             let (mb, eb) = normal(mb, eb);
-            let (big, small, gap) = if (ea, ma) >= (eb, mb) { ((sa, ma), (sb, mb), ea - eb) } else { ((sb, mb), (sa, ma), eb - ea) };
+            let (big, small, gap) =
+                if (ea, ma) >= (eb, mb) { ((sa, ma), (sb, mb), ea - eb) } else { ((sb, mb), (sa, ma), eb - ea) };
             let e = if (ea, ma) >= (eb, mb) { ea } else { eb };
             let low = if gap > 127 { 1 } else { small.1 >> gap | (small.1 & ((1u128 << gap) - 1) != 0) as u128 };
             let m = if big.0 == small.0 { big.1 + low } else { big.1 - low };
@@ -260,7 +261,7 @@ pub fn add(a: Num, b: Num, mode: Round) -> Num {
 
 /// `a * b`, exact.
 pub fn mul(a: Num, b: Num) -> Num {
-    let s = a.neg() != b.neg();
+    let s = a.is_neg() != b.is_neg();
     match (a, b) {
         (Num::Nan, _) | (_, Num::Nan) | (Num::Inf(_), Num::Zero(_)) | (Num::Zero(_), Num::Inf(_)) => Num::Nan,
         (Num::Inf(_), _) | (_, Num::Inf(_)) => Num::Inf(s),
@@ -271,7 +272,7 @@ pub fn mul(a: Num, b: Num) -> Num {
 
 /// `a / b`, with a sticky lowest bit.
 pub fn div(a: Num, b: Num) -> Num {
-    let s = a.neg() != b.neg();
+    let s = a.is_neg() != b.is_neg();
     match (a, b) {
         (Num::Nan, _) | (_, Num::Nan) | (Num::Inf(_), Num::Inf(_)) | (Num::Zero(_), Num::Zero(_)) => Num::Nan,
         (Num::Inf(_), _) | (_, Num::Zero(_)) => Num::Inf(s),
@@ -280,7 +281,7 @@ pub fn div(a: Num, b: Num) -> Num {
             let up = ma.leading_zeros();
             let top = ma << up;
             // At least 128 - 53 - 1 bits of quotient, the last one sticky.
-            Num::Fin(s, top / mb | (top % mb != 0) as u128, ea - up as i32 - eb)
+            Num::Fin(s, (top / mb) | (top % mb != 0) as u128, ea - up as i32 - eb)
         }
     }
 }

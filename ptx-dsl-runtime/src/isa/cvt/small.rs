@@ -22,7 +22,8 @@ const fn lanes(ty: Ty) -> Option<(Format, u32)> {
 /// Is one of the types packed?
 #[inline(always)]
 pub const fn handles(dst: Ty, src: Ty) -> bool {
-    (lanes(dst).is_some() || matches!(dst, Ty::Ue8m0x2)) && (lanes(src).is_some() || matches!(src, Ty::F32 | Ty::Ue8m0x2))
+    (lanes(dst).is_some() || matches!(dst, Ty::Ue8m0x2))
+        && (lanes(src).is_some() || matches!(src, Ty::F32 | Ty::Ue8m0x2))
 }
 
 /// The conversion: the first source, or the high half of it, goes to the high half of the result.
@@ -44,7 +45,7 @@ pub fn cvt(q: Q, s: &[u64]) -> u64 {
     }
     let (f, bits) = lanes(dst).unwrap_or((F16, 16));
     let [low, high] = pair.map(|v| {
-        if v.neg() && q.has(q::relu) {
+        if v.is_neg() && q.has(q::relu) {
             return 0;
         }
         f.encode(v, Round::of(q), q.has(q::satfinite))
