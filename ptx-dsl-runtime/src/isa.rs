@@ -2,7 +2,7 @@
 //!
 //! Arithmetic works on one lane and is total ([`arith`], [`compare`], [`logic`], [`cvt`]). The rest works on the active
 //! lanes of a warp: sources and destinations are lane vectors in the order of the form's operands, vectors flattened,
-//! `.b128` as low and high half; undefined behaviour is a [`Fault`](crate::Fault). Those that may wait return
+//! `.b128` as low and high half; undefined behaviour is a [`Fault`]. Those that may wait return
 //! [`Flow`](crate::kernel::Flow).
 
 pub mod address;
@@ -17,6 +17,7 @@ pub mod ld_st;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
+pub mod prefetch;
 pub mod sreg;
 pub mod warp;
 

@@ -51,7 +51,14 @@ pub(crate) fn unknown_qualifier(span: Span, opcode: &str, word: &str, nearest: O
     }
 }
 
-pub(crate) fn missing_qualifier<S: AsRef<str>>(span: Span, opcode: &str, slot: &str, alts: &[S], ty: bool, sec: &str) -> Diagnostic {
+pub(crate) fn missing_qualifier<S: AsRef<str>>(
+    span: Span,
+    opcode: &str,
+    slot: &str,
+    alts: &[S],
+    ty: bool,
+    sec: &str,
+) -> Diagnostic {
     let what = if ty { "a type" } else { slot };
     let alts: Vec<String> = alts.iter().map(|a| format!(".{}", a.as_ref())).collect();
     let what = if alts.len() == 1 {
@@ -72,9 +79,18 @@ pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagno
     error(203, span, format!("`.{word}` is given twice")).label(first, "first given here").help("remove one of them")
 }
 
-pub(crate) fn not_together(span: Span, opcode: &str, word: &str, other: Option<(&str, Span)>, line: &str, sec: &str) -> Diagnostic {
+pub(crate) fn not_together(
+    span: Span,
+    opcode: &str,
+    word: &str,
+    other: Option<(&str, Span)>,
+    line: &str,
+    sec: &str,
+) -> Diagnostic {
     let d = match other {
-        Some((other, at)) => error(204, span, format!("`.{word}` cannot be combined with `.{other}`")).label(at, "not with this"),
+        Some((other, at)) => {
+            error(204, span, format!("`.{word}` cannot be combined with `.{other}`")).label(at, "not with this")
+        }
         None => error(204, span, format!("`.{word}` is not allowed here on `{opcode}`")),
     };
     section(d, &format!("the nearest form is `{line}`"), sec)
@@ -114,25 +130,33 @@ pub(crate) fn rule(span: Span, text: &str, sec: &str) -> Diagnostic {
 // 03xx: version and target
 
 pub(crate) fn needs_version(span: Span, what: &str, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
-    error(301, span, format!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1))
-        .note(format!("see PTX ISA {sec}"))
-        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
+    error(
+        301,
+        span,
+        format!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+    )
+    .note(format!("see PTX ISA {sec}"))
+    .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
 }
 
 pub(crate) fn needs_target(span: Span, what: &str, need: Targets, have: &str, sec: &str) -> Diagnostic {
-    error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need))).note(format!("see PTX ISA {sec}"))
+    error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need)))
+        .note(format!("see PTX ISA {sec}"))
 }
 
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
-    error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1)).note(format!("see PTX ISA {sec}"))
+    error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1))
+        .note(format!("see PTX ISA {sec}"))
 }
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
-    error(304, span, "the module declares no PTX ISA version").help("start it with `.version 8.6`, or name it in the header")
+    error(304, span, "the module declares no PTX ISA version")
+        .help("start it with `.version 8.6`, or name it in the header")
 }
 
 pub(crate) fn no_target(span: Span) -> Diagnostic {
-    error(305, span, "the module declares no target").help("write `.target sm_90` after `.version`, or name it in the header")
+    error(305, span, "the module declares no target")
+        .help("write `.target sm_90` after `.version`, or name it in the header")
 }
 
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
@@ -145,9 +169,13 @@ pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> D
 }
 
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
-    error(308, span, format!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1))
-        .note("see PTX ISA 11.1.2")
-        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
+    error(
+        308,
+        span,
+        format!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+    )
+    .note("see PTX ISA 11.1.2")
+    .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
 }
 
 pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
@@ -168,7 +196,15 @@ pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagno
     error(403, span, format!("`{name}` is {is}, and {want} is expected here"))
 }
 
-pub(crate) fn operand_count(span: Span, opcode: &str, low: usize, high: usize, have: usize, line: &str, sec: &str) -> Diagnostic {
+pub(crate) fn operand_count(
+    span: Span,
+    opcode: &str,
+    low: usize,
+    high: usize,
+    have: usize,
+    line: &str,
+    sec: &str,
+) -> Diagnostic {
     let want = if low == high { low.to_string() } else { format!("{low} to {high}") };
     let s = if high == 1 { "" } else { "s" };
     let verb = if have == 1 { "is" } else { "are" };
@@ -193,11 +229,14 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
 }
 
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
-    let d = error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
+    let d =
+        error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
     let bits = want.bits().max(16);
     match want.class() {
         Class::Pred => d.note("a predicate register is declared with `.reg .pred`"),
-        Class::Unsigned | Class::Signed if wider => d.note(format!("an integer or `.b` register of at least {bits} bits fits (PTX ISA 9.4.1)")),
+        Class::Unsigned | Class::Signed if wider => {
+            d.note(format!("an integer or `.b` register of at least {bits} bits fits (PTX ISA 9.4.1)"))
+        }
         Class::Unsigned | Class::Signed => {
             d.note(format!("`.u{bits}`, `.s{bits}` and `.b{bits}` registers fit (PTX ISA 9.4)"))
         }
@@ -231,7 +270,8 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
 }
 
 pub(crate) fn not_predicate(span: Span, name: &str) -> Diagnostic {
-    error(410, span, format!("`{name}` is not a predicate register")).note("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)")
+    error(410, span, format!("`{name}` is not a predicate register"))
+        .note("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)")
 }
 
 pub(crate) fn special_register(span: Span, name: &str, opcode: &str) -> Diagnostic {
@@ -265,7 +305,16 @@ pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
 pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {
     let want = if want == 1 { "one register".into() } else { format!("a vector of {want}") };
     let have = if have == 1 { "one value".into() } else { format!("{have} values") };
-    error(414, span, format!("operand `{operand}` is {want}, and {have} {} given", if have == "one value" { "is" } else { "are" }))
+    error(
+        414,
+        span,
+        format!("operand `{operand}` is {want}, and {have} {} given", if have == "one value" { "is" } else { "are" }),
+    )
+}
+
+pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
+    error(414, span, "the registers of this vector differ in width")
+        .note("the elements of a vector have the same size (PTX ISA 6.4.3)")
 }
 
 pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
@@ -282,12 +331,17 @@ pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic
 }
 
 pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str) -> Diagnostic {
-    error(415, span, format!("the address of `{name}` cannot be an operand of `{opcode}`")).help(format!("`mov` `{name}` into a register first"))
+    error(415, span, format!("the address of `{name}` cannot be an operand of `{opcode}`"))
+        .help(format!("`mov` `{name}` into a register first"))
 }
 
 pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
-    error(416, span, format!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()))
-        .note("see PTX ISA 6.4.1")
+    error(
+        416,
+        span,
+        format!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()),
+    )
+    .note("see PTX ISA 6.4.1")
 }
 
 pub(crate) fn bad_address(span: Span) -> Diagnostic {
@@ -333,7 +387,9 @@ pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
 }
 
 pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
-    error(503, span, format!("`{a}` and `{b}` exclude each other")).label(at, format!("`{b}` is here")).note("see PTX ISA 11.4")
+    error(503, span, format!("`{a}` and `{b}` exclude each other"))
+        .label(at, format!("`{b}` is here"))
+        .note("see PTX ISA 11.4")
 }
 
 pub(crate) fn directive_value(span: Span, name: &str, rule: &str) -> Diagnostic {
@@ -375,9 +431,12 @@ pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(512, span, format!("`{name}` differs from its declaration")).label(first, "declared here").note("see PTX ISA 11.2.2")
+    error(512, span, format!("`{name}` differs from its declaration"))
+        .label(first, "declared here")
+        .note("see PTX ISA 11.2.2")
 }
 
 pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
-    error(408, span, "registers take part in no expression").note("compute with instructions; only addresses add a constant to a register")
+    error(408, span, "registers take part in no expression")
+        .note("compute with instructions; only addresses add a constant to a register")
 }

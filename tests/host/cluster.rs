@@ -5,7 +5,7 @@ use ptx_dsl::prelude::*;
 ptx! {
     <sm_90, ptx 8.0>
     .visible .entry neighbours(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqnctapercluster 4 .reqntid 32 {
-        .reg .b32 %t, %r, %n, %a, %v, %g;
+        .reg .b32 %t, %r, %n, %a, %v, %g, %c;
         .reg .b64 %pd, %o;
         .shared .align 4 .b32 box[32];
         ld.param.u64 %pd, [d];
@@ -13,7 +13,8 @@ ptx! {
         mov.u32 %r, %cluster_ctarank;
         mov.u32 %a, box;
         mad.lo.u32 %a, %t, 4, %a;
-        mad.lo.u32 %v, %ctaid.x, 100, %t;
+        mov.u32 %c, %ctaid.x;
+        mad.lo.u32 %v, %c, 100, %t;
         st.shared.u32 [%a], %v;
         barrier.cluster.arrive;
         barrier.cluster.wait;
@@ -24,7 +25,7 @@ ptx! {
         ld.shared::cluster.u32 %v, [%a];
         getctarank.shared::cluster.u32 %g, %a;
         mad.lo.u32 %v, %g, 10000, %v;
-        mad.lo.u32 %t, %ctaid.x, 32, %t;
+        mad.lo.u32 %t, %c, 32, %t;
         mul.wide.u32 %o, %t, 4;
         add.u64 %pd, %pd, %o;
         st.global.u32 [%pd], %v;
@@ -41,7 +42,8 @@ ptx! {
         .shared .align 8 .b64 mb;
         ld.param.u64 %pd, [d];
         mov.u32 %r, %cluster_ctarank;
-        setp.eq.u32 %first, %tid.x, 0;
+        mov.u32 %v, %tid.x;
+        setp.eq.u32 %first, %v, 0;
         @%first mbarrier.init.shared::cta.b64 [mb], 32;
         fence.mbarrier_init.release.cluster;
         barrier.cluster.arrive;

@@ -11,7 +11,8 @@ fn divergent_loops_end_per_lane() {
         .reg .b64 %pd, %o;
         ld.param.u64 %pd, [d];
         mov.u32 %i, %tid.x;
-        mad.lo.u32 %i, %ctaid.x, 96, %i;
+        mov.u32 %b, %ctaid.x;
+        mad.lo.u32 %i, %b, 96, %i;
         mul.wide.u32 %o, %i, 4;
         add.u64 %pd, %pd, %o;
         add.u32 %x, %i, 1;

@@ -54,7 +54,8 @@ fn atomics_count_every_thread_once() {
         ld.param.u64 %p, [bins];
         ld.param.u64 %q, [last];
         mov.u32 %i, %tid.x;
-        mad.lo.u32 %i, %ctaid.x, 128, %i;
+        mov.u32 %b, %ctaid.x;
+        mad.lo.u32 %i, %b, 128, %i;
         rem.u32 %b, %i, 7;
         mul.wide.u32 %o, %b, 4;
         add.u64 %p, %p, %o;

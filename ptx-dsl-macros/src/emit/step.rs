@@ -30,7 +30,7 @@ impl Emit<'_> {
         let rt = rt();
         let f = r.func;
         let mut body = TokenStream::new();
-        for (call, callee) in &r.results {
+        if let Some((call, callee)) = &r.results {
             body.extend(self.results(f, call, *callee));
         }
         for instr in &r.body {

@@ -30,31 +30,9 @@ pub fn fence<M: Monitor, const S: usize, const D: usize>(
     Ok(())
 }
 
-/// `fence.proxy`, where the emitted code keeps it an opcode of its own.
-#[inline]
-pub fn fence_proxy<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
-    fence(x, q, s, d)
-}
-
 /// `membar`, the older spelling.
 #[inline]
 pub fn membar<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
-    fence(x, q, s, d)
-}
-
-/// `membar.proxy`, where the emitted code keeps it an opcode of its own.
-#[inline]
-pub fn membar_proxy<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     s: [&Lanes; S],

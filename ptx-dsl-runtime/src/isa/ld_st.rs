@@ -1,10 +1,9 @@
-//! `ld`, `ldu`, `st`, `st.bulk` (PTX ISA 9.7.9.8 to 9.7.9.14).
+//! `ld`, `ldu`, `st` (PTX ISA 9.7.9.8 to 9.7.9.12).
 //!
 //! The plain host runs one warp after the other, so every access is seen by all at once: `.volatile`, `.relaxed`,
 //! `.acquire`, `.release`, scopes and cache hints change nothing here. The monitor sees them by the statement.
 
 use super::{Done, active, space};
-use crate::fault::FaultKind;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -98,34 +97,6 @@ pub fn st<M: Monitor, const S: usize, const D: usize>(
             put(&mut v, i, bytes, b[l]);
         }
         x.write(space, s[0][l], bytes * n as u32, v, l as u32)?;
-    }
-    Ok(())
-}
-
-/// `st.bulk`: zeros `size` bytes of the own shared memory; `[addr], size, initval`.
-pub fn st_bulk<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
-    let space = space(q);
-    for l in active(x.mask) {
-        let (addr, size) = (s[0][l], s.get(1).map_or(0, |s| s[l]));
-        super::own_shared_object(x, space, addr, 8, l, "the operand of `st.bulk`")?;
-        if !size.is_multiple_of(8) {
-            let kind = FaultKind::undefined(
-                format!("`st.bulk` of {size} bytes, which is no multiple of 8"),
-                "9.7.9.13",
-                "round the size up to a multiple of 8",
-            );
-            return Err(x.fault(kind, l as u32));
-        }
-        let mut at = 0;
-        while at < size {
-            x.write(space, addr.wrapping_add(at), 8, [0; 4], l as u32)?;
-            at += 8;
-        }
     }
     Ok(())
 }

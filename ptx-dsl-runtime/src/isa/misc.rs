@@ -1,9 +1,8 @@
-//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg`, and the cache hints that are instructions.
+//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19).
 
-use super::{Done, active, place, set, space};
+use super::Done;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
-use crate::mem::address::Place;
 use crate::qual::Q;
 use crate::{Ctx, Lanes, Monitor};
 
@@ -53,59 +52,4 @@ nothing! {
     griddepcontrol
     /// `setmaxnreg`: registers are not limited.
     setmaxnreg
-    /// `prefetch`: a hint; a bad address does not fault.
-    prefetch
-    /// `prefetchu`: a hint.
-    prefetchu
-}
-
-/// 128 bytes of global memory, aligned.
-fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Done {
-    for l in active(x.mask) {
-        let Some(addr) = s.first().map(|a| a[l]) else { continue };
-        if !matches!(place(x, space(q), addr, l)?, Place::Global { .. }) {
-            let wanted = format!("in global memory, as `{what}` needs it");
-            return Err(x.fault(FaultKind::WrongWindow { addr, wanted }, l as u32));
-        }
-        if !addr.is_multiple_of(128) {
-            return Err(x.fault(FaultKind::Misaligned { addr, align: 128 }, l as u32));
-        }
-    }
-    Ok(())
-}
-
-/// `applypriority [a], 128`: a hint.
-pub fn applypriority<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
-    cache_line(x, q, &s, "applypriority")
-}
-
-/// `discard [a], 128`: reads before the next write are undefined; here they see the old bytes.
-pub fn discard<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
-    cache_line(x, q, &s, "discard")
-}
-
-/// What `createpolicy` gives. The instructions that take a policy ignore it.
-const POLICY: u64 = 1 << 60;
-
-/// `createpolicy`: an opaque value.
-pub fn createpolicy<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
-    for l in active(x.mask) {
-        set(&mut d, 0, l, POLICY);
-    }
-    Ok(())
 }

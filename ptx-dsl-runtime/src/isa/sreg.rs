@@ -71,6 +71,8 @@ registers! {
     #[doc = "`%reserved_smem_offset_begin`: nothing is reserved"] reserved_smem_offset_begin: |x, lane| 0;
     #[doc = "`%reserved_smem_offset_end`"] reserved_smem_offset_end: |x, lane| 0;
     #[doc = "`%reserved_smem_offset_cap`"] reserved_smem_offset_cap: |x, lane| 0;
+    #[doc = "`%reserved_smem_offset_0`"] reserved_smem_offset_0: |x, lane| 0;
+    #[doc = "`%reserved_smem_offset_1`"] reserved_smem_offset_1: |x, lane| 0;
     #[doc = "`%total_smem_size`"] total_smem_size: |x, lane| x.shared_size().2;
     #[doc = "`%aggr_smem_size`: nothing is reserved"] aggr_smem_size: |x, lane| x.shared_size().2;
     #[doc = "`%dynamic_smem_size`"] dynamic_smem_size: |x, lane| x.shared_size().1;
@@ -93,21 +95,9 @@ pub fn envreg<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
     0
 }
 
-/// `%pm0` to `%pm7`: no counters.
+/// `%pm0` to `%pm7` and `%pm0_64` to `%pm7_64`: no counters.
 #[inline(always)]
 pub fn pm<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
-    0
-}
-
-/// `%pm0_64` to `%pm7_64`: no counters.
-#[inline(always)]
-pub fn pm_64<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
-    0
-}
-
-/// `%reserved_smem_offset_0` and `_1`
-#[inline(always)]
-pub fn reserved_smem_offset<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
     0
 }
 

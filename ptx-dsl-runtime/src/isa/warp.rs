@@ -109,9 +109,9 @@ pub fn vote<M: Monitor, const S: usize, const D: usize>(
     q: Q,
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
-) -> Done {
+) -> Blocks {
     vote_of(q, x.mask, s.first(), &mut d);
-    Ok(())
+    Ok(Flow::Next)
 }
 
 /// How `shfl` finds its source.
@@ -192,9 +192,9 @@ pub fn shfl<M: Monitor, const S: usize, const D: usize>(
     q: Q,
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
-) -> Done {
+) -> Blocks {
     exchange(q, x.mask, born(x), &s, &mut d);
-    Ok(())
+    Ok(Flow::Next)
 }
 
 /// `match.any.sync` and `match.all.sync d|p, a, membermask`
@@ -214,16 +214,6 @@ pub fn match_<M: Monitor, const S: usize, const D: usize>(
             set(&mut d, 1, l, all.into());
         }
     })
-}
-
-/// `match.any.sync` and `match.all.sync`, where the emitted code keeps `.sync` in the opcode.
-pub fn match_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Blocks {
-    match_(x, q, s, d)
 }
 
 /// The reduction of 32-bit values.

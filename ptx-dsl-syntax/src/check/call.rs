@@ -60,7 +60,8 @@ impl Checker {
         if !enough {
             at.fail(errors::call_count(args_span, "parameters", &name, sig.params.len(), given.len()), 1);
         }
-        let ret_values: Vec<Operand> = rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).collect();
+        let ret_values: Vec<Operand> =
+            rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).collect();
         let arg_values: Vec<Operand> =
             given.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.params.get(i), false)).collect();
         if ret.is_some() {
@@ -79,7 +80,12 @@ impl Checker {
     }
 
     /// The function or the register called, and the signature.
-    fn call_target(&mut self, at: &mut Attempt, callee: &ast::Operand, targets: Option<&ast::Operand>) -> Option<(Operand, Rc<Signature>)> {
+    fn call_target(
+        &mut self,
+        at: &mut Attempt,
+        callee: &ast::Operand,
+        targets: Option<&ast::Operand>,
+    ) -> Option<(Operand, Rc<Signature>)> {
         let OperandKind::Expr(ast::Expr::Name(word, None)) = &callee.kind else {
             at.fail(errors::call_form(callee.span, "a function's name or a register is expected here"), 3);
             return None;
@@ -151,14 +157,21 @@ impl Checker {
                 for id in ids.iter() {
                     let f = &self.out.functions[id.0 as usize];
                     if signature(f) != *sig {
-                        at.fail(errors::call_form(word.span, &format!("the targets in `{}` differ in their parameters", word.text)), 1);
+                        at.fail(
+                            errors::call_form(
+                                word.span,
+                                &format!("the targets in `{}` differ in their parameters", word.text),
+                            ),
+                            1,
+                        );
                     }
                 }
                 Some(Operand::Funcs(ids.to_vec()))
             }
             Sym::Prototype(_) => {
                 let all = self.out.functions.iter().enumerate();
-                let ids = all.filter(|(_, f)| !f.entry && signature(f) == *sig).map(|(i, _)| hir::FuncId(i as u32)).collect();
+                let ids =
+                    all.filter(|(_, f)| !f.entry && signature(f) == *sig).map(|(i, _)| hir::FuncId(i as u32)).collect();
                 Some(Operand::Funcs(ids))
             }
             _ => None,
@@ -170,7 +183,8 @@ impl Checker {
         let what = if ret { "the return value" } else { "the argument" };
         match &operand.kind {
             OperandKind::Sink if ret => return Operand::Sink,
-            OperandKind::Expr(ast::Expr::Name(word, member)) if word.text != "WARP_SZ" => match self.lookup(&word.text) {
+            OperandKind::Expr(ast::Expr::Name(word, member)) if word.text != "WARP_SZ" => match self.lookup(&word.text)
+            {
                 Some(Sym::Var(id)) if member.is_none() => {
                     let var = &self.out.vars[id.0 as usize];
                     if var.space != hir::Space::ParamFunc {
@@ -180,7 +194,10 @@ impl Checker {
                         && var.size != *size
                     {
                         let have = format!("{} bytes", var.size);
-                        at.fail(errors::call_type(word.span, what, &have, &format!("`.{}` of {size} bytes", ty.name())), 1);
+                        at.fail(
+                            errors::call_type(word.span, what, &have, &format!("`.{}` of {size} bytes", ty.name())),
+                            1,
+                        );
                     }
                     return Operand::VarAddr(id, 0);
                 }
@@ -191,7 +208,8 @@ impl Checker {
                         // A parameter narrower than any register takes a 32-bit one.
                         let narrow = *size < 4 && ty.bits() >= want.bits() && want.class() != Class::Float;
                         if !fits && !narrow {
-                            let (have, wanted) = (format!("a `.{}` register", ty.name()), format!("`.{}` of {size} bytes", want.name()));
+                            let (have, wanted) =
+                                (format!("a `.{}` register", ty.name()), format!("`.{}` of {size} bytes", want.name()));
                             at.fail(errors::call_type(word.span, what, &have, &wanted), 1);
                         }
                     }
@@ -199,7 +217,15 @@ impl Checker {
                 }
                 Some(Sym::Broken) => at.broken(),
                 Some(other) => {
-                    at.fail(errors::wrong_name(word.span, &word.text, other.describe(), "a `.param` variable or a register"), 1);
+                    at.fail(
+                        errors::wrong_name(
+                            word.span,
+                            &word.text,
+                            other.describe(),
+                            "a `.param` variable or a register",
+                        ),
+                        1,
+                    );
                 }
                 None => {
                     let d = self.undeclared(word.span, "variable", &word.text);
@@ -214,7 +240,8 @@ impl Checker {
                     None => at.fail(errors::not_constant(operand.span), 1),
                 }
             }
-            _ => at.fail(errors::call_form(operand.span, &format!("{what} must be a `.param` variable or a register")), 1),
+            _ => at
+                .fail(errors::call_form(operand.span, &format!("{what} must be a `.param` variable or a register")), 1),
         }
         Operand::Sink
     }

@@ -44,7 +44,9 @@ impl Checker {
         });
         self.shared_here = 0;
         self.scopes.push(Scope::default());
-        if f.entry && let Some(first) = f.rets.first() {
+        if f.entry
+            && let Some(first) = f.rets.first()
+        {
             self.report(errors::entry_returns(first.span));
         }
         let rets = self.params(&f.rets, Space::ParamFunc);
@@ -176,7 +178,8 @@ impl Checker {
                 })
                 .collect();
             let dims = matches!(name, ".reqntid" | ".maxntid" | ".reqnctapercluster");
-            let single = matches!(name, ".maxnreg" | ".minnctapersm" | ".maxnctapersm" | ".maxclusterrank" | ".minperctamemory");
+            let single =
+                matches!(name, ".maxnreg" | ".minnctapersm" | ".maxnctapersm" | ".maxclusterrank" | ".minperctamemory");
             if !dims && !single {
                 if name == ".explicitcluster"
                     && let Some(fun) = &mut self.fun

@@ -98,7 +98,8 @@ impl Checker {
         let (n, rest, _, entry) = found[0];
         let words = qualifiers(&ast.parts, n, rest);
         let tables: Vec<_> = found.iter().filter(|f| f.0 == longest).map(|f| (f.3, self.table.forms(f.3))).collect();
-        let forms: Vec<(&'static Instr, &Form)> = tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
+        let forms: Vec<(&'static Instr, &Form)> =
+            tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
         let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));
         let errors = select::explain(&words, entry.opcode, opcode_span, &forms);
         // `mbarrier.foo`: the second word is no qualifier of anything, but nearly an opcode.
@@ -110,7 +111,8 @@ impl Checker {
         let same: Vec<&str> = same_first.collect();
         let first = words.first().copied().unwrap_or("");
         if same.is_empty() {
-            let mut firsts: Vec<&str> = FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).collect();
+            let mut firsts: Vec<&str> =
+                FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).collect();
             firsts.dedup();
             let span = ast.parts.first().map_or(ast.span, |p| p.span);
             self.report(errors::unknown_instruction(span, first, nearest(first, firsts)));
@@ -137,7 +139,9 @@ impl Checker {
             }
             Some(Sym::Broken) => {}
             Some(_) => self.report(errors::not_predicate(word.span, &word.text)),
-            None if crate::isa::sreg::sreg(&word.text).is_some() => self.report(errors::not_predicate(word.span, &word.text)),
+            None if crate::isa::sreg::sreg(&word.text).is_some() => {
+                self.report(errors::not_predicate(word.span, &word.text))
+            }
             None => {
                 let d = self.undeclared(word.span, "predicate", &word.text);
                 self.report(d);
@@ -172,11 +176,8 @@ impl Checker {
             quals.push(dotted);
         }
         let mut at = Attempt::new(entry, form, fit, words, &quals);
-        let args = if entry.opcode == "call" {
-            self.call(&mut at, ast)
-        } else {
-            self.operands(&mut at, ast, opcode_span)
-        };
+        let args =
+            if entry.opcode == "call" { self.call(&mut at, ast) } else { self.operands(&mut at, ast, opcode_span) };
         let mut errors = std::mem::take(&mut at.errors);
         let badness = at.badness;
         if at.silent && errors.is_empty() {
@@ -273,7 +274,10 @@ impl Checker {
     /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
     fn companions(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         for (names, qualifiers) in COMPANIONS {
-            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src) else { continue };
+            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src)
+            else {
+                continue;
+            };
             let given = typed.operand(spec.name);
             let written = qualifiers.iter().find(|q| typed.has(q));
             match (given, written) {

@@ -73,7 +73,8 @@ pub(super) struct Scope {
 /// The place of `%r7` in `%r<100>`.
 fn in_range(name: &str, range: &Range) -> bool {
     let Some(digits) = name.strip_prefix(range.prefix.as_str()) else { return false };
-    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) || !digits.bytes().all(|b| b.is_ascii_digit())
+    {
         return false;
     }
     digits.parse::<u64>().is_ok_and(|n| n < range.count)
@@ -158,7 +159,13 @@ impl Checker {
             for r in &scope.ranges {
                 let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
                 if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
-                    ranged = Some(format!("`{}<{}>` ends at `{}{}`", r.prefix, r.count, r.prefix, r.count.saturating_sub(1)));
+                    ranged = Some(format!(
+                        "`{}<{}>` ends at `{}{}`",
+                        r.prefix,
+                        r.count,
+                        r.prefix,
+                        r.count.saturating_sub(1)
+                    ));
                 }
                 known.push(r.prefix.clone());
             }

@@ -70,7 +70,8 @@ impl<'a> Attempt<'a> {
         let types: Vec<usize> = (0..slots.len()).filter(|i| slots[*i].is_type).collect();
         match name {
             ".type" => {
-                let literal = types.iter().find(|i| slots[**i].alts.len() == 1 && slots[**i].name[1..] == *slots[**i].alts[0]);
+                let literal =
+                    types.iter().find(|i| slots[**i].alts.len() == 1 && slots[**i].name[1..] == *slots[**i].alts[0]);
                 literal.or(types.first()).and_then(|i| word(*i))
             }
             ".dtype" => types.first().and_then(|i| word(*i)),
@@ -169,21 +170,34 @@ impl Checker {
         for (form, given) in dealt.into_iter().zip(&ast.operands) {
             let spec = at.spec(form.name);
             let ty = at.ty(spec).0;
-            let role = spec.map_or(if matches!(form.shape, Shape::Addr(_)) { Role::Addr } else { Role::Src }, |s| s.role);
+            let role =
+                spec.map_or(if matches!(form.shape, Shape::Addr(_)) { Role::Addr } else { Role::Src }, |s| s.role);
             let value = self.operand(at, form, spec, given);
             out.push(Arg { name: form.name, role, ty, value, span: given.span });
         }
         out
     }
 
-    fn operand(&mut self, at: &mut Attempt, form: &OpForm, spec: Option<&'static OperandSpec>, given: &ast::Operand) -> Operand {
+    fn operand(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
         if !shape_fits(form, given) {
             let d = match &form.shape {
                 Shape::Sink => errors::must_be_sink(given.span, form.name, at.form.line, at.entry.section),
                 Shape::Addr(_) => errors::wrong_shape(given.span, form.name, "an address in `[ ]`"),
-                Shape::Vector(parts) if parts.is_empty() => errors::wrong_shape(given.span, form.name, "a vector in `{ }`"),
-                Shape::Vector(parts) => errors::wrong_shape(given.span, form.name, &format!("a vector of {} in `{{ }}`", parts.len())),
-                Shape::Pair(second, _) => errors::wrong_shape(given.span, form.name, &format!("a pair `{}|{second}`", form.name)),
+                Shape::Vector(parts) if parts.is_empty() => {
+                    errors::wrong_shape(given.span, form.name, "a vector in `{ }`")
+                }
+                Shape::Vector(parts) => {
+                    errors::wrong_shape(given.span, form.name, &format!("a vector of {} in `{{ }}`", parts.len()))
+                }
+                Shape::Pair(second, _) => {
+                    errors::wrong_shape(given.span, form.name, &format!("a pair `{}|{second}`", form.name))
+                }
                 Shape::List => errors::wrong_shape(given.span, form.name, "a list in `( )`"),
                 Shape::Number(n) => errors::wrong_shape(given.span, form.name, &format!("the number {n}")),
                 Shape::Value if matches!(given.kind, OperandKind::Not(_)) => errors::no_negation(given.span, form.name),
@@ -208,14 +222,22 @@ impl Checker {
                 }
                 let picked = pick(parts, given_parts.len());
                 let Some(picked) = picked else {
-                    at.fail(errors::wrong_shape(given.span, form.name, &format!("an address of {} parts", parts.len())), 3);
+                    at.fail(
+                        errors::wrong_shape(given.span, form.name, &format!("an address of {} parts", parts.len())),
+                        3,
+                    );
                     return Operand::Sink;
                 };
                 let mut out = Vec::new();
                 for (part, g) in picked.into_iter().zip(given_parts) {
                     let spec = at.spec(part.name);
-                    let is_address = spec.is_none_or(|s| s.role == Role::Addr) && !matches!(part.shape, Shape::Vector(_));
-                    out.push(if is_address { self.address(at, part, spec, g) } else { self.operand(at, part, spec, g) });
+                    let is_address =
+                        spec.is_none_or(|s| s.role == Role::Addr) && !matches!(part.shape, Shape::Vector(_));
+                    out.push(if is_address {
+                        self.address(at, part, spec, g)
+                    } else {
+                        self.operand(at, part, spec, g)
+                    });
                 }
                 Operand::Addresses(out)
             }
@@ -246,7 +268,8 @@ impl Checker {
             (_, OperandKind::Not(word)) => match self.lookup(&word.text) {
                 Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
                 _ => {
-                    let inner = ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
+                    let inner =
+                        ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
                     self.value(at, form.name, spec, Some(Ty::Pred), &inner)
                 }
             },
@@ -255,7 +278,13 @@ impl Checker {
     }
 
     /// A value, a vector of as many as the type asks for, or parts of a value for `mov`.
-    fn vector_or_value(&mut self, at: &mut Attempt, form: &OpForm, spec: Option<&'static OperandSpec>, given: &ast::Operand) -> Operand {
+    fn vector_or_value(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
         let (ty, count) = at.ty(spec);
         if let OperandKind::Vector(elements) = &given.kind {
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
@@ -265,7 +294,18 @@ impl Checker {
                 at.fail(errors::arity(given.span, form.name, count, elements.len()), 2);
                 return Operand::Sink;
             }
-            return Operand::Vector(elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect());
+            let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();
+            let mut widths = values.iter().filter_map(|v| match v {
+                Operand::Reg(id, _) => Some(self.reg_ty(*id).bits()),
+                _ => None,
+            });
+            if let Some(first) = widths.next()
+                && at.errors.is_empty()
+                && widths.any(|w| w != first)
+            {
+                at.fail(errors::uneven_vector(given.span), 1);
+            }
+            return Operand::Vector(values);
         }
         if let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
             && let Some(Sym::Reg(id)) = self.lookup(&word.text)
@@ -285,6 +325,14 @@ impl Checker {
                 }
                 return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
             }
+        }
+        if matches!(given.kind, OperandKind::Sink)
+            && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
+            && count <= 1
+        {
+            // Here `_` stands for elements of a vector only.
+            at.fail(errors::no_sink(given.span, form.name), 2);
+            return Operand::Sink;
         }
         if count > 1 && !matches!(given.kind, OperandKind::Sink) {
             at.fail(errors::arity(given.span, form.name, count, 1), 2);
@@ -329,7 +377,14 @@ impl Checker {
     }
 
     /// One value.
-    fn value(&mut self, at: &mut Attempt, name: &str, spec: Option<&'static OperandSpec>, ty: Option<Ty>, given: &ast::Operand) -> Operand {
+    fn value(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        given: &ast::Operand,
+    ) -> Operand {
         let role = spec.map_or(Role::Src, |s| s.role);
         match &given.kind {
             OperandKind::Sink => {
@@ -560,7 +615,13 @@ impl Checker {
     }
 
     /// `[base + offset]`
-    fn address(&mut self, at: &mut Attempt, form: &OpForm, spec: Option<&'static OperandSpec>, given: &ast::Operand) -> Operand {
+    fn address(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
         let OperandKind::Expr(expr) = &given.kind else {
             at.fail(errors::bad_address(given.span), 1);
             return Operand::Sink;
@@ -612,7 +673,15 @@ impl Checker {
     }
 
     /// Space and alignment of `[x+4]`.
-    fn variable_address(&mut self, at: &mut Attempt, form: &OpForm, spec: Option<&OperandSpec>, id: VarId, offset: i64, word: &ast::Word) {
+    fn variable_address(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&OperandSpec>,
+        id: VarId,
+        offset: i64,
+        word: &ast::Word,
+    ) {
         let var = &self.out.vars[id.0 as usize];
         let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
         if opaque {

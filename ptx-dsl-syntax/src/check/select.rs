@@ -101,10 +101,8 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
         }
         known.push(word.clone());
     }
-    let Some((entry, form, fit)) = forms
-        .iter()
-        .map(|(e, f)| (e, f, fit(f, &known)))
-        .min_by_key(|(_, _, fit)| fit.badness())
+    let Some((entry, form, fit)) =
+        forms.iter().map(|(e, f)| (e, f, fit(f, &known))).min_by_key(|(_, _, fit)| fit.badness())
     else {
         return out;
     };
@@ -172,7 +170,12 @@ const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];
 const SCOPES: &[&str] = &["cta", "cluster", "gpu", "sys"];
 
 /// An ordering without its scope, or a scope without its ordering, where the form has both as required qualifiers (`ld`).
-fn half_of_ordering(slot: &Slot, known: &[Word], forms: &[(&'static Instr, &Form)], section: &str) -> Option<Diagnostic> {
+fn half_of_ordering(
+    slot: &Slot,
+    known: &[Word],
+    forms: &[(&'static Instr, &Form)],
+    section: &str,
+) -> Option<Diagnostic> {
     let all = |words: &[&str]| slot.alts.iter().all(|a| words.contains(&a.as_ref()));
     let given = |words: &[&str]| known.iter().find(|w| words.contains(&w.text.as_str()));
     if all(SCOPES) {

@@ -178,7 +178,9 @@ fn vectors_and_sinks() {
          st.global.v2.u32 [%rd0], {%r0,1};
          mov.b32 %r0, %v.x;
          mov.b128 %q, {%rd0,%rd1};
-         mov.u32 _, %r0; // error: PTX0406",
+         mov.u32 _, %r0; // error: PTX0406
+         ld.global.u32 _, [%rd0]; // error: PTX0406
+         ld.v2.b16 {%r0, %h}, [%rd0]; // error: PTX0414",
     ));
 }
 
@@ -218,7 +220,9 @@ fn mbarriers() {
 
 #[test]
 fn one_mistake_is_one_error() {
-    case(".version 8.6\n.target sm_90\n.entry k() { .reg .b33 %x; mov.u32 %x, 1; add.u32 %x, %x, 1; } // error: PTX0143");
+    case(
+        ".version 8.6\n.target sm_90\n.entry k() { .reg .b33 %x; mov.u32 %x, 1; add.u32 %x, %x, 1; } // error: PTX0143",
+    );
 }
 
 #[test]
@@ -298,8 +302,18 @@ fn layout() {
     assert_eq!(
         offsets,
         [
-            ("one", 0, 4), ("where_one", 8, 8), ("bytes", 0, 3), ("half", 4, 4), ("dyn", 16, 0), ("a", 0, 1), ("b", 8, 8),
-            ("c", 16, 20), ("s", 0, 1), ("t", 8, 8), ("l", 0, 12), ("l", 12, 4)
+            ("one", 0, 4),
+            ("where_one", 8, 8),
+            ("bytes", 0, 3),
+            ("half", 4, 4),
+            ("dyn", 16, 0),
+            ("a", 0, 1),
+            ("b", 8, 8),
+            ("c", 16, 20),
+            ("s", 0, 1),
+            ("t", 8, 8),
+            ("l", 0, 12),
+            ("l", 12, 4)
         ]
     );
     assert_eq!(m.const_image, [1, 2, 3, 0, 0, 0, 0, 0x3f]);
@@ -337,7 +351,8 @@ fn order_of_qualifiers() {
             }
             orders = next;
         }
-        let types = |o: &[&str]| -> Vec<String> { o.iter().filter(|w| syntax::is_type(w)).map(|w| w.to_string()).collect() };
+        let types =
+            |o: &[&str]| -> Vec<String> { o.iter().filter(|w| syntax::is_type(w)).map(|w| w.to_string()).collect() };
         orders.retain(|o| types(o) == types(words));
         let body: String = orders.iter().map(|o| format!("{opcode}.{} {operands};\n", o.join("."))).collect();
         let text = kernel(&body);
@@ -357,7 +372,8 @@ fn order_of_qualifiers() {
 /// The budget is 20 ms for 200 instructions, unoptimised; ten times that fails the test, so that a slow machine does not.
 #[test]
 fn fast_enough() {
-    let line = "ld.global.u32 %r1, [%rd1+4]; add.u32 %r2, %r1, 7; setp.lt.u32 %p1, %r2, %r1; fma.rn.f32 %f0, %f1, %f2, %f0;\n";
+    let line =
+        "ld.global.u32 %r1, [%rd1+4]; add.u32 %r2, %r1, 7; setp.lt.u32 %p1, %r2, %r1; fma.rn.f32 %f0, %f1, %f2, %f0;\n";
     let text = kernel(&line.repeat(50));
     let (lexed, _) = lex(&text);
     let (ast, _) = crate::parse::parse(&lexed.tokens);
@@ -367,4 +383,48 @@ fn fast_enough() {
     assert_eq!(diags, vec![]);
     println!("200 instructions: {took:?}");
     assert!(took.as_millis() < 200, "{took:?}");
+}
+
+/// Every form of the table compiles, and every operand of it has a specification.
+#[test]
+fn the_table_compiles() {
+    let mut bad = Vec::new();
+    for (family, list) in FAMILIES {
+        for entry in *list {
+            let forms = syntax::forms(entry);
+            assert!(!forms.is_empty(), "{family}: {}", entry.opcode);
+            for form in &forms {
+                let mut operands: Vec<&syntax::OpForm> = form.operands.iter().collect();
+                while let Some(o) = operands.pop() {
+                    match &o.shape {
+                        syntax::Shape::Addr(parts) | syntax::Shape::Vector(parts) if !parts.is_empty() => {
+                            operands.extend(parts)
+                        }
+                        syntax::Shape::Sink | syntax::Shape::Number(_) => {}
+                        _ if entry.operands.iter().any(|s| s.name == o.name) => {}
+                        _ => bad.push(format!("{family}: {}: {}", form.line, o.name)),
+                    }
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// Nothing panics on broken text: every prefix and every text with a token left out is checked.
+#[test]
+fn broken_texts() {
+    let text = kernel(
+        "ld.global.v2.u32 {%r0,%r1}, [%rd0+4]; @%p0 bra L; mov.b64 {%r0,_}, %rd0; mbarrier.arrive.shared::cta.b64 st, [sh], 1;
+         { .reg .b32 %x<4>; .shared .align 4 .b8 y[4]; add.u32 %x1, %x2, -1; } elect.sync _|%p1, -1; L: ret;",
+    );
+    let (lexed, _) = lex(&text);
+    for i in 0..lexed.tokens.len() {
+        crate::compile(&lexed.tokens[..i]);
+        let mut without = lexed.tokens.clone();
+        without.remove(i);
+        crate::compile(&without);
+        without.insert(i, lexed.tokens[(i * 7 + 3) % lexed.tokens.len()].clone());
+        crate::compile(&without);
+    }
 }

@@ -9,7 +9,7 @@ use crate::parse::{Const, fold};
 use crate::ty::{Class, Ty};
 
 /// Images larger than this are refused.
-pub(super) const IMAGE_LIMIT: usize = 1 << 28;
+pub(super) const IMAGE_LIMIT: usize = 1 << 26;
 /// Static shared memory of one kernel (PTX ISA 5.1.7, as ptxas has it).
 const SHARED_LIMIT: u32 = 48 * 1024;
 
@@ -68,7 +68,12 @@ impl Checker {
     }
 
     /// One name. Parameters come here too, with their space.
-    pub(super) fn declare_one(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, params: Option<Space>) -> Option<Sym> {
+    pub(super) fn declare_one(
+        &mut self,
+        decl: &ast::VarDecl,
+        name: &ast::Declarator,
+        params: Option<Space>,
+    ) -> Option<Sym> {
         let shape = self.shape(decl, name);
         let Some(shape) = shape else {
             self.define(&name.name.text, name.name.span, Sym::Broken);
@@ -105,7 +110,10 @@ impl Checker {
             ".local" => Space::Local,
             ".param" => params.unwrap_or(Space::ParamFunc),
             other => {
-                self.report(errors::variable(decl.space.span, &format!("variables in `{other}` are not supported yet")));
+                self.report(errors::variable(
+                    decl.space.span,
+                    &format!("variables in `{other}` are not supported yet"),
+                ));
                 self.define(&name.name.text, name.name.span, Sym::Broken);
                 return None;
             }
@@ -142,7 +150,9 @@ impl Checker {
         let (id, offset) = first?;
         if space == Space::Shared && shape.size > 0 {
             self.shared_here = self.shared_here.saturating_add(shape.size);
-            if shape.size > u64::from(SHARED_LIMIT) || (self.fun.is_some() && self.shared_here > u64::from(SHARED_LIMIT)) {
+            if shape.size > u64::from(SHARED_LIMIT)
+                || (self.fun.is_some() && self.shared_here > u64::from(SHARED_LIMIT))
+            {
                 self.report(errors::shared_size(name.name.span, self.shared_here.max(shape.size), SHARED_LIMIT));
             }
         }
@@ -174,7 +184,8 @@ impl Checker {
 
     fn initial(&mut self, space: Space, shape: &Shape, offset: u64, init: &ast::Init, name: &ast::Word) {
         if !matches!(space, Space::Global | Space::Const) {
-            let text = format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
+            let text =
+                format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
             self.report(errors::initialiser(name.span, &text));
             return;
         }

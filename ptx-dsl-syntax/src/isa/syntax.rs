@@ -74,8 +74,25 @@ pub enum Shape {
 
 /// Types that no register has, but that are written where types are.
 const MORE_TYPES: &[&str] = &[
-    "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0", "ue4m3", "ue5m3", "b1", "b2", "u4", "s4", "u2", "s2", "s2f6x2",
-    "ue5m3x2", "b8x16", "b6x16_p32", "b4x16_p64",
+    "e4m3",
+    "e5m2",
+    "e3m2",
+    "e2m3",
+    "e2m1",
+    "ue8m0",
+    "ue4m3",
+    "ue5m3",
+    "b1",
+    "b2",
+    "u4",
+    "s4",
+    "u2",
+    "s2",
+    "s2f6x2",
+    "ue5m3x2",
+    "b8x16",
+    "b6x16_p32",
+    "b4x16_p64",
 ];
 
 /// Is the qualifier (without its dot) a type?
@@ -87,7 +104,15 @@ pub fn is_type(word: &str) -> bool {
 pub fn is_space(word: &str) -> bool {
     matches!(
         word,
-        "global" | "shared" | "shared::cta" | "shared::cluster" | "const" | "local" | "param" | "param::entry" | "param::func"
+        "global"
+            | "shared"
+            | "shared::cta"
+            | "shared::cluster"
+            | "const"
+            | "local"
+            | "param"
+            | "param::entry"
+            | "param::func"
     )
 }
 
@@ -138,7 +163,11 @@ fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
         if bytes.get(j) == Some(&b'=') {
             let open = text[j..].find('{').map_or(bytes.len(), |k| j + k);
             let close = matching(text, open);
-            sets.push(Set { at: start, name: text[start..name_end].trim(), alts: text.get(open + 1..close).unwrap_or("") });
+            sets.push(Set {
+                at: start,
+                name: text[start..name_end].trim(),
+                alts: text.get(open + 1..close).unwrap_or(""),
+            });
             i = close + 1;
         } else {
             let end = text[start..].find(';').map_or(bytes.len(), |k| start + k);
@@ -165,6 +194,19 @@ fn matching(text: &str, open: usize) -> usize {
         }
     }
     text.len()
+}
+
+/// Is there a comma outside of inner braces?
+fn has_comma(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.bytes().any(|b| {
+        match b {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        b == b',' && depth == 0
+    })
 }
 
 fn split_head(line: &'static str) -> (&'static str, &'static str) {
@@ -248,7 +290,7 @@ impl Head<'_> {
                     } else {
                         group
                     };
-                    if inner.contains(',') {
+                    if has_comma(inner) {
                         self.push(Cow::Borrowed(inner), self.alternatives(inner), group);
                     } else if inner.starts_with('.') {
                         self.sequence(inner, group);
