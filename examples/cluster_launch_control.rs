@@ -33,14 +33,14 @@ ptx! {
         .reqnctapercluster 2
     {
         .reg .pred p, p0, complete, q;
-        .reg .b32 %r0, xctaid, mbar, addr, %width, %height, %rank, %tiles, %x0, %y0;
+        .reg .b32 %r0, xctaid, %width, %height, %rank, %tiles, %x0, %y0;
         .reg .b32 %thread, %i, %sx, %sy, %xmax, %ymax, %base, %at;
         .reg .b64 state, %image, %result, %offset;
         .reg .b128 handle;
         .reg .f32 %v, %sum;
         .shared .align 4 .b8 piece[1360];
-        .shared .align 16 .b8 response[16];
-        .shared .align 8 .b64 barrier_object;
+        .shared .align 16 .b8 addr[16];
+        .shared .align 8 .b64 mbar;
         .shared .align 8 .b64 arrival;
 
         ld.param.u64 %image, [image];
@@ -52,8 +52,6 @@ ptx! {
         sub.u32 %ymax, %height, 1;
         mov.u32 %thread, %tid.x;
         mov.u32 %rank, %cluster_ctarank;
-        mov.u32 addr, response;
-        mov.u32 mbar, barrier_object;
 
         // One arrival a phase: thread 0's. The fence makes the new mbarrier visible to the cluster and to the async proxy.
         setp.ne.u32 p, %thread, 0;
@@ -194,14 +192,14 @@ ptx! {
         .reqnctapercluster 2
     {
         .reg .pred p, p0, complete, q;
-        .reg .b32 %r0, xctaid, mbar, addr, parity, %width, %height, %rank, %tiles, %x0, %y0;
+        .reg .b32 %r0, xctaid, parity, %width, %height, %rank, %tiles, %x0, %y0;
         .reg .b32 %thread, %i, %sx, %sy, %xmax, %ymax, %base, %at;
         .reg .b64 state, %image, %result, %offset;
         .reg .b128 handle;
         .reg .f32 %v, %sum;
         .shared .align 4 .b8 piece[1360];
-        .shared .align 16 .b8 response[16];
-        .shared .align 8 .b64 barrier_object;
+        .shared .align 16 .b8 addr[16];
+        .shared .align 8 .b64 mbar;
 
         ld.param.u64 %image, [image];
         ld.param.u64 %result, [result];
@@ -212,8 +210,6 @@ ptx! {
         sub.u32 %ymax, %height, 1;
         mov.u32 %thread, %tid.x;
         mov.u32 %rank, %cluster_ctarank;
-        mov.u32 addr, response;
-        mov.u32 mbar, barrier_object;
         mov.u32 parity, 0;
 
         setp.ne.u32 p, %thread, 0;

@@ -16,6 +16,10 @@ fn functions(module: &str) -> BTreeSet<String> {
             if let Some(rest) = line.trim_start().strip_prefix("pub fn ") {
                 found.insert(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
             }
+            // `nothing! { brkpt ... }`
+            if !line.trim().is_empty() && line.trim().chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+                found.insert(line.trim().to_owned());
+            }
             for name in line.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
                 if line.trim_start().starts_with("pub use") {
                     found.insert(name.to_owned());

@@ -37,6 +37,8 @@ pub struct Emit<'m> {
     /// Statements that can fault, by instruction.
     sites: HashMap<u32, u32>,
     site_items: Vec<TokenStream>,
+    /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
+    generic: bool,
 }
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
@@ -50,6 +52,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, stub: boo
         qual_items: Vec::new(),
         sites: HashMap::new(),
         site_items: Vec::new(),
+        generic: false,
     };
     let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
     let step = e.step(&program);

@@ -142,7 +142,7 @@ pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
 #[derive(Debug, Clone)]
 pub struct Launch {
     pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
+    pub(crate) block: Option<[u32; 3]>,
     pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: u64,
@@ -150,11 +150,11 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A grid of this many CTAs, of one thread each.
+    /// A grid of this many CTAs.
     pub fn grid(grid: impl Into<Dim3>) -> Self {
         Launch {
             grid: grid.into().0,
-            block: [1; 3],
+            block: None,
             cluster: None,
             dynamic_shared: 0,
             step_limit: DEFAULT_STEP_LIMIT,
@@ -162,9 +162,9 @@ impl Launch {
         }
     }
 
-    /// Threads of a CTA.
+    /// Threads of a CTA. Without it: `.reqntid`, or one.
     pub fn block(mut self, block: impl Into<Dim3>) -> Self {
-        self.block = block.into().0;
+        self.block = Some(block.into().0);
         self
     }
 
@@ -197,9 +197,14 @@ impl Launch {
         self.cluster.or(info.reqnctapercluster).unwrap_or([1; 3])
     }
 
+    /// Threads per CTA, when the kernel runs.
+    pub(crate) fn block_dims(&self, info: &KernelInfo) -> [u32; 3] {
+        self.block.or(info.reqntid).unwrap_or([1; 3])
+    }
+
     fn check(&self, info: &KernelInfo) -> Result<(), LaunchError> {
-        let cluster = self.cluster_dims(info);
-        for (what, dims) in [("grid", self.grid), ("block", self.block), ("cluster", cluster)] {
+        let (cluster, block) = (self.cluster_dims(info), self.block_dims(info));
+        for (what, dims) in [("grid", self.grid), ("block", block), ("cluster", cluster)] {
             if dims.contains(&0) {
                 return Err(LaunchError::Zero { what, dims });
             }
@@ -208,17 +213,17 @@ impl Launch {
         if gx > i32::MAX as u32 || gy > 65535 || gz > 65535 {
             return Err(LaunchError::GridTooLarge(self.grid));
         }
-        let threads = volume(self.block);
-        if self.block[0] > 1024 || self.block[1] > 1024 || self.block[2] > 64 {
-            return Err(LaunchError::BlockTooLong(self.block));
+        let threads = volume(block);
+        if block[0] > 1024 || block[1] > 1024 || block[2] > 64 {
+            return Err(LaunchError::BlockTooLong(block));
         }
         if threads > 1024 {
             return Err(LaunchError::TooManyThreads(threads));
         }
         if let Some(required) = info.reqntid
-            && required != self.block
+            && required != block
         {
-            return Err(LaunchError::Reqntid { given: self.block, required });
+            return Err(LaunchError::Reqntid { given: block, required });
         }
         if let Some(limit) = info.maxntid
             && threads > volume(limit)

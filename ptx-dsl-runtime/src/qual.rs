@@ -197,7 +197,7 @@ pub mod q {
         m64n8k64 ".m64n8k64", m64n8k8 ".m64n8k8", m64n96k16 ".m64n96k16", m64n96k256 ".m64n96k256",
         m64n96k32 ".m64n96k32", m64n96k64 ".m64n96k64", m64n96k8 ".m64n96k8", m8n16 ".m8n16", m8n32k16 ".m8n32k16",
         m8n8 ".m8n8", m8n84 ".m8n84", m8n8k128 ".m8n8k128", m8n8k16 ".m8n8k16", m8n8k32 ".m8n8k32", m8n8k4 ".m8n8k4",
-        max ".max", mbarrier ".mbarrier", mbarrier_arrive_one ".mbarrier::arrive::one",
+        mask ".mask", max ".max", mbarrier ".mbarrier", mbarrier_arrive_one ".mbarrier::arrive::one",
         mbarrier_complete_tx_16B ".mbarrier::complete_tx::16B",
         mbarrier_complete_tx_bytes ".mbarrier::complete_tx::bytes",
         mbarrier_report_disabled ".mbarrier::report::disabled", mbarrier_report_fabric ".mbarrier::report::fabric",

@@ -15,6 +15,7 @@ use crate::isa::{FAMILIES, Instr, Ptx, Targets};
 use crate::parse::errors::nearest;
 use crate::span::Span;
 
+mod address;
 mod call;
 mod function;
 mod instr;
@@ -23,6 +24,7 @@ mod operand;
 mod select;
 #[cfg(test)]
 mod tests;
+mod value;
 mod vars;
 
 use names::Scope;

@@ -347,7 +347,7 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
 pub(crate) fn bad_address(span: Span) -> Diagnostic {
     error(416, span, "this is not an address")
         .note("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)")
-        .help("add registers with `add` first")
+        .help("subtract with `[reg+-imm]`; add two registers with `add` first")
 }
 
 pub(crate) fn absolute_address(span: Span) -> Diagnostic {
@@ -439,4 +439,9 @@ pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
 pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
     error(408, span, "registers take part in no expression")
         .note("compute with instructions; only addresses add a constant to a register")
+}
+
+pub(crate) fn offset_form(span: Span, name: &str) -> Diagnostic {
+    error(416, span, format!("an offset is added behind the name `{name}`"))
+        .help(format!("write `{name}+4` or `{name}+-4`"))
 }

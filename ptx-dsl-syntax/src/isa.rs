@@ -173,6 +173,9 @@ impl Gate {
     }
 }
 
+/// A rule as a function: what is wrong, and with which operand.
+pub type Check = fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>;
+
 /// What the syntax cannot say.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
@@ -181,7 +184,7 @@ pub enum Rule {
     /// When the first holds, the second must hold too.
     Needs(When, When, &'static str),
     /// Anything else: gets the instruction, gives the sentence and the operand it is about (by number, if any).
-    Custom(fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>),
+    Custom(Check),
 }
 
 /// Which way an operand goes.

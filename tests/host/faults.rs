@@ -90,7 +90,7 @@ fn cluster_launch_control_misuse_is_reported() {
         mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
         clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
     });
-    says(&report, &["try_cancel", "failed"]);
+    says(&report, &["try_cancel", "failure"]);
     // The id of a cluster that was not cancelled.
     let report = fault!(sm_100, one(), {
         mbarrier.init.shared::cta.b64 [mb], 1;

@@ -1,6 +1,7 @@
 //! The `step` function: one arm a region.
 
 use super::regions::{End, Program, Region};
+use super::values::names_space;
 use super::{Emit, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{FuncId, Instr, Operand};
@@ -227,6 +228,7 @@ impl Emit<'_> {
         let q = self.q(instr);
         let function = self.function(instr);
         let site = number32(self.site(instr));
+        self.generic = !names_space(instr);
         let mut before = TokenStream::new();
         let mut sources: Vec<Ident> = Vec::new();
         for a in instr.operands.iter().filter(|a| a.role != Role::Dst) {

@@ -2,7 +2,7 @@
 
 use super::{Emit, FUNCTION_TAG};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Operand, RegId, Space, VarId};
+use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
 use ptx_dsl_syntax::ty::{Class, Ty};
 use quote::{format_ident, quote};
 
@@ -88,7 +88,8 @@ impl Emit<'_> {
                 quote!(#v)
             }
             Base::Var(v) => {
-                let v = Literal::u64_suffixed(self.var_address(v, offset));
+                let window = if self.generic { window(self.module.vars[v.0 as usize].space) } else { 0 };
+                let v = Literal::u64_suffixed(window << 56 | self.var_address(v, offset));
                 quote!(#v)
             }
             Base::Reg(r) => {
@@ -183,6 +184,23 @@ impl Emit<'_> {
         };
         if pred.1 { mask } else { quote!(!#mask) }
     }
+}
+
+/// The window of a state space among generic addresses.
+fn window(space: Space) -> u64 {
+    match space {
+        Space::Global => 0,
+        Space::Shared => 1,
+        Space::Local | Space::ParamFunc => 2,
+        Space::Const => 3,
+        Space::ParamEntry => 4,
+    }
+}
+
+/// Does the instruction name a state space for its addresses?
+pub fn names_space(instr: &Instr) -> bool {
+    const SPACES: [&str; 5] = [".global", ".shared", ".local", ".const", ".param"];
+    instr.quals.iter().any(|q| SPACES.iter().any(|s| q == s || q.strip_prefix(s).is_some_and(|r| r.starts_with("::"))))
 }
 
 /// A constant as the bits of its type, zero-extended; full width where the type is unknown.

@@ -75,7 +75,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         params: Vec<u8>,
         global: Global<'a>,
     ) -> Self {
-        let block @ [bx, by, bz] = launch.block;
+        let block @ [bx, by, bz] = launch.block_dims(info);
         let cluster = launch.cluster_dims(info);
         let threads = bx * by * bz;
         let all_clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product::<u64>();

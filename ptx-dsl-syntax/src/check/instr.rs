@@ -32,10 +32,7 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
-        let pred = match &ast.pred {
-            None => None,
-            Some(p) => Some((self.guard(p), !p.negated)),
-        };
+        let pred = ast.pred.as_ref().map(|p| (self.guard(p), !p.negated));
         let first = ast.parts.first()?;
         let entries = self.table.entries(&first.text);
         let all_words: Vec<&str> = ast.parts.iter().map(|p| p.text.as_str()).collect();
@@ -102,7 +99,6 @@ impl Checker {
             tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
         let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));
         let errors = select::explain(&words, entry.opcode, opcode_span, &forms);
-        // `mbarrier.foo`: the second word is no qualifier of anything, but nearly an opcode.
         self.diags.extend(errors);
         None
     }
@@ -121,7 +117,8 @@ impl Checker {
         let depth = same.iter().map(|o| o.split('.').count()).max().unwrap_or(1).min(words.len());
         let name = words[..depth].join(".");
         let span = ast.parts[..depth].iter().fold(ast.parts[0].span, |s, p| s.to(p.span));
-        let near = nearest(&name, same.iter().copied());
+        let only = same.iter().all(|o| *o == same[0]).then_some(same[0]);
+        let near = nearest(&name, same.iter().copied()).or(only);
         let d = errors::unknown_instruction(span, &name, near);
         self.report(d);
     }

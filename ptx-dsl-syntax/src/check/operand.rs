@@ -7,19 +7,18 @@ use super::select::Fit;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
-use crate::hir::{Arg, Base, Operand, RegId, Space, VarId};
-use crate::isa::syntax::{Form, OpForm, Shape, is_space, is_type};
+use crate::hir::{Arg, Operand, RegId};
+use crate::isa::syntax::{Form, OpForm, Shape, is_type};
 use crate::isa::{Instr, OpTy, OperandSpec, Role};
-use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// One form tried on one instruction.
 pub(super) struct Attempt<'a> {
     pub(super) entry: &'static Instr,
-    form: &'a Form,
+    pub(super) form: &'a Form,
     fit: &'a Fit,
-    words: &'a [ast::Word],
+    pub(super) words: &'a [ast::Word],
     quals: &'a [String],
     /// What is wrong.
     pub(super) errors: Vec<Diagnostic>,
@@ -28,7 +27,7 @@ pub(super) struct Attempt<'a> {
     /// Wrong, but reported before.
     pub(super) silent: bool,
     /// Addresses met so far.
-    addresses: usize,
+    pub(super) addresses: usize,
 }
 
 impl<'a> Attempt<'a> {
@@ -52,7 +51,7 @@ impl<'a> Attempt<'a> {
         self.silent = true;
     }
 
-    fn has(&self, q: &str) -> bool {
+    pub(super) fn has(&self, q: &str) -> bool {
         self.quals.iter().any(|x| x == q)
     }
 
@@ -81,12 +80,12 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    fn slot_ty(&self, name: &str) -> Option<Ty> {
+    pub(super) fn slot_ty(&self, name: &str) -> Option<Ty> {
         self.slot(name).and_then(Ty::from_name)
     }
 
     /// Elements that `.vec` asks for.
-    fn vec(&self) -> u32 {
+    pub(super) fn vec(&self) -> u32 {
         for (q, n) in [(".v2", 2), (".v4", 4), (".v8", 8)] {
             if self.has(q) {
                 return n;
@@ -142,17 +141,12 @@ pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
     }
 }
 
-/// Opcodes that take the address of a variable as a value.
-fn takes_address(opcode: &str) -> bool {
-    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank" | "isspacep")
-}
-
 impl Checker {
     pub(super) fn reg_ty(&self, id: RegId) -> Ty {
         self.fun.as_ref().and_then(|f| f.regs.get(id.0 as usize)).map_or(Ty::B32, |r| r.ty)
     }
 
-    fn reg_lanes(&self, id: RegId) -> u32 {
+    pub(super) fn reg_lanes(&self, id: RegId) -> u32 {
         self.fun.as_ref().and_then(|f| f.regs.get(id.0 as usize)).map_or(1, |r| r.lanes)
     }
 
@@ -213,7 +207,7 @@ impl Checker {
                 at.addresses += 1;
                 if parts.len() <= 1 && given_parts.len() <= 1 {
                     return match given_parts.first() {
-                        Some(g) => self.address(at, form, spec, g),
+                        Some(g) => self.address(at, spec, g),
                         None => {
                             at.fail(errors::bad_address(given.span), 1);
                             Operand::Sink
@@ -233,11 +227,7 @@ impl Checker {
                     let spec = at.spec(part.name);
                     let is_address =
                         spec.is_none_or(|s| s.role == Role::Addr) && !matches!(part.shape, Shape::Vector(_));
-                    out.push(if is_address {
-                        self.address(at, part, spec, g)
-                    } else {
-                        self.operand(at, part, spec, g)
-                    });
+                    out.push(if is_address { self.address(at, spec, g) } else { self.operand(at, part, spec, g) });
                 }
                 Operand::Addresses(out)
             }
@@ -368,375 +358,20 @@ impl Checker {
     }
 
     /// Checks a register against a type.
-    fn fits(&self, at: &mut Attempt, name: &str, span: Span, id: RegId, want: Ty, spec: Option<&OperandSpec>) {
+    pub(super) fn fits(
+        &self,
+        at: &mut Attempt,
+        name: &str,
+        span: Span,
+        id: RegId,
+        want: Ty,
+        spec: Option<&OperandSpec>,
+    ) {
         let have = self.reg_ty(id);
         let wider = spec.is_some_and(|s| s.wider);
         if !register_fits(have, want, wider) {
             at.fail(errors::register_type(span, name, have, want, wider), 1);
         }
-    }
-
-    /// One value.
-    fn value(
-        &mut self,
-        at: &mut Attempt,
-        name: &str,
-        spec: Option<&'static OperandSpec>,
-        ty: Option<Ty>,
-        given: &ast::Operand,
-    ) -> Operand {
-        let role = spec.map_or(Role::Src, |s| s.role);
-        match &given.kind {
-            OperandKind::Sink => {
-                if role != Role::Dst || !spec.is_some_and(|s| s.sink) {
-                    at.fail(errors::no_sink(given.span, name), 2);
-                }
-                Operand::Sink
-            }
-            OperandKind::Select(reg, selector) => {
-                let known = ["b0", "b1", "b2", "b3", "h0", "h1"];
-                let found = known.into_iter().find(|k| *k == selector.text.trim_start_matches('.'));
-                match (self.lookup(&reg.text), found) {
-                    (Some(Sym::Reg(id)), Some(s)) => Operand::Select(id, s),
-                    (Some(Sym::Broken), _) => {
-                        at.broken();
-                        Operand::Sink
-                    }
-                    (None, _) => {
-                        let d = self.undeclared(reg.span, "register", &reg.text);
-                        at.fail(d, 1);
-                        Operand::Sink
-                    }
-                    _ => {
-                        at.fail(errors::wrong_shape(given.span, name, "a register"), 1);
-                        Operand::Sink
-                    }
-                }
-            }
-            OperandKind::Expr(Expr::Name(word, member)) if word.text != "WARP_SZ" => {
-                self.named(at, name, spec, role, ty, word, member.as_ref(), given.span)
-            }
-            OperandKind::Expr(e) => {
-                if role == Role::Name {
-                    at.fail(errors::wrong_shape(given.span, name, "a name"), 3);
-                    return Operand::Sink;
-                }
-                if role == Role::Dst || spec.is_some_and(|s| s.no_imm) {
-                    // `mov` of `x+4` is no constant, and reported as what it is.
-                    at.fail(errors::needs_register(given.span, name), 2);
-                    return Operand::Sink;
-                }
-                if fold(e).is_none()
-                    && let Some((base, offset)) = split(e)
-                    && let Some(Sym::Var(id)) = self.lookup(&base.text)
-                {
-                    return self.variable(at, ty, id, offset, base);
-                }
-                let bits = self.constant(at, ty.unwrap_or(Ty::B64), e);
-                if let Some((low, high)) = spec.and_then(|s| s.range)
-                    && fold(e).is_some_and(|c| matches!(c, Const::Int { .. }))
-                    && !(low..=high).contains(&(bits as i64))
-                {
-                    at.fail(errors::range(given.span, name, bits as i64, low, high, at.entry.section), 1);
-                }
-                Operand::Imm(bits)
-            }
-            _ => {
-                at.fail(errors::wrong_shape(given.span, name, "a single value"), 4);
-                Operand::Sink
-            }
-        }
-    }
-
-    /// A name as an operand.
-    #[allow(clippy::too_many_arguments)]
-    fn named(
-        &mut self,
-        at: &mut Attempt,
-        name: &str,
-        spec: Option<&'static OperandSpec>,
-        role: Role,
-        ty: Option<Ty>,
-        word: &ast::Word,
-        member: Option<&ast::Word>,
-        span: Span,
-    ) -> Operand {
-        let sym = self.lookup(&word.text);
-        if role == Role::Name {
-            return match sym {
-                Some(Sym::Label(id)) => Operand::Label(id),
-                Some(Sym::Labels(ids)) => Operand::Labels(ids.to_vec()),
-                Some(Sym::Func(id)) => Operand::Func(id),
-                Some(Sym::Funcs(ids)) => Operand::Funcs(ids.to_vec()),
-                Some(Sym::Broken) => {
-                    at.broken();
-                    Operand::Sink
-                }
-                Some(other) => {
-                    at.fail(errors::wrong_name(span, &word.text, other.describe(), "a label"), 1);
-                    Operand::Sink
-                }
-                None => {
-                    let d = self.undeclared(span, "label", &word.text);
-                    at.fail(d, 1);
-                    Operand::Sink
-                }
-            };
-        }
-        match sym {
-            Some(Sym::Reg(id)) => {
-                if spec.is_some_and(|s| s.imm_only) {
-                    at.fail(errors::needs_constant(span, name, at.entry.section), 2);
-                    return Operand::Sink;
-                }
-                let lanes = self.reg_lanes(id);
-                let element = match member.map(|m| m.text.trim_start_matches('.')) {
-                    None => 0,
-                    Some("x" | "r") => 0,
-                    Some("y" | "g") => 1,
-                    Some("z" | "b") => 2,
-                    Some(_) => 3,
-                };
-                if element >= lanes || (member.is_some() && lanes == 1) || (member.is_none() && lanes > 1) {
-                    at.fail(errors::arity(span, name, 1, lanes as usize), 1);
-                    return Operand::Sink;
-                }
-                if let Some(want) = ty {
-                    self.fits(at, &word.text, span, id, want, spec);
-                }
-                Operand::Reg(id, element)
-            }
-            Some(Sym::Var(id)) => {
-                if role == Role::Dst {
-                    at.fail(errors::needs_register(span, name), 2);
-                    return Operand::Sink;
-                }
-                self.variable(at, ty, id, 0, word)
-            }
-            Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
-            Some(Sym::Broken) => {
-                at.broken();
-                Operand::Sink
-            }
-            Some(other) => {
-                at.fail(errors::wrong_name(span, &word.text, other.describe(), "a register"), 2);
-                Operand::Sink
-            }
-            None => {
-                let full = member.map(|m| format!("{}.{}", word.text, m.text.trim_start_matches('.')));
-                let full = full.as_deref().unwrap_or(&word.text);
-                let Some(row) = crate::isa::sreg::sreg(full) else {
-                    let d = self.undeclared(span, "register", full);
-                    at.fail(d, 1);
-                    return Operand::Sink;
-                };
-                if role == Role::Dst {
-                    at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
-                    at.fail(errors::special_register(span, full, at.entry.opcode), 2);
-                } else if row.vector {
-                    at.fail(errors::whole_vector_sreg(span, full), 1);
-                } else if let Some(d) = self.gate(span, &format!("`{full}`"), row.since, row.requires, "10") {
-                    at.fail(d, 1);
-                } else if let Some(want) = ty {
-                    // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower = want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
-                    if !register_fits(row.ty, want, lower) {
-                        at.fail(errors::register_type(span, full, row.ty, want, false), 1);
-                    }
-                }
-                Operand::Sreg(row.name)
-            }
-        }
-    }
-
-    /// The address of a variable as a value.
-    fn variable(&mut self, at: &mut Attempt, ty: Option<Ty>, id: VarId, offset: i64, word: &ast::Word) -> Operand {
-        if !takes_address(at.entry.opcode) {
-            at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode), 2);
-            return Operand::Sink;
-        }
-        if let Some(want) = ty
-            && (!matches!(want.bits(), 32 | 64) || matches!(want.class(), Class::Float | Class::Pred))
-        {
-            let text = format!("the address of `{}`", word.text);
-            at.fail(errors::constant_type(word.span, &text, want, None), 1);
-        }
-        Operand::VarAddr(id, offset)
-    }
-
-    /// A constant, as bits of the type.
-    pub(super) fn constant(&mut self, at: &mut Attempt, want: Ty, expr: &Expr) -> u64 {
-        let span = expr.span();
-        let Some(c) = fold(expr) else {
-            let mut name = None;
-            first_name(expr, &mut name);
-            let d = match name {
-                Some(word) => match self.lookup(&word.text) {
-                    None => self.undeclared(word.span, "name", &word.text),
-                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span),
-                    Some(_) => errors::not_constant(span),
-                },
-                None => errors::not_constant(span),
-            };
-            at.fail(d, 1);
-            return 0;
-        };
-        let float = want.class() == Class::Float;
-        match c {
-            Const::Int { value, .. } if !float => value,
-            Const::Int { value, .. } => {
-                let help = match want {
-                    Ty::F32 => Some(format!("write `0f{:08X}`", (value as i64 as f32).to_bits())),
-                    Ty::F64 => Some(format!("write `0d{:016X}`", (value as i64 as f64).to_bits())),
-                    _ => None,
-                };
-                at.fail(errors::constant_type(span, "an integer", want, help), 1);
-                0
-            }
-            Const::F32(bits) => match want {
-                Ty::F32 | Ty::B32 => u64::from(bits),
-                Ty::F64 => f64::from(f32::from_bits(bits)).to_bits(),
-                _ => {
-                    at.fail(errors::constant_type(span, "a floating-point number", want, None), 1);
-                    0
-                }
-            },
-            Const::F64(v) => match want {
-                Ty::F32 => u64::from((v as f32).to_bits()),
-                Ty::F64 | Ty::B64 => v.to_bits(),
-                _ => {
-                    let help = (want == Ty::B32).then(|| format!("write `0f{:08X}`", (v as f32).to_bits()));
-                    at.fail(errors::constant_type(span, "a floating-point number", want, help), 1);
-                    0
-                }
-            },
-        }
-    }
-
-    /// `[base + offset]`
-    fn address(
-        &mut self,
-        at: &mut Attempt,
-        form: &OpForm,
-        spec: Option<&'static OperandSpec>,
-        given: &ast::Operand,
-    ) -> Operand {
-        let OperandKind::Expr(expr) = &given.kind else {
-            at.fail(errors::bad_address(given.span), 1);
-            return Operand::Sink;
-        };
-        if let Some(c) = fold(expr) {
-            let Const::Int { value, .. } = c else {
-                at.fail(errors::bad_address(given.span), 1);
-                return Operand::Sink;
-            };
-            if !at.has(".local") {
-                at.fail(errors::absolute_address(given.span), 1);
-            }
-            return Operand::Address(Base::Abs, value as i64);
-        }
-        let Some((base, offset)) = split(expr) else {
-            at.fail(errors::bad_address(given.span), 1);
-            return Operand::Sink;
-        };
-        match self.lookup(&base.text) {
-            Some(Sym::Reg(id)) => {
-                let ty = self.reg_ty(id);
-                let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
-                if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
-                    at.fail(errors::address_register(base.span, &base.text, ty), 1);
-                }
-                Operand::Address(Base::Reg(id), offset)
-            }
-            Some(Sym::Var(id)) => {
-                self.variable_address(at, form, spec, id, offset, base);
-                Operand::Address(Base::Var(id), offset)
-            }
-            Some(Sym::Broken) => {
-                at.broken();
-                Operand::Sink
-            }
-            Some(other) => {
-                at.fail(errors::wrong_name(base.span, &base.text, other.describe(), "a register or variable"), 1);
-                Operand::Sink
-            }
-            None => {
-                let d = match crate::isa::sreg::sreg(&base.text) {
-                    Some(_) => errors::special_register(base.span, &base.text, at.entry.opcode),
-                    None => self.undeclared(base.span, "register or variable", &base.text),
-                };
-                at.fail(d, 1);
-                Operand::Sink
-            }
-        }
-    }
-
-    /// Space and alignment of `[x+4]`.
-    fn variable_address(
-        &mut self,
-        at: &mut Attempt,
-        form: &OpForm,
-        spec: Option<&OperandSpec>,
-        id: VarId,
-        offset: i64,
-        word: &ast::Word,
-    ) {
-        let var = &self.out.vars[id.0 as usize];
-        let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
-        if opaque {
-            return;
-        }
-        let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();
-        let addresses = at.form.operands.iter().filter(|o| matches!(o.shape, Shape::Addr(_))).count();
-        // With two spaces the first is the destination's, and what else there is (an mbarrier) is not checked.
-        let wanted = match spaces.len() {
-            0 => None,
-            1 if addresses == 1 => Some(spaces[0]),
-            2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
-            _ => return,
-        };
-        let name = match space {
-            Space::Global => "global",
-            Space::Const => "const",
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::ParamEntry | Space::ParamFunc => "param",
-        };
-        match wanted {
-            Some(want) => {
-                let root = want.split("::").next().unwrap_or(want);
-                if root != name {
-                    at.fail(errors::space_mismatch(word.span, &word.text, name, want), 1);
-                    return;
-                }
-            }
-            None => {
-                // `prefetch.tensormap [x]` and Tensor Memory have rules of their own.
-                if matches!(name, "const" | "param") && matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") {
-                    at.fail(errors::generic_space(word.span, &word.text, name), 1);
-                    return;
-                }
-            }
-        }
-        if at.entry.opcode == "st" && name == "param" {
-            let fun = self.fun.as_ref();
-            if space == Space::ParamEntry || fun.is_some_and(|f| f.params.iter().any(|p| p.var == Some(id))) {
-                at.fail(errors::param_write(word.span, &word.text), 1);
-                return;
-            }
-        }
-        let access = match spec.map_or(0, |s| s.align) {
-            0 if matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") => {
-                at.slot_ty(".type").map_or(1, |t| t.bytes() * at.vec())
-            }
-            n => n,
-        };
-        // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
-        if access > 1 && align >= access && offset.rem_euclid(i64::from(access)) != 0 {
-            at.fail(errors::misaligned(word.span, &word.text, offset, access), 1);
-        }
-        let _ = form;
     }
 }
 
@@ -756,49 +391,4 @@ fn pick(parts: &[OpForm], given: usize) -> Option<Vec<&OpForm>> {
         }
     }
     Some(out)
-}
-
-/// `name + constant`, in any nesting.
-fn split(expr: &Expr) -> Option<(&ast::Word, i64)> {
-    match expr {
-        Expr::Name(word, None) => Some((word, 0)),
-        Expr::Binary(op @ ("+" | "-"), a, b, _) => {
-            let int = |e| match fold(e) {
-                Some(Const::Int { value, .. }) => Some(value as i64),
-                _ => None,
-            };
-            if let Some((word, offset)) = split(a) {
-                let n = int(b)?;
-                return Some((word, if *op == "+" { offset.wrapping_add(n) } else { offset.wrapping_sub(n) }));
-            }
-            if *op == "-" {
-                return None;
-            }
-            let n = int(a)?;
-            split(b).map(|(word, offset)| (word, offset.wrapping_add(n)))
-        }
-        _ => None,
-    }
-}
-
-/// The first name in an expression.
-fn first_name<'e>(expr: &'e Expr, out: &mut Option<&'e ast::Word>) {
-    if out.is_some() {
-        return;
-    }
-    match expr {
-        Expr::Name(w, _) => *out = Some(w),
-        Expr::Unary(_, e, _) | Expr::Cast(_, e, _) => first_name(e, out),
-        Expr::Binary(_, a, b, _) => {
-            first_name(a, out);
-            first_name(b, out);
-        }
-        Expr::Ternary(a, b, c, _) => {
-            first_name(a, out);
-            first_name(b, out);
-            first_name(c, out);
-        }
-        Expr::Call(w, _, _) => *out = Some(w),
-        _ => {}
-    }
 }

@@ -101,6 +101,8 @@ fn constants() {
          st.global.f32 [%rd1], 1; // error: PTX0408
          add.u32 %r0, 1, 2;
          add.s32 %r0, %r0, -1;
+         add.f16x2 %r0, %r1, 5; // error: PTX0415
+         fma.rn.f32x2 %rd0, 5, %rd1, %rd2; // error: PTX0408
          mov.u32 %r0, WARP_SZ;",
     ));
 }
@@ -149,6 +151,11 @@ fn addresses() {
          ld.shared.u32 %r0, [sh+2]; // error: PTX0412
          ld.shared.u32 %r0, [sh+4];
          ld.shared.u32 %r0, [%r1+-4];
+         ld.shared.u32 %r0, [%r1+8-4];
+         ld.shared.u32 %r0, [sh+4*2];
+         ld.shared.u32 %r0, [%r1-4]; // error: PTX0416
+         ld.shared.u32 %r0, [4+sh]; // error: PTX0416
+         mov.u32 %r0, sh-4; // error: PTX0416
          ld.global.u32 %r0, [%f1]; // error: PTX0416
          ld.global.u32 %r0, [4]; // error: PTX0416
          ld.shared.u32 %r0, [sh+%r1]; // error: PTX0416

@@ -1,0 +1,230 @@
+//! What the machine reports: launches that do not fit, undefined behaviour, deadlocks, endless loops.
+
+use super::*;
+
+// barrier of 64 threads that only one warp reaches
+kernel!(Stuck, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            for k in 0..ws.len() {
+                let m = x.warp(k);
+                let to = if x.warp == 0 { 1 } else { 3 };
+                x.branch(m, to);
+            }
+            None
+        }
+        1 => {
+            x.warp(0);
+            x.site = 0;
+            let f = wait_here(x, 5, Some(64))?;
+            x.flow(f, 1, 3);
+            None
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn deadlock_at_a_barrier() {
+    let error = run::<Stuck>(&Host::new(), Launch::grid(1).block(64), &mut [0]).unwrap_err();
+    let text = error.to_string();
+    for part in
+        ["deadlock", "threads 0 to 31", "`bar.sync 0;` (PTX line 7)", "barrier 5, 32 of 64 threads", "toy.rs:70"]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+kernel!(Endless, INFO, |x, pc, ws| {
+    let _ = &ws;
+    match pc {
+        0 => Some(Next::Go(1)),
+        1 => Some(Next::Go(1)),
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn endless_loops_end() {
+    let l = Launch::grid(2).block(64).step_limit(10_000);
+    let wanted = FaultKind::StepLimit { turns: 10_000, region: "LOOP".into() };
+    assert_eq!(kind(run::<Endless>(&Host::new(), l.clone(), &mut [0])), wanted);
+    let handle = CancelHandle::new();
+    handle.cancel();
+    let cancelled = FaultKind::Cancelled { region: "LOOP".into() };
+    assert_eq!(kind(run::<Endless>(&Host::new(), l.cancel(handle), &mut [0])), cancelled);
+}
+
+// does what the first word of the buffer says
+kernel!(Wrong, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            let _ = &ws;
+            let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
+            let [what, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
+            match what {
+                0 => x.read(AddrSpace::Global, base + 8, 4, 0).map(|_| ())?,
+                1 => x.read(AddrSpace::Global, base + 2, 4, 0).map(|_| ())?,
+                2 => x.write(AddrSpace::Const, 0, 4, [0; 4], 0)?,
+                3 => x.write(AddrSpace::SharedCta, 4096, 4, [0; 4], 0)?,
+                4 => x.read(AddrSpace::SharedCta, 1 << 56, 4, 0).map(|_| ())?,
+                5 => x.shared_offset(AddrSpace::Generic, base, 0, "the mbarrier object").map(|_| ())?,
+                6 => x.cluster_wait().map(|_| ())?,
+                7 => x.barrier_arrive(16, None, true, None).map(|_| ())?,
+                8 => x.write(AddrSpace::Local, 8, 4, [0; 4], 0)?,
+                9 => x.write(AddrSpace::Generic, base, 4, [0; 4], 0)?,
+                _ => x.read(AddrSpace::Local, 0, 4, 0).map(|_| ())?,
+            }
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn wrong_accesses_are_faults() {
+    let base = 2u64 << 40;
+    let of = |what: u32| kind(run::<Wrong>(&Host::new(), Launch::grid(1), &mut [what, 0]));
+    let outside = |space, addr, bytes, size| FaultKind::OutOfBounds { space, addr, bytes, size };
+    assert_eq!(of(0), outside("global", base + 8, 4, 8));
+    assert_eq!(of(1), FaultKind::Misaligned { addr: base + 2, align: 4 });
+    assert_eq!(of(2), FaultKind::ReadOnly { space: "const", addr: 0 });
+    assert_eq!(of(3), outside("shared", 4096, 4, 4096));
+    assert!(matches!(of(4), FaultKind::WrongWindow { .. }));
+    assert!(matches!(of(5), FaultKind::WrongWindow { .. }));
+    assert!(matches!(of(6), FaultKind::ClusterBarrier { .. }));
+    assert!(matches!(of(7), FaultKind::Barrier { id: 16, .. }));
+    assert_eq!(of(8), outside("local", 8, 4, 8));
+    let read_only = launch::<Wrong, _>(&Host::new(), Launch::grid(1), &mut [slice(&[9u32, 0])]);
+    assert_eq!(kind(read_only), FaultKind::ReadOnly { space: "global", addr: base });
+    let uninitialised = launch::<Wrong, _>(&Host::checked(), Launch::grid(1), &mut [slice(&[10u32, 0])]);
+    assert_eq!(kind(uninitialised), FaultKind::Uninitialised { space: "local", addr: 0 });
+}
+
+kernel!(Limited, KernelInfo { reqntid: Some([64, 1, 1]), reqnctapercluster: Some([2, 1, 1]), ..INFO }, |x, pc, ws| {
+    let _ = (&x, pc, &ws);
+    Some(Next::Exit)
+});
+kernel!(Later, KernelInfo { not_yet: &[("tcgen05.mma", 0)], ..INFO }, |x, pc, ws| {
+    let _ = (&x, pc, &ws);
+    Some(Next::Exit)
+});
+
+#[test]
+fn launches_that_do_not_fit() {
+    let problem = |r: Result<Report, Error>| match r {
+        Err(Error::Launch { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    };
+    let of = |l: Launch| problem(run::<Mirror>(&Host::new(), l, &mut [0]));
+    assert!(matches!(of(Launch::grid(0)), LaunchError::Zero { what: "grid", .. }));
+    assert_eq!(of(Launch::grid(1).block((33, 32))), LaunchError::TooManyThreads(1056));
+    assert_eq!(of(Launch::grid(1).block((1, 1, 65))), LaunchError::BlockTooLong([1, 1, 65]));
+    assert_eq!(of(Launch::grid(32).cluster(32)), LaunchError::ClusterTooLarge(32));
+    let odd = LaunchError::ClusterDividesGrid { grid: [3, 1, 1], cluster: [2, 1, 1] };
+    assert_eq!(of(Launch::grid(3).cluster(2)), odd);
+    let shared = LaunchError::SharedMemory { asked: 232_449, fixed: 4096 };
+    assert_eq!(of(Launch::grid(1).dynamic_shared(232_449 - 4096)), shared);
+
+    let limited = |l: Launch| run::<Limited>(&Host::new(), l, &mut [0]);
+    assert!(matches!(problem(limited(Launch::grid(2).block(32))), LaunchError::Reqntid { .. }));
+    let l = Launch::grid(2).block(64).cluster(1);
+    assert!(matches!(problem(limited(l)), LaunchError::Reqnctapercluster { .. }));
+    assert_eq!(limited(Launch::grid(2).block(64)).unwrap().clusters_launched, 1);
+
+    let args = |args: &mut [Arg<'_>]| problem(launch::<Mirror, _>(&Host::new(), Launch::grid(1), args));
+    assert_eq!(args(&mut []), LaunchError::ArgumentCount { given: 0, wanted: 1 });
+    let size = LaunchError::ArgumentSize { index: 0, name: "out", given: 4, wanted: 8 };
+    assert_eq!(args(&mut [scalar(1u32)]), size);
+    assert!(matches!(args(&mut [scalar(1u64)]), LaunchError::ArgumentNotBuffer { .. }));
+    assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 2)]), LaunchError::ArgumentAlignment { .. }));
+    assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 12)]), LaunchError::ArgumentOffset { .. }));
+
+    let later = run::<Later>(&Host::new(), Launch::grid(1), &mut [0]).unwrap_err().to_string();
+    assert!(later.contains("`tcgen05.mma`") && later.contains("line 7"), "{later}");
+}
+
+// thread 0 of CTA 0 asks, as the bits of the first word say: for all of the cluster (1), and does not wait (2); CTA 1 ends at once
+kernel!(Careless, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            let _ = &ws;
+            if x.rank() == 1 {
+                return Ok(Next::Exit);
+            }
+            let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, 0)?;
+            let [how, ..] = x.read(AddrSpace::Global, base, 4, 0)?;
+            x.site = 1;
+            for rank in 0..2 {
+                x.mbarrier(0, 64 + 8 * rank, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            }
+            let to = if how & 1 != 0 { vec![(0, 32), (1, 32)] } else { vec![(0, 32)] };
+            x.try_cancel(to, vec![(0, 64)])?;
+            Some(Next::Go(if how & 2 != 0 { 3 } else { 1 }))
+        }
+        // reads the peer's memory
+        1 => {
+            x.warp(0);
+            x.read(AddrSpace::SharedCluster, 2 << 24, 4, 0)?;
+            Some(Next::Go(3))
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn exited_ctas_have_no_memory() {
+    // who is first depends on the seed
+    let seen = |how: u32| {
+        let of =
+            |seed| launch::<Careless, _>(&Host::new().seed(seed), Launch::grid(2).cluster(2), &mut [slice(&[how])]);
+        let faults = (0..40).filter_map(|seed| of(seed).err()?.fault().map(|f| f.kind.clone()));
+        faults.fold(Vec::new(), |mut kinds, k| {
+            if !kinds.contains(&k) {
+                kinds.push(k);
+            }
+            kinds
+        })
+    };
+    assert!(seen(0).contains(&FaultKind::ExitedCta { rank: 1 }));
+    let multicast = seen(1);
+    assert!(multicast.contains(&FaultKind::MulticastExitedCta { rank: 1 }), "{multicast:?}");
+    // nobody waits for the response
+    assert_eq!(seen(2), [FaultKind::MulticastExitedCta { rank: 0 }]);
+}
+
+// thread 0 makes an mbarrier object for one arrival that never comes
+kernel!(Forever, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            Some(Next::Go(1))
+        }
+        1 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                x.site = 1;
+                let (done, flow) = await_phase(x)?;
+                x.flow(flow, 1, if done { 3 } else { 1 });
+            }
+            None
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn deadlock_at_an_mbarrier() {
+    for host in seeds() {
+        let error = run::<Forever>(&host, Launch::grid(1).block(64), &mut [0]).unwrap_err();
+        let text = error.to_string();
+        for part in
+            ["threads 0 to 63", "try_wait", "mbarrier 0x40", "phase 0 incomplete", "pending count 1 of 1", "tx-count 0"]
+        {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Addresses: base and offset, state space, alignment (PTX ISA 6.4.1).
+
+use super::Checker;
+use super::names::Sym;
+use super::operand::Attempt;
+use crate::ast::{self, Expr, OperandKind};
+use crate::errors;
+use crate::hir::{Base, Operand, Space, VarId};
+use crate::isa::OperandSpec;
+use crate::isa::syntax::{Shape, is_space};
+use crate::parse::{Const, fold};
+use crate::ty::Class;
+
+impl Checker {
+    /// `[base + offset]`
+    pub(super) fn address(
+        &mut self,
+        at: &mut Attempt,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
+        let OperandKind::Expr(expr) = &given.kind else {
+            at.fail(errors::bad_address(given.span), 1);
+            return Operand::Sink;
+        };
+        if let Some(c) = fold(expr) {
+            let Const::Int { value, .. } = c else {
+                at.fail(errors::bad_address(given.span), 1);
+                return Operand::Sink;
+            };
+            if !at.has(".local") {
+                at.fail(errors::absolute_address(given.span), 1);
+            }
+            return Operand::Address(Base::Abs, value as i64);
+        }
+        let Some((base, offset)) = split(expr) else {
+            at.fail(errors::bad_address(given.span), 1);
+            return Operand::Sink;
+        };
+        match self.lookup(&base.text) {
+            Some(Sym::Reg(id)) => {
+                let ty = self.reg_ty(id);
+                let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+                if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
+                    at.fail(errors::address_register(base.span, &base.text, ty), 1);
+                }
+                Operand::Address(Base::Reg(id), offset)
+            }
+            Some(Sym::Var(id)) => {
+                self.variable_address(at, spec, id, offset, base);
+                Operand::Address(Base::Var(id), offset)
+            }
+            Some(Sym::Broken) => {
+                at.broken();
+                Operand::Sink
+            }
+            Some(other) => {
+                at.fail(errors::wrong_name(base.span, &base.text, other.describe(), "a register or variable"), 1);
+                Operand::Sink
+            }
+            None => {
+                let d = match crate::isa::sreg::sreg(&base.text) {
+                    Some(_) => errors::special_register(base.span, &base.text, at.entry.opcode),
+                    None => self.undeclared(base.span, "register or variable", &base.text),
+                };
+                at.fail(d, 1);
+                Operand::Sink
+            }
+        }
+    }
+
+    /// Space and alignment of `[x+4]`.
+    fn variable_address(
+        &mut self,
+        at: &mut Attempt,
+        spec: Option<&OperandSpec>,
+        id: VarId,
+        offset: i64,
+        word: &ast::Word,
+    ) {
+        let var = &self.out.vars[id.0 as usize];
+        let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
+        if opaque {
+            return;
+        }
+        let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();
+        let addresses = at.form.operands.iter().filter(|o| matches!(o.shape, Shape::Addr(_))).count();
+        // With two spaces the first is the destination's, and what else there is (an mbarrier) is not checked.
+        let wanted = match spaces.len() {
+            0 => None,
+            1 if addresses == 1 => Some(spaces[0]),
+            2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
+            _ => return,
+        };
+        let name = match space {
+            Space::Global => "global",
+            Space::Const => "const",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::ParamEntry | Space::ParamFunc => "param",
+        };
+        match wanted {
+            Some(want) => {
+                let root = want.split("::").next().unwrap_or(want);
+                if root != name {
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want), 1);
+                    return;
+                }
+            }
+            None => {
+                // `prefetch.tensormap [x]` and Tensor Memory have rules of their own.
+                if matches!(name, "const" | "param") && matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") {
+                    at.fail(errors::generic_space(word.span, &word.text, name), 1);
+                    return;
+                }
+            }
+        }
+        if at.entry.opcode == "st" && name == "param" {
+            let fun = self.fun.as_ref();
+            if space == Space::ParamEntry || fun.is_some_and(|f| f.params.iter().any(|p| p.var == Some(id))) {
+                at.fail(errors::param_write(word.span, &word.text), 1);
+                return;
+            }
+        }
+        let access = match spec.map_or(0, |s| s.align) {
+            0 if matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") => {
+                at.slot_ty(".type").map_or(1, |t| t.bytes() * at.vec())
+            }
+            n => n,
+        };
+        // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
+        if access > 1 && align >= access && offset.rem_euclid(i64::from(access)) != 0 {
+            at.fail(errors::misaligned(word.span, &word.text, offset, access), 1);
+        }
+    }
+}
+
+/// `name + constant`, in any nesting.
+pub(super) fn split(expr: &Expr) -> Option<(&ast::Word, i64)> {
+    match expr {
+        Expr::Name(word, None) => Some((word, 0)),
+        Expr::Binary(op @ ("+" | "-"), a, b, _) => {
+            let int = |e| match fold(e) {
+                Some(Const::Int { value, .. }) => Some(value as i64),
+                _ => None,
+            };
+            // ptxas wants the name first and `+` after it; what is added may be any constant expression.
+            if *op == "-" && matches!(**a, Expr::Name(..)) {
+                return None;
+            }
+            let (word, offset) = split(a)?;
+            let n = int(b)?;
+            Some((word, if *op == "+" { offset.wrapping_add(n) } else { offset.wrapping_sub(n) }))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,282 @@
+//! Single values: registers, special registers, addresses of variables, constants (PTX ISA 4.5, 6, 9.4).
+
+use super::Checker;
+use super::address::split;
+use super::names::Sym;
+use super::operand::{Attempt, register_fits};
+use crate::ast::{self, Expr, OperandKind};
+use crate::errors;
+use crate::hir::{Operand, VarId};
+use crate::isa::{OperandSpec, Role};
+use crate::parse::{Const, fold};
+use crate::span::Span;
+use crate::ty::{Class, Ty};
+
+/// Opcodes that take the address of a variable as a value.
+fn takes_address(opcode: &str) -> bool {
+    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank" | "isspacep")
+}
+
+impl Checker {
+    /// One value.
+    pub(super) fn value(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        given: &ast::Operand,
+    ) -> Operand {
+        let role = spec.map_or(Role::Src, |s| s.role);
+        match &given.kind {
+            OperandKind::Sink => {
+                if role != Role::Dst || !spec.is_some_and(|s| s.sink) {
+                    at.fail(errors::no_sink(given.span, name), 2);
+                }
+                Operand::Sink
+            }
+            OperandKind::Select(reg, selector) => {
+                let known = ["b0", "b1", "b2", "b3", "h0", "h1"];
+                let found = known.into_iter().find(|k| *k == selector.text.trim_start_matches('.'));
+                match (self.lookup(&reg.text), found) {
+                    (Some(Sym::Reg(id)), Some(s)) => Operand::Select(id, s),
+                    (Some(Sym::Broken), _) => {
+                        at.broken();
+                        Operand::Sink
+                    }
+                    (None, _) => {
+                        let d = self.undeclared(reg.span, "register", &reg.text);
+                        at.fail(d, 1);
+                        Operand::Sink
+                    }
+                    _ => {
+                        at.fail(errors::wrong_shape(given.span, name, "a register"), 1);
+                        Operand::Sink
+                    }
+                }
+            }
+            OperandKind::Expr(Expr::Name(word, member)) if word.text != "WARP_SZ" => {
+                self.named(at, name, spec, role, ty, word, member.as_ref(), given.span)
+            }
+            OperandKind::Expr(e) => {
+                if role == Role::Name {
+                    at.fail(errors::wrong_shape(given.span, name, "a name"), 3);
+                    return Operand::Sink;
+                }
+                if role == Role::Dst || spec.is_some_and(|s| s.no_imm) {
+                    // `mov` of `x+4` is no constant, and reported as what it is.
+                    at.fail(errors::needs_register(given.span, name), 2);
+                    return Operand::Sink;
+                }
+                if fold(e).is_none()
+                    && let Some((base, offset)) = split(e)
+                    && let Some(Sym::Var(id)) = self.lookup(&base.text)
+                {
+                    return self.variable(at, ty, id, offset, base);
+                }
+                let bits = self.constant(at, ty.unwrap_or(Ty::B64), e);
+                if let Some((low, high)) = spec.and_then(|s| s.range)
+                    && fold(e).is_some_and(|c| matches!(c, Const::Int { .. }))
+                    && !(low..=high).contains(&(bits as i64))
+                {
+                    at.fail(errors::range(given.span, name, bits as i64, low, high, at.entry.section), 1);
+                }
+                Operand::Imm(bits)
+            }
+            _ => {
+                at.fail(errors::wrong_shape(given.span, name, "a single value"), 4);
+                Operand::Sink
+            }
+        }
+    }
+
+    /// A name as an operand.
+    #[allow(clippy::too_many_arguments)]
+    fn named(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        role: Role,
+        ty: Option<Ty>,
+        word: &ast::Word,
+        member: Option<&ast::Word>,
+        span: Span,
+    ) -> Operand {
+        let sym = self.lookup(&word.text);
+        if role == Role::Name {
+            return match sym {
+                Some(Sym::Label(id)) => Operand::Label(id),
+                Some(Sym::Labels(ids)) => Operand::Labels(ids.to_vec()),
+                Some(Sym::Func(id)) => Operand::Func(id),
+                Some(Sym::Funcs(ids)) => Operand::Funcs(ids.to_vec()),
+                Some(Sym::Broken) => {
+                    at.broken();
+                    Operand::Sink
+                }
+                Some(other) => {
+                    at.fail(errors::wrong_name(span, &word.text, other.describe(), "a label"), 1);
+                    Operand::Sink
+                }
+                None => {
+                    let d = self.undeclared(span, "label", &word.text);
+                    at.fail(d, 1);
+                    Operand::Sink
+                }
+            };
+        }
+        match sym {
+            Some(Sym::Reg(id)) => {
+                if spec.is_some_and(|s| s.imm_only) {
+                    at.fail(errors::needs_constant(span, name, at.entry.section), 2);
+                    return Operand::Sink;
+                }
+                let lanes = self.reg_lanes(id);
+                let element = match member.map(|m| m.text.trim_start_matches('.')) {
+                    None => 0,
+                    Some("x" | "r") => 0,
+                    Some("y" | "g") => 1,
+                    Some("z" | "b") => 2,
+                    Some(_) => 3,
+                };
+                if element >= lanes || (member.is_some() && lanes == 1) || (member.is_none() && lanes > 1) {
+                    at.fail(errors::arity(span, name, 1, lanes as usize), 1);
+                    return Operand::Sink;
+                }
+                if let Some(want) = ty {
+                    self.fits(at, &word.text, span, id, want, spec);
+                }
+                Operand::Reg(id, element)
+            }
+            Some(Sym::Var(id)) => {
+                if role == Role::Dst {
+                    at.fail(errors::needs_register(span, name), 2);
+                    return Operand::Sink;
+                }
+                self.variable(at, ty, id, 0, word)
+            }
+            Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
+            Some(Sym::Broken) => {
+                at.broken();
+                Operand::Sink
+            }
+            Some(other) => {
+                at.fail(errors::wrong_name(span, &word.text, other.describe(), "a register"), 2);
+                Operand::Sink
+            }
+            None => {
+                let full = member.map(|m| format!("{}.{}", word.text, m.text.trim_start_matches('.')));
+                let full = full.as_deref().unwrap_or(&word.text);
+                let Some(row) = crate::isa::sreg::sreg(full) else {
+                    let d = self.undeclared(span, "register", full);
+                    at.fail(d, 1);
+                    return Operand::Sink;
+                };
+                if role == Role::Dst {
+                    at.fail(errors::read_only(span, full), 2);
+                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
+                    at.fail(errors::special_register(span, full, at.entry.opcode), 2);
+                } else if row.vector {
+                    at.fail(errors::whole_vector_sreg(span, full), 1);
+                } else if let Some(d) = self.gate(span, &format!("`{full}`"), row.since, row.requires, "10") {
+                    at.fail(d, 1);
+                } else if let Some(want) = ty {
+                    // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
+                    let lower = want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
+                    if !register_fits(row.ty, want, lower) {
+                        at.fail(errors::register_type(span, full, row.ty, want, false), 1);
+                    }
+                }
+                Operand::Sreg(row.name)
+            }
+        }
+    }
+
+    /// The address of a variable as a value.
+    fn variable(&mut self, at: &mut Attempt, ty: Option<Ty>, id: VarId, offset: i64, word: &ast::Word) -> Operand {
+        if !takes_address(at.entry.opcode) {
+            at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode), 2);
+            return Operand::Sink;
+        }
+        if let Some(want) = ty
+            && (!matches!(want.bits(), 32 | 64) || matches!(want.class(), Class::Float | Class::Pred))
+        {
+            let text = format!("the address of `{}`", word.text);
+            at.fail(errors::constant_type(word.span, &text, want, None), 1);
+        }
+        Operand::VarAddr(id, offset)
+    }
+
+    /// A constant, as bits of the type.
+    pub(super) fn constant(&mut self, at: &mut Attempt, want: Ty, expr: &Expr) -> u64 {
+        let span = expr.span();
+        let Some(c) = fold(expr) else {
+            let mut name = None;
+            first_name(expr, &mut name);
+            let d = match name {
+                Some(word) => match self.lookup(&word.text) {
+                    None => self.undeclared(word.span, "name", &word.text),
+                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span),
+                    Some(Sym::Var(_)) => errors::offset_form(span, &word.text),
+                    Some(_) => errors::not_constant(span),
+                },
+                None => errors::not_constant(span),
+            };
+            at.fail(d, 1);
+            return 0;
+        };
+        // ptxas takes no constants for packed floating point either.
+        let float = want.class() == Class::Float || matches!(want, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2);
+        match c {
+            Const::Int { value, .. } if !float => value,
+            Const::Int { value, .. } => {
+                let help = match want {
+                    Ty::F32 => Some(format!("write `0f{:08X}`", (value as i64 as f32).to_bits())),
+                    Ty::F64 => Some(format!("write `0d{:016X}`", (value as i64 as f64).to_bits())),
+                    _ => None,
+                };
+                at.fail(errors::constant_type(span, "an integer", want, help), 1);
+                0
+            }
+            Const::F32(bits) => match want {
+                Ty::F32 | Ty::B32 => u64::from(bits),
+                Ty::F64 => f64::from(f32::from_bits(bits)).to_bits(),
+                _ => {
+                    at.fail(errors::constant_type(span, "a floating-point number", want, None), 1);
+                    0
+                }
+            },
+            Const::F64(v) => match want {
+                Ty::F32 => u64::from((v as f32).to_bits()),
+                Ty::F64 | Ty::B64 => v.to_bits(),
+                _ => {
+                    let help = (want == Ty::B32).then(|| format!("write `0f{:08X}`", (v as f32).to_bits()));
+                    at.fail(errors::constant_type(span, "a floating-point number", want, help), 1);
+                    0
+                }
+            },
+        }
+    }
+}
+
+/// The first name in an expression.
+fn first_name<'e>(expr: &'e Expr, out: &mut Option<&'e ast::Word>) {
+    if out.is_some() {
+        return;
+    }
+    match expr {
+        Expr::Name(w, _) => *out = Some(w),
+        Expr::Unary(_, e, _) | Expr::Cast(_, e, _) => first_name(e, out),
+        Expr::Binary(_, a, b, _) => {
+            first_name(a, out);
+            first_name(b, out);
+        }
+        Expr::Ternary(a, b, c, _) => {
+            first_name(a, out);
+            first_name(b, out);
+            first_name(c, out);
+        }
+        Expr::Call(w, _, _) => *out = Some(w),
+        _ => {}
+    }
+}
