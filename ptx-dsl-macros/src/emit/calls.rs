@@ -133,14 +133,12 @@ impl Emit<'_> {
     }
 }
 
-/// The parameter list (or the results) of a call: results come first if there are two lists.
+/// The parameter list (or the results) of a call.
 fn list(instr: &Instr, results: bool) -> Vec<Operand> {
-    let dst = |role: Role| (role == Role::Dst) == results;
-    let by_role = instr.operands.iter().find_map(|a| match &a.value {
-        Operand::List(l) if dst(a.role) || (results == a.name.starts_with("ret")) && a.role == Role::Name => Some(l.clone()),
-        _ => None,
-    });
-    by_role.unwrap_or_default()
+    match instr.operand(if results { "ret" } else { "args" }).map(|a| &a.value) {
+        Some(Operand::List(list)) => list.clone(),
+        _ => Vec::new(),
+    }
 }
 
 fn variable(o: &Operand) -> Option<VarId> {
