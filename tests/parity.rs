@@ -61,7 +61,9 @@ fn every_qualifier_of_a_runnable_form_has_its_constant() {
                 for slot in &form.slots {
                     for alternative in &slot.alts {
                         let plain = alternative.trim_start_matches('.');
-                        if ptx_dsl_syntax::ty::Ty::from_name(plain).is_none() && !names.contains(format!(".{plain}").as_str()) {
+                        if ptx_dsl_syntax::ty::Ty::from_name(plain).is_none()
+                            && !names.contains(format!(".{plain}").as_str())
+                        {
                             missing.insert(plain.to_owned());
                         }
                     }

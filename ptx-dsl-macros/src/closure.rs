@@ -94,7 +94,9 @@ fn parameters(source: &Source, tokens: &[Token], problems: &mut Vec<Problem>) ->
         let ty = a.span().to(b.span());
         match declaration(name, part[0].span(), span, ty, &source.rust(ty)) {
             Some(d) => out.push(d),
-            None => wrong("this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`"),
+            None => wrong(
+                "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`",
+            ),
         }
     }
     out
@@ -110,8 +112,7 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -
         }
         scalar_type => (scalar(&scalar_type)?.0, None),
     };
-    let declarator =
-        Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty) };
+    let declarator = Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty) };
     Some(VarDecl {
         linkage: Vec::new(),
         space: word(".param"),

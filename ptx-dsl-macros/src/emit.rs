@@ -137,7 +137,11 @@ pub fn module_of(family: &str) -> &str {
 /// The runtime function of an opcode. `.cta` in `bar.cta.sync` changes nothing; `.cc` on `mad` and friends is another function.
 pub fn function_of(opcode: &str, instr: &Instr) -> String {
     let opcode = opcode.replace(".cta.", ".");
-    let opcode = if matches!(opcode.as_str(), "add" | "sub" | "mad") && instr.has(".cc") { format!("{opcode}.cc") } else { opcode };
+    let opcode = if matches!(opcode.as_str(), "add" | "sub" | "mad") && instr.has(".cc") {
+        format!("{opcode}.cc")
+    } else {
+        opcode
+    };
     let name: String = opcode.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if matches!(name.as_str(), "match" | "as" | "type") { format!("{name}_") } else { name }
 }
@@ -152,6 +156,9 @@ pub fn mangle(qualifier: &str) -> String {
             out.push('_');
         }
     }
-    let keyword = matches!(out.as_str(), "const" | "async" | "match" | "as" | "type" | "in" | "for" | "if" | "loop" | "ref" | "abstract" | "final");
+    let keyword = matches!(
+        out.as_str(),
+        "const" | "async" | "match" | "as" | "type" | "in" | "for" | "if" | "loop" | "ref" | "abstract" | "final"
+    );
     if keyword || out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
 }

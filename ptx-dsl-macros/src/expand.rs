@@ -47,8 +47,13 @@ impl Expansion<'_> {
     pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<proc_macro2::Ident>) {
         let problems = RefCell::new(Vec::<Problem>::new());
         let span = |s| (self.spans)(s).0;
-        let source =
-            emit::Source { line: self.line, span: &span, rust_type: self.rust_type, file: self.file, problems: &problems };
+        let source = emit::Source {
+            line: self.line,
+            span: &span,
+            rust_type: self.rust_type,
+            file: self.file,
+            problems: &problems,
+        };
         let broken = compiled.diagnostics.iter().any(|d| d.severity == Severity::Error);
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let mut names = Vec::new();

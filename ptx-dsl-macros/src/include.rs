@@ -37,7 +37,8 @@ pub fn include(input: TokenStream) -> TokenStream {
     let line = |s| at(s).0 as u32;
     let spans = |_| (span, span);
     let rust_type = |s| text.get(lexed.bytes(s)).and_then(|t| t.parse().ok()).unwrap_or_default();
-    let expansion = Expansion { line: &line, spans: &spans, rust_type: &rust_type, file: Some(name.clone()), place: &place };
+    let expansion =
+        Expansion { line: &line, spans: &spans, rust_type: &rust_type, file: Some(name.clone()), place: &place };
     let (items, _) = expansion.run(&compiled);
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(&path).unwrap_or(path);

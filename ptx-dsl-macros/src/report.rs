@@ -15,7 +15,11 @@ pub struct Problem {
 }
 
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
-pub fn items(diagnostics: &[Diagnostic], spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span), place: &dyn Fn(&Diagnostic) -> Option<String>) -> TokenStream {
+pub fn items(
+    diagnostics: &[Diagnostic],
+    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
+    place: &dyn Fn(&Diagnostic) -> Option<String>,
+) -> TokenStream {
     diagnostics.iter().map(|d| item(d, spans, place(d))).collect()
 }
 
@@ -29,7 +33,11 @@ pub fn problem(p: &Problem) -> TokenStream {
 }
 
 #[cfg(ptx_dsl_nightly)]
-fn item(d: &Diagnostic, spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span), place: Option<String>) -> TokenStream {
+fn item(
+    d: &Diagnostic,
+    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
+    place: Option<String>,
+) -> TokenStream {
     if place.is_some() {
         let (first, last) = spans(d.span);
         return error(&text(d, place), first, last);
@@ -58,7 +66,11 @@ fn item(d: &Diagnostic, spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Spa
 }
 
 #[cfg(not(ptx_dsl_nightly))]
-fn item(d: &Diagnostic, spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span), place: Option<String>) -> TokenStream {
+fn item(
+    d: &Diagnostic,
+    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
+    place: Option<String>,
+) -> TokenStream {
     let (first, last) = spans(d.span);
     let text = text(d, place);
     match d.severity {

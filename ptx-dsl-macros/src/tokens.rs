@@ -117,10 +117,13 @@ impl Source {
             if sigil && let Some(Token { kind: Tok::Word(word), glued: true, .. }) = old.get(i + 1) {
                 let c = if token.kind == Tok::Punct('%') { '%' } else { '$' };
                 let before = self.tokens.last_mut();
-                let after_value = before.as_ref().is_some_and(|t| {
-                    matches!(t.kind, Tok::Word(_) | Tok::Number(_) | Tok::Punct(')' | ']'))
-                });
-                if c == '$' && token.glued && let Some(Token { kind: Tok::Word(name), .. }) = before {
+                let after_value = before
+                    .as_ref()
+                    .is_some_and(|t| matches!(t.kind, Tok::Word(_) | Tok::Number(_) | Tok::Punct(')' | ']')));
+                if c == '$'
+                    && token.glued
+                    && let Some(Token { kind: Tok::Word(name), .. }) = before
+                {
                     name.push(c);
                     name.push_str(word);
                     i += 2;
@@ -153,7 +156,9 @@ impl Source {
         let mut out = TokenStream::new();
         let mut id = span.first;
         while id <= span.last {
-            if let Some((_, tree, close)) = self.groups.iter().find(|(open, _, close)| *open == id && *close <= span.last) {
+            if let Some((_, tree, close)) =
+                self.groups.iter().find(|(open, _, close)| *open == id && *close <= span.last)
+            {
                 out.extend([tree.clone()]);
                 id = close + 1;
                 continue;

@@ -138,7 +138,12 @@ fn an_endless_loop_ends_by_its_budget() {
 
 #[test]
 fn trap_ends_the_launch() {
-    says(&fault!(sm_90, one(), { trap; }), &["trap"]);
+    says(
+        &fault!(sm_90, one(), {
+            trap;
+        }),
+        &["trap"],
+    );
 }
 
 #[test]

@@ -94,7 +94,11 @@ fn raw_arguments_are_checked() {
         &["to", "16"],
     );
     refused(
-        copy.launch_raw(&host, one(), &mut [Arg::value(0u64.to_le_bytes()), Arg::buffer(&mut to), Arg::buffer(&mut [0u8; 12])]),
+        copy.launch_raw(
+            &host,
+            one(),
+            &mut [Arg::value(0u64.to_le_bytes()), Arg::buffer(&mut to), Arg::buffer(&mut [0u8; 12])],
+        ),
         &["shape"],
     );
 }

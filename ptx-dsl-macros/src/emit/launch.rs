@@ -142,7 +142,11 @@ impl Emit<'_> {
         });
         let doc = format!(
             "Kernel `{name}`. Arguments of `launch`: {}.",
-            if f.params.is_empty() { "none".into() } else { f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ") }
+            if f.params.is_empty() {
+                "none".into()
+            } else {
+                f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+            }
         );
         quote! {
             #[doc = #doc]
@@ -314,7 +318,13 @@ impl Emit<'_> {
             },
             Err(e) => {
                 problem(format!("`{}` has no valid Rust type: {e}", p.name));
-                Passing { ty: quote!(u32), generic: None, arg: quote!(#rt::launch::scalar::<u32>(a)), read_only: false, pointer: None }
+                Passing {
+                    ty: quote!(u32),
+                    generic: None,
+                    arg: quote!(#rt::launch::scalar::<u32>(a)),
+                    read_only: false,
+                    pointer: None,
+                }
             }
         }
     }

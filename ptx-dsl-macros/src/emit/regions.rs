@@ -24,13 +24,26 @@ pub struct Region<'m> {
 pub enum End<'m> {
     Goto(usize),
     /// Lanes whose predicate holds go to the first.
-    Branch { pred: &'m (Operand, bool), taken: usize, fall: usize },
+    Branch {
+        pred: &'m (Operand, bool),
+        taken: usize,
+        fall: usize,
+    },
     /// `brx.idx`
-    Switch { instr: &'m Instr, targets: Vec<usize> },
+    Switch {
+        instr: &'m Instr,
+        targets: Vec<usize>,
+    },
     /// An instruction that may wait.
-    Block { instr: &'m Instr, next: usize },
+    Block {
+        instr: &'m Instr,
+        next: usize,
+    },
     /// A call: each function it may reach, its first region, and where to go on after it.
-    Call { instr: &'m Instr, callees: Vec<Callee> },
+    Call {
+        instr: &'m Instr,
+        callees: Vec<Callee>,
+    },
     /// `ret` of a function: to whichever of its call sites.
     Return,
     Exit,

@@ -4,7 +4,7 @@ use super::regions::{End, Program, Region};
 use super::values::names_space;
 use super::{Emit, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{FuncId, Instr, Operand};
+use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::{Host, Role};
 use quote::{format_ident, quote};
 
@@ -61,7 +61,8 @@ impl Emit<'_> {
             End::Branch { pred, taken, fall } => {
                 let (taken, fall) = (number(*taken), number(*fall));
                 let mask = self.pred_mask(f, pred);
-                let body = each(quote!(#body let taken = m & #mask; x.branch(taken, #taken); x.branch(m & !taken, #fall);));
+                let body =
+                    each(quote!(#body let taken = m & #mask; x.branch(taken, #taken); x.branch(m & !taken, #fall);));
                 quote!(#body #parted)
             }
             End::Switch { instr, targets } => {
@@ -147,7 +148,7 @@ impl Emit<'_> {
         let q = self.q(instr);
         let function = self.function(instr);
         let mut sources = Vec::new();
-        for a in instr.operands.iter().filter(|a| a.role != Role::Dst) {
+        for a in instr.operands.iter().filter(|a| !written(a)) {
             sources.extend(self.read(f, &a.value, a.ty));
         }
         let carry = format_ident!("f{}carry", f.0);
@@ -158,7 +159,7 @@ impl Emit<'_> {
         }
         let mut names: Vec<Ident> = Vec::new();
         let mut stores = TokenStream::new();
-        for a in instr.operands.iter().filter(|a| a.role == Role::Dst) {
+        for a in instr.operands.iter().filter(|a| written(a)) {
             let width = self.width(a);
             let fresh: Vec<_> = (0..width).map(|i| format_ident!("d{}", names.len() + i)).collect();
             let mut values = fresh.iter().map(|n| quote!(#n));
@@ -199,7 +200,8 @@ impl Emit<'_> {
                     [low, high] => quote!(let v: u128 = (#low) as u128 | ((#high) as u128) << 64;),
                     [one] => quote!(let v: u128 = (#one) as u128;),
                     many => {
-                        let shifts = (0..many.len()).map(|i| Literal::u32_suffixed(i as u32 * (whole / many.len() as u32)));
+                        let shifts =
+                            (0..many.len()).map(|i| Literal::u32_suffixed(i as u32 * (whole / many.len() as u32)));
                         quote!(let v: u128 = 0 #(| ((#many) as u128) << #shifts)*;)
                     }
                 }
@@ -231,7 +233,7 @@ impl Emit<'_> {
         self.generic = !names_space(instr);
         let mut before = TokenStream::new();
         let mut sources: Vec<Ident> = Vec::new();
-        for a in instr.operands.iter().filter(|a| a.role != Role::Dst) {
+        for a in instr.operands.iter().filter(|a| !written(a)) {
             for value in self.read(f, &a.value, a.ty) {
                 let name = format_ident!("s{}", sources.len());
                 before.extend(quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);));
@@ -240,7 +242,7 @@ impl Emit<'_> {
         }
         let mut after = TokenStream::new();
         let mut dests: Vec<Ident> = Vec::new();
-        for a in instr.operands.iter().filter(|a| a.role == Role::Dst) {
+        for a in instr.operands.iter().filter(|a| written(a)) {
             let names: Vec<_> = (0..self.width(a)).map(|i| format_ident!("d{}", dests.len() + i)).collect();
             before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
             let mut values = names.iter().map(|n| quote!(#n[l]));
@@ -257,6 +259,11 @@ impl Emit<'_> {
         let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
         WarpCall { before, call, after }
     }
+}
+
+/// A destination: also the `_` that a form spells out itself.
+fn written(arg: &Arg) -> bool {
+    arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
 }
 
 struct WarpCall {

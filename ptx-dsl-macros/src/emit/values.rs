@@ -127,7 +127,12 @@ impl Emit<'_> {
     }
 
     /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
-    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut dyn Iterator<Item = TokenStream>) -> TokenStream {
+    pub fn write(
+        &mut self,
+        func: FuncId,
+        operand: &Operand,
+        values: &mut dyn Iterator<Item = TokenStream>,
+    ) -> TokenStream {
         match operand {
             Operand::Reg(r, e) => {
                 let f = self.field(func, *r, *e);
