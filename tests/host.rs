@@ -4,6 +4,7 @@ mod arith;
 mod cluster;
 mod control;
 mod faults;
+mod files;
 mod launch;
 mod memory;
 mod sync;

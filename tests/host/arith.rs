@@ -43,7 +43,7 @@ binary!(add_sat, { add.sat.s32 }, |a, b| (a as i32).saturating_add(b as i32) as 
 binary!(sub, { sub.s32 }, |a, b| a.wrapping_sub(b));
 binary!(mul_hi_unsigned, { mul.hi.u32 }, |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32);
 binary!(mul_hi_signed, { mul.hi.s32 }, |a, b| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32);
-binary!(div_unsigned, { div.u32 }, |a, b| if b == 0 { u32::MAX } else { a / b });
+binary!(div_unsigned, { div.u32 }, |a, b| a.checked_div(b).unwrap_or(u32::MAX));
 binary!(rem_signed, { rem.s32 }, |a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 });
 binary!(min_signed, { min.s32 }, |a, b| (a as i32).min(b as i32) as u32);
 binary!(max_unsigned, { max.u32 }, |a, b| a.max(b));

@@ -32,8 +32,8 @@ fn named_barriers_join_producers_and_consumers() {
     });
     let mut d = [0u32; 96];
     k.launch(&Host::new(), Launch::grid(1).block(96), (&mut d,)).unwrap();
-    for i in 32..96 {
-        assert_eq!(d[i], (i as u32 % 32) * 3);
+    for (i, v) in d.iter().enumerate().skip(32) {
+        assert_eq!(*v, (i as u32 % 32) * 3);
     }
 }
 
