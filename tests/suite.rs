@@ -6,4 +6,5 @@ mod modules;
 mod parity;
 #[path = "support/ptxas.rs"]
 mod ptxas;
+mod seeds;
 mod ui;

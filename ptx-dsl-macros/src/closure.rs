@@ -17,7 +17,7 @@ pub fn closure(source: &Source, bar: usize) -> TokenStream {
     let Some(close) = closing_bar(tokens, bar + 1) else {
         let (first, last) = source.span(tokens[bar].span());
         let message = "the parameters of the kernel have no closing `|`".to_owned();
-        return report::problem(&Problem { code: 110, message, first, last, help: None });
+        return report::problem(&Problem { code: 150, message, first, last, help: None });
     };
     let mut problems = Vec::new();
     let params = parameters(source, &tokens[bar + 1..close], &mut problems);
@@ -81,7 +81,7 @@ fn parameters(source: &Source, tokens: &[Token], problems: &mut Vec<Problem>) ->
         let mut wrong = |message: &str| {
             let (first, last) = source.span(span);
             let help = Some("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`".into());
-            problems.push(Problem { code: 111, message: message.into(), first, last, help });
+            problems.push(Problem { code: 151, message: message.into(), first, last, help });
         };
         let [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, rest @ ..] = part else {
             wrong("a parameter of the kernel is a name and a type");

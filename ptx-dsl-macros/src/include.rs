@@ -10,7 +10,7 @@ use quote::quote;
 pub fn include(input: TokenStream) -> TokenStream {
     let fail = |message: String, span: Span| {
         let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".into());
-        report::problem(&Problem { code: 112, message, first: span, last: span, help })
+        report::problem(&Problem { code: 152, message, first: span, last: span, help })
     };
     let literal = match syn::parse2::<syn::LitStr>(input) {
         Ok(l) => l,

@@ -1,6 +1,6 @@
 //! The procedural macros of ptx-dsl: `ptx!` and `include_ptx!`. Thin on purpose: tokens in, the front end
 //! (`ptx-dsl-syntax`) checks, `emit` writes the host closure, `report` shows what is wrong.
-#![cfg_attr(ptx_dsl_nightly, feature(proc_macro_diagnostic))]
+#![cfg_attr(ptx_dsl_nightly, feature(proc_macro_diagnostic, proc_macro_span))]
 
 mod closure;
 mod emit;

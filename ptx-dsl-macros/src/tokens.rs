@@ -9,8 +9,8 @@ use ptx_dsl_syntax::token::{Tok, Token};
 #[derive(Default)]
 pub struct Source {
     pub tokens: Vec<Token>,
-    /// Rust span by token number.
-    pub spans: Vec<Span>,
+    /// Rust spans by token number: where it starts and where it ends (`%r1` is two Rust tokens).
+    pub spans: Vec<(Span, Span)>,
     /// Rust token by token number; delimiters of groups have none.
     pub rust: Vec<Option<TokenTree>>,
     /// Groups: number of the opening token, the group, number of the closing token.
@@ -41,7 +41,7 @@ impl Source {
     }
 
     fn id(&mut self, span: Span, token: Option<TokenTree>) -> u32 {
-        self.spans.push(span);
+        self.spans.push((span, span));
         self.rust.push(token);
         self.spans.len() as u32 - 1
     }
@@ -114,7 +114,7 @@ impl Source {
         while i < old.len() {
             let token = &old[i];
             let sigil = matches!(token.kind, Tok::Punct('%' | '$'));
-            if sigil && let Some(Token { kind: Tok::Word(word), glued: true, .. }) = old.get(i + 1) {
+            if sigil && let Some(Token { kind: Tok::Word(word), glued: true, id: name_id }) = old.get(i + 1) {
                 let c = if token.kind == Tok::Punct('%') { '%' } else { '$' };
                 let before = self.tokens.last_mut();
                 let after_value = before
@@ -130,6 +130,7 @@ impl Source {
                     continue;
                 }
                 if !(c == '%' && token.glued && after_value) {
+                    self.spans[token.id as usize].1 = self.spans[*name_id as usize].1;
                     self.tokens.push(Token { kind: Tok::Word(format!("{c}{word}")), id: token.id, glued: token.glued });
                     i += 2;
                     continue;
@@ -142,8 +143,9 @@ impl Source {
 
     /// The Rust span of a range of tokens: where it starts and where it ends.
     pub fn span(&self, span: ptx_dsl_syntax::span::Span) -> (Span, Span) {
-        let at = |id: u32| self.spans.get(id as usize).copied().unwrap_or_else(Span::call_site);
-        (at(span.first), at(span.last))
+        let at =
+            |id: u32| self.spans.get(id as usize).copied().unwrap_or_else(|| (Span::call_site(), Span::call_site()));
+        (at(span.first).0, at(span.last).1)
     }
 
     /// The line of the first token of a range, 0 if unknown.

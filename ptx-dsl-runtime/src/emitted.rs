@@ -63,14 +63,7 @@ pub fn switch_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32, count: u64)
     if outside == 0 {
         return Ok(());
     }
-    Err(x.fault(
-        FaultKind::undefined(
-            format!("the index of `brx.idx` is not below {count}, the number of targets"),
-            "9.7.12.4",
-            "compare the index with the number of targets first",
-        ),
-        outside.trailing_zeros(),
-    ))
+    Err(x.fault(FaultKind::BranchIndex { count }, outside.trailing_zeros()))
 }
 
 /// An indirect call must reach one of the functions its prototype or list names.
@@ -78,14 +71,7 @@ pub fn call_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32) -> Result<(),
     if outside == 0 {
         return Ok(());
     }
-    Err(x.fault(
-        FaultKind::undefined(
-            "the function pointer names none of the functions that this call may reach",
-            "9.7.12.5",
-            "list the function in `.calltargets`, or give it the type of the `.callprototype`",
-        ),
-        outside.trailing_zeros(),
-    ))
+    Err(x.fault(FaultKind::CallTarget, outside.trailing_zeros()))
 }
 
 /// With `PTX_DSL_DUMP=directory` every kernel that is launched leaves its module there, for ptxas to look at. The name says

@@ -128,8 +128,6 @@ pub enum FaultKind {
     CallTarget,
     /// `trap`
     Trap,
-    /// `brkpt`, which needs a debugger.
-    Breakpoint,
     /// Other undefined behaviour, with the manual's section and a way out.
     Undefined {
         /// what is wrong
@@ -188,7 +186,6 @@ impl FaultKind {
             BranchIndex { .. } => "9.7.12.4",
             CallTarget => "9.7.12.5",
             Trap => "9.7.19.4",
-            Breakpoint => "9.7.19.1",
             Undefined { section, .. } => section,
             Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | Internal(_) => "",
         }
@@ -226,7 +223,7 @@ impl FaultKind {
             Members { .. } => "name exactly the lanes that execute the instruction together",
             Undefined { help, .. } => help,
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
-            Trap | Breakpoint | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
+            Trap | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
         }
     }
 }
@@ -273,7 +270,6 @@ impl fmt::Display for FaultKind {
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
-            Breakpoint => f.write_str("`brkpt` executed"),
             Undefined { what, .. } => f.write_str(what),
             Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
             StepLimit { turns, region } => write!(f, "no end after {turns} steps, last in the loop at `{region}`"),

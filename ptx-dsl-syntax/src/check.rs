@@ -56,6 +56,20 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
     checker.finish()
 }
 
+/// The known target of the number nearest to that of an unknown one, with the same suffix.
+fn nearest_target(name: &str) -> Option<&'static str> {
+    let split = |name: &str| -> Option<(i64, String)> {
+        let rest = name.strip_prefix("sm_")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        Some((rest.get(..digits)?.parse().ok()?, rest[digits..].to_string()))
+    };
+    let (number, suffix) = split(name)?;
+    let near = |n: i64| number.checked_sub(n).map_or(i64::MAX, i64::abs);
+    let same =
+        target::TARGETS.iter().filter_map(|t| split(t.name).map(|s| (s, t.name))).filter(|((_, s), _)| *s == suffix);
+    same.map(|((n, _), name)| (near(n), name)).filter(|(d, _)| *d < 5).min_by_key(|(d, _)| *d).map(|(_, n)| n)
+}
+
 /// Entries and forms, looked up and compiled on first use.
 #[derive(Default)]
 struct Table {
@@ -158,7 +172,8 @@ impl Checker {
             seen = true;
             let Some(t) = target::target(&word.text) else {
                 let names = target::TARGETS.iter().map(|t| t.name).chain(target::OPTIONS.iter().map(|o| o.name));
-                self.report(errors::unknown_target(word.span, &word.text, nearest(&word.text, names)));
+                let near = nearest_target(&word.text).or_else(|| nearest(&word.text, names));
+                self.report(errors::unknown_target(word.span, &word.text, near));
                 continue;
             };
             if self.target.is_none() {
@@ -198,13 +213,37 @@ impl Checker {
         match self.target?.satisfies(requires, self.version) {
             Ok(()) => None,
             Err(Missing::Version(need)) => Some(errors::needs_version(span, what, need, self.version, section)),
-            Err(Missing::Target) => Some(errors::needs_target(span, what, requires, &self.target_name, section)),
+            Err(Missing::Target) => Some(errors::needs_target(
+                span,
+                what,
+                requires,
+                &self.target_name,
+                self.enough(since, requires),
+                section,
+            )),
         }
+    }
+
+    /// A target that has what is required and exists in the module's version: the oldest one.
+    fn enough(&self, since: Ptx, requires: Targets) -> Option<&'static str> {
+        let version = self.version.max(since);
+        let plain = |t: &&Target| match requires {
+            Targets::Sm(_) => t.name.bytes().all(|b| !b.is_ascii_lowercase() || matches!(b, b's' | b'm')),
+            Targets::Only(_) => true,
+        };
+        let fits = |t: &&Target| t.exists(version).is_ok() && t.satisfies(requires, version).is_ok();
+        target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
     fn directive_gate(&mut self, name: &str, span: Span) {
         if let Some(d) = crate::isa::directive::directive(name)
-            && let Some(e) = self.gate(span, &format!("`{name}`"), d.since, d.requires, "11")
+            && let Some(e) = self.gate(
+                span,
+                &format!("`{name}`"),
+                d.since,
+                d.requires,
+                if name.contains("cluster") { "11.4" } else { "11" },
+            )
         {
             self.report(e);
         }

@@ -43,11 +43,27 @@ pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>)
     did_you_mean(error(200, span, format!("unknown instruction `{name}`")), nearest)
 }
 
-pub(crate) fn unknown_qualifier(span: Span, opcode: &str, word: &str, nearest: Option<&str>, sec: &str) -> Diagnostic {
+/// `instead`: what kind of qualifier it is, and those of the kind that the instruction takes.
+pub(crate) fn unknown_qualifier(
+    span: Span,
+    opcode: &str,
+    word: &str,
+    nearest: Option<&str>,
+    instead: Option<(&str, &[String])>,
+    sec: &str,
+) -> Diagnostic {
     let d = error(201, span, format!("`{opcode}` has no qualifier `.{word}`"));
-    match nearest {
-        Some(n) => d.help(format!("did you mean `.{n}`?")),
-        None => d.note(format!("its qualifiers are in PTX ISA {sec}")),
+    match (instead, nearest) {
+        (Some((kind, words)), nearest) => {
+            let d = section(d, &format!("its {kind} is {}", one_of(words)), sec);
+            match nearest {
+                Some(n) => d.help(format!("did you mean `.{n}`?")),
+                None if words.len() <= 4 => d.help(format!("write {}", one_of(words))),
+                None => d,
+            }
+        }
+        (None, Some(n)) => d.help(format!("did you mean `.{n}`?")),
+        (None, None) => section(d, &format!("the syntax of `{opcode}` lists what it takes"), sec).help("remove it"),
     }
 }
 
@@ -59,24 +75,32 @@ pub(crate) fn missing_qualifier<S: AsRef<str>>(
     ty: bool,
     sec: &str,
 ) -> Diagnostic {
-    let what = if ty { "a type" } else { slot };
+    let what = match slot {
+        _ if ty => "a type",
+        ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => "a rounding modifier",
+        _ => slot,
+    };
     let alts: Vec<String> = alts.iter().map(|a| format!(".{}", a.as_ref())).collect();
     let what = if alts.len() == 1 {
         format!("`{}`", alts[0])
-    } else if ty {
-        what.to_string()
-    } else {
+    } else if what.starts_with('.') {
         format!("`{what}`")
+    } else {
+        what.to_string()
     };
+    let usual = [".u32", ".s32", ".f32", ".b32"].into_iter().find(|u| alts.iter().any(|a| a == u));
+    let example = if ty { usual } else { None }.or(alts.first().map(String::as_str)).unwrap_or("").to_string();
     let d = error(202, span, format!("`{opcode}` needs {what}"));
     if alts.len() == 1 {
-        return section(d, "the qualifier is not optional here", sec);
+        return section(d, "the qualifier is not optional here", sec).help(format!("write `{opcode}{example}`"));
     }
-    section(d, &format!("it is one of {}", one_of(&alts)), sec)
+    section(d, &format!("it is one of {}", one_of(&alts)), sec).help(format!("add one, as in `{opcode}{example}`"))
 }
 
 pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagnostic {
-    error(203, span, format!("`.{word}` is given twice")).label(first, "first given here").help("remove one of them")
+    error(203, span, format!("`.{word}` is given twice"))
+        .label(first, format!("the first `.{word}` is here"))
+        .help("remove one of them")
 }
 
 pub(crate) fn not_together(
@@ -85,15 +109,19 @@ pub(crate) fn not_together(
     word: &str,
     other: Option<(&str, Span)>,
     line: &str,
+    help: Option<String>,
     sec: &str,
 ) -> Diagnostic {
     let d = match other {
-        Some((other, at)) => {
-            error(204, span, format!("`.{word}` cannot be combined with `.{other}`")).label(at, "not with this")
-        }
+        Some((other, at)) => error(204, span, format!("`.{word}` cannot be combined with `.{other}`"))
+            .label(at, format!("`.{other}` is here")),
         None => error(204, span, format!("`.{word}` is not allowed here on `{opcode}`")),
     };
-    section(d, &format!("the nearest form is `{line}`"), sec)
+    let d = section(d, &format!("the nearest form is `{line}`"), sec);
+    match help {
+        Some(h) => d.help(h),
+        None => d,
+    }
 }
 
 pub(crate) fn incomplete_group<S: AsRef<str>>(
@@ -123,8 +151,17 @@ pub(crate) fn incomplete_group<S: AsRef<str>>(
     section(d, &format!("`{a}` and `{b}` are given together"), sec).help(format!("write {}", one_of(&edits)))
 }
 
-pub(crate) fn rule(span: Span, text: &str, sec: &str) -> Diagnostic {
-    error(208, span, text).note(format!("see PTX ISA {sec}"))
+/// A rule of the table. `words`: the two qualifiers that it forbids together, the offending one first.
+pub(crate) fn rule(span: Span, words: Option<(&str, (&str, Span))>, text: &str, sec: &str) -> Diagnostic {
+    match words {
+        Some((word, (other, at))) => section(
+            error(208, span, format!("`.{word}` cannot be combined with `.{other}`"))
+                .label(at, format!("`.{other}` is here")),
+            text,
+            sec,
+        ),
+        None => error(208, span, text).note(format!("see PTX ISA {sec}")),
+    }
 }
 
 // 03xx: version and target
@@ -139,9 +176,27 @@ pub(crate) fn needs_version(span: Span, what: &str, need: Ptx, have: Ptx, sec: &
     .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
 }
 
-pub(crate) fn needs_target(span: Span, what: &str, need: Targets, have: &str, sec: &str) -> Diagnostic {
-    error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need)))
-        .note(format!("see PTX ISA {sec}"))
+pub(crate) fn needs_target(
+    span: Span,
+    what: &str,
+    need: Targets,
+    have: &str,
+    enough: Option<&str>,
+    sec: &str,
+) -> Diagnostic {
+    let d = match need {
+        Targets::Only(list) if list.len() > 3 => section(
+            error(302, span, format!("{what} is not available on `{have}`")),
+            &format!("it needs {}", describe(need)),
+            sec,
+        ),
+        _ => error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need)))
+            .note(format!("see PTX ISA {sec}")),
+    };
+    match enough {
+        Some(name) => d.help(format!("declare `{name}` in the header, or `.target {name}`")),
+        None => d,
+    }
 }
 
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
@@ -185,11 +240,23 @@ pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
 // 04xx: names, operands and types
 
 pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
-    did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest)
+    let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest);
+    match what {
+        "label" if nearest.is_none() => d
+            .note("a label belongs to the function it stands in (PTX ISA 4.3.1)")
+            .help(format!("put `{name}:` before an instruction of this function")),
+        "function" => d
+            .note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)")
+            .help(format!("define it above this one, or declare it there, as in `.extern .func {name};`")),
+        _ => d,
+    }
 }
 
 pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(402, span, format!("`{name}` is declared twice in this scope")).label(first, "first declared here")
+    error(402, span, format!("`{name}` is declared twice in this scope"))
+        .label(first, format!("the first `{name}` is here"))
+        .note("a name is declared once in each `{ }` (PTX ISA 5.4)")
+        .help("rename one of them")
 }
 
 pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
@@ -217,23 +284,43 @@ pub(crate) fn operand_count(
 
 pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
     error(405, span, format!("operand `{operand}` must be {want}"))
+        .note("the kinds of operands are described in PTX ISA 6")
 }
 
 pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
-    let _ = operand;
-    section(error(406, span, "this operand must be `_`"), &format!("the form is `{line}`"), sec).help("write `_`")
+    let what = if operand == "_" { "the result".to_string() } else { format!("operand `{operand}`") };
+    section(error(406, span, format!("{what} must be `_` here")), &format!("the form is `{line}`"), sec)
+        .help("write `_`")
 }
 
 pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
     error(406, span, format!("operand `{operand}` cannot be `_`"))
+        .note("`_` stands only where the syntax of an instruction shows it (PTX ISA 6.3)")
+        .help("write a register")
 }
 
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
     let d =
         error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
     let bits = want.bits().max(16);
+    let integer = matches!(want.class(), Class::Unsigned | Class::Signed);
+    let d = if have == Ty::Pred {
+        d.help(format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.min(64)))
+    } else if integer && have.class() == Class::Float {
+        d.help(format!(
+            "convert the value with `cvt.rzi.{}.{}`, or copy its bits with `mov.b{}`",
+            want.name(),
+            have.name(),
+            have.bits()
+        ))
+    } else if integer && have.bits() != want.bits() && have.bits() < 128 && have.class() != Class::Float {
+        let from = format!("{}{}", &want.name()[..1], have.bits());
+        d.help(format!("convert it first: `cvt.{}.{from}`", want.name()))
+    } else {
+        d
+    };
     match want.class() {
-        Class::Pred => d.note("a predicate register is declared with `.reg .pred`"),
+        Class::Pred => d.note("a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)"),
         Class::Unsigned | Class::Signed if wider => {
             d.note(format!("an integer or `.b` register of at least {bits} bits fits (PTX ISA 9.4.1)"))
         }
@@ -249,7 +336,8 @@ pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bo
 }
 
 pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
-    let d = error(408, span, format!("{have} cannot be a `.{}` operand", want.name()));
+    let d = error(408, span, format!("{have} cannot be a `.{}` operand", want.name()))
+        .note("constants are not converted between integer and floating point (PTX ISA 4.5)");
     match help {
         Some(h) => d.help(h),
         None => d,
@@ -272,6 +360,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
 pub(crate) fn not_predicate(span: Span, name: &str) -> Diagnostic {
     error(410, span, format!("`{name}` is not a predicate register"))
         .note("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)")
+        .help(format!("compare `{name}` with `setp` first, and guard with the predicate that it writes"))
 }
 
 pub(crate) fn special_register(span: Span, name: &str, opcode: &str) -> Diagnostic {
@@ -281,7 +370,9 @@ pub(crate) fn special_register(span: Span, name: &str, opcode: &str) -> Diagnost
 }
 
 pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
-    error(411, span, format!("the special register `{name}` is read-only")).note("see PTX ISA 10")
+    error(411, span, format!("the special register `{name}` is read-only"))
+        .note("no instruction writes a special register (PTX ISA 10)")
+        .help("write to a register declared with `.reg`")
 }
 
 pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
@@ -289,12 +380,17 @@ pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Diagnostic {
+    let step = i64::from(align);
+    let rest = offset.rem_euclid(step);
     error(412, span, format!("`{name}` plus {offset} is not a multiple of {align} bytes"))
         .note(format!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"))
+        .help(format!("the nearest aligned offsets are {} and {}", offset - rest, offset.saturating_add(step - rest)))
 }
 
 pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
     error(413, span, format!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"))
+        .note("a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)")
+        .help(format!("write `.{is}` in place of `.{want}`"))
 }
 
 pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
@@ -303,13 +399,28 @@ pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
 }
 
 pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {
+    let elements = want;
+    let note = match want {
+        1 => "a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)".to_string(),
+        n => format!("the vector qualifier asks for {n} elements (PTX ISA 6.4.3)"),
+    };
     let want = if want == 1 { "one register".into() } else { format!("a vector of {want}") };
+    let help = match have {
+        2 | 4 | 8 if elements > 1 => Some(format!("write `.v{have}`, or give {elements} elements")),
+        _ if elements > 1 => Some(format!("give {elements} elements in `{{ }}`")),
+        _ => None,
+    };
     let have = if have == 1 { "one value".into() } else { format!("{have} values") };
-    error(
+    let d = error(
         414,
         span,
         format!("operand `{operand}` is {want}, and {have} {} given", if have == "one value" { "is" } else { "are" }),
     )
+    .note(note);
+    match help {
+        Some(h) => d.help(h),
+        None => d,
+    }
 }
 
 pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
@@ -324,6 +435,8 @@ pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
 
 pub(crate) fn needs_register(span: Span, operand: &str) -> Diagnostic {
     error(415, span, format!("operand `{operand}` must be a register"))
+        .note("a destination, and what is not marked as a constant, is a register (PTX ISA 6.3)")
+        .help("write a register declared with `.reg`")
 }
 
 pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
@@ -360,7 +473,7 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
     } else {
         error(417, span, format!("`{qualifier}` needs the operand `{operand}`"))
     };
-    d.note(format!("`{qualifier}` and `{operand}` are given together"))
+    d.help("write both, or neither").note(format!("`{qualifier}` and `{operand}` are given together"))
 }
 
 pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
@@ -372,7 +485,9 @@ pub(crate) fn no_negation(span: Span, operand: &str) -> Diagnostic {
 }
 
 pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
-    error(420, span, format!("`{name}` is an input parameter and cannot be written")).note("see PTX ISA 5.1.6")
+    error(420, span, format!("`{name}` is an input parameter and cannot be written"))
+        .note("input parameters are read with `ld.param` only (PTX ISA 5.1.6)")
+        .help("keep the value in a register, or in a `.local` variable")
 }
 
 // 05xx: the whole kernel
@@ -387,21 +502,25 @@ pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
 }
 
 pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
-    error(503, span, format!("`{a}` and `{b}` exclude each other"))
+    error(503, span, format!("`{a}` cannot be combined with `{b}`"))
         .label(at, format!("`{b}` is here"))
-        .note("see PTX ISA 11.4")
+        .note("the two exclude each other (PTX ISA 11.4)")
+        .help(format!("remove `{a}` or `{b}`"))
 }
 
 pub(crate) fn directive_value(span: Span, name: &str, rule: &str) -> Diagnostic {
-    error(504, span, format!("`{name}`: {rule}")).note("see PTX ISA 11.4")
+    error(504, span, format!("`{name}` {rule}")).note("see PTX ISA 11.4")
 }
 
 pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
-    error(505, span, format!("`{name}` needs {needs}")).note("see PTX ISA 11.4")
+    error(505, span, format!("`{name}` needs {needs}"))
+        .note(format!("the directive says nothing without {needs} (PTX ISA 11.4)"))
+        .help(format!("add {needs}, or remove `{name}`"))
 }
 
 pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
     error(506, span, format!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }))
+        .note("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)")
 }
 
 pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str) -> Diagnostic {

@@ -43,6 +43,10 @@ impl Compiled {
 pub fn compile(tokens: &[Token]) -> Compiled {
     let (ast, mut diagnostics) = parse::parse(tokens);
     let mut compiled = compile_ast(ast);
+    // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
+    if diagnostics.iter().any(|d| matches!(d.code, 130 | 131)) {
+        compiled.diagnostics.retain(|d| !matches!(d.code, 304 | 305));
+    }
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     compiled.diagnostics = diagnostics;

@@ -38,3 +38,8 @@ pub use ptx_dsl_runtime::{Arg, Error, Fault, Host, Launch, Report};
 pub mod prelude {
     pub use crate::{Arg, Host, Launch, Report, include_ptx, ptx};
 }
+
+// The README's program is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -102,3 +102,31 @@ fn raw_arguments_are_checked() {
         &["shape"],
     );
 }
+
+/// Kernels and constants with the names that emitted code might use for its own locals.
+mod names {
+    #[allow(non_upper_case_globals, dead_code)]
+    const pc: u32 = 1;
+    ptx_dsl::ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry x(.param .u64 .ptr .global .align 4 w: &mut [u32]) {
+            .reg .b64 %a;
+            ld.param.u64 %a, [w];
+            st.global.u32 [%a], 3;
+            ret;
+        }
+        .visible .entry a(.param .u32 m) { ret; }
+        .visible .entry host(.param .u32 launch) { ret; }
+        .visible .entry match(.param .u32 args) { ret; }
+    }
+}
+
+#[test]
+fn a_kernel_may_have_any_name() {
+    let mut d = [0u32];
+    names::x.launch(&Host::new(), Launch::grid(1), (&mut d,)).unwrap();
+    names::a.launch(&Host::new(), Launch::grid(1), (1,)).unwrap();
+    names::host.launch(&Host::new(), Launch::grid(1), (1,)).unwrap();
+    names::r#match.launch(&Host::new(), Launch::grid(1), (1,)).unwrap();
+    assert_eq!((d, names::r#match::NAME), ([3], "match"));
+}

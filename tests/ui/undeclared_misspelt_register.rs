@@ -12,8 +12,9 @@ ptx! {
         .reg .f64 %d<4>;
         .shared .align 16 .b8 tile[256];
         .shared .align 8 .b64 mb;
-        add.u32 %sum, %r2, %r3;
         .reg .u32 %sun;
+        add.u32 %sum, %r2, %r3;
+        add.u32 %r1, %sum, %r3;
         ret;
     }
 }

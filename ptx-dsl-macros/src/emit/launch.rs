@@ -118,6 +118,7 @@ impl Emit<'_> {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name, (self.source.span)(f.span));
+        let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
         let (ptx, name) = (&self.compiled.ptx, &f.name);
         let fields = self.fields.iter().map(|(name, bits)| {
             let name = format_ident!("{name}");
@@ -135,10 +136,10 @@ impl Emit<'_> {
         let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
         let types = passing.iter().map(|p| &p.ty);
         let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
-        let names: Vec<_> = (0..passing.len()).map(|i| format_ident!("a{i}")).collect();
+        let names: Vec<_> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
         let args = passing.iter().zip(&names).map(|(p, a)| {
             let arg = &p.arg;
-            quote!({ let a = #a; #arg })
+            quote!({ let __ptx_a = #a; #arg })
         });
         let doc = format!(
             "Kernel `{name}`. Arguments of `launch`: {}.",
@@ -154,67 +155,80 @@ impl Emit<'_> {
             #[derive(Clone, Copy, Debug, Default)]
             pub struct #ident;
 
-            const _: () = {
+            // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
+            #[doc(hidden)]
+            #[allow(unused, clippy::all)]
+            mod #module {
                 #(#quals)*
 
                 #[derive(Clone, Default, PartialEq)]
                 pub struct Warp { #(#fields,)* }
 
-                impl #rt::Kernel for #ident {
-                    type Warp = Warp;
-                    const INFO: &'static #rt::KernelInfo = &#info;
-                    #[allow(unused, clippy::all)]
-                    fn step<M: #rt::Monitor>(
-                        x: &mut #rt::Ctx<'_, M>,
-                        mut pc: #rt::Pc,
-                        ws: &mut [Warp],
-                    ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
-                        use #rt::isa as _;
-                        #step
-                    }
+                pub const INFO: &#rt::KernelInfo = &#info;
+
+                #[inline]
+                pub fn step<M: #rt::Monitor>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    mut pc: #rt::Pc,
+                    ws: &mut [Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    #step
+                }
+            }
+
+            impl #rt::Kernel for #ident {
+                type Warp = #module::Warp;
+                const INFO: &'static #rt::KernelInfo = #module::INFO;
+                #[inline]
+                fn step<M: #rt::Monitor>(
+                    __ptx_x: &mut #rt::Ctx<'_, M>,
+                    __ptx_pc: #rt::Pc,
+                    __ptx_warps: &mut [#module::Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    #module::step(__ptx_x, __ptx_pc, __ptx_warps)
+                }
+            }
+
+            #[allow(dead_code, clippy::all)]
+            impl #ident {
+                /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
+                pub const PTX: &'static str = #ptx;
+                /// The kernel's name in it.
+                pub const NAME: &'static str = #name;
+
+                /// The module's PTX text.
+                pub fn ptx(&self) -> &'static str {
+                    Self::PTX
                 }
 
-                #[allow(dead_code, clippy::all)]
-                impl #ident {
-                    /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
-                    pub const PTX: &'static str = #ptx;
-                    /// The kernel's name in it.
-                    pub const NAME: &'static str = #name;
-
-                    /// The module's PTX text.
-                    pub fn ptx(&self) -> &'static str {
-                        Self::PTX
-                    }
-
-                    /// The kernel's name in the PTX text.
-                    pub fn name(&self) -> &'static str {
-                        Self::NAME
-                    }
-
-                    /// Runs the kernel on the host machine.
-                    pub fn launch<'a, M: #rt::Monitor, #(#generics),*>(
-                        &self,
-                        host: &#rt::Host<M>,
-                        launch: #rt::Launch,
-                        args: (#(#types,)*),
-                    ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                        #rt::dump(Self::NAME, Self::PTX);
-                        let (#(#names,)*) = args;
-                        #rt::launch::launch::<Self, M>(host, launch, &mut [#(#args),*])
-                    }
-
-                    /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
-                    pub fn launch_raw<M: #rt::Monitor>(
-                        &self,
-                        host: &#rt::Host<M>,
-                        launch: #rt::Launch,
-                        args: &mut [#rt::Arg<'_>],
-                    ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                        #rt::dump(Self::NAME, Self::PTX);
-                        #rt::launch::launch::<Self, M>(host, launch, args)
-                    }
+                /// The kernel's name in the PTX text.
+                pub fn name(&self) -> &'static str {
+                    Self::NAME
                 }
-            };
+
+                /// Runs the kernel on the host machine.
+                pub fn launch<'a, M: #rt::Monitor, #(#generics),*>(
+                    &self,
+                    __ptx_host: &#rt::Host<M>,
+                    __ptx_launch: #rt::Launch,
+                    __ptx_args: (#(#types,)*),
+                ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                    #rt::dump(Self::NAME, Self::PTX);
+                    let (#(#names,)*) = __ptx_args;
+                    #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+                }
+
+                /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
+                pub fn launch_raw<M: #rt::Monitor>(
+                    &self,
+                    __ptx_host: &#rt::Host<M>,
+                    __ptx_launch: #rt::Launch,
+                    __ptx_args: &mut [#rt::Arg<'_>],
+                ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                    #rt::dump(Self::NAME, Self::PTX);
+                    #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+                }
+            }
         }
     }
 
@@ -229,14 +243,14 @@ impl Emit<'_> {
             return Passing {
                 ty: quote!(#g),
                 generic: Some(quote!(#g: #rt::launch::IntoBuffer<'a>)),
-                arg: quote!(#rt::launch::IntoBuffer::into_buffer(a)),
+                arg: quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)),
                 read_only: false,
                 pointer: Some(align),
             };
         }
         let size = Literal::usize_suffixed(p.size as usize);
         let scalar = |ty: TokenStream| Passing {
-            arg: quote!(#rt::launch::scalar::<#ty>(a)),
+            arg: quote!(#rt::launch::scalar::<#ty>(__ptx_a)),
             ty,
             generic: None,
             read_only: false,
@@ -251,7 +265,7 @@ impl Emit<'_> {
                 Passing {
                     ty: quote!(#g),
                     generic: Some(quote!(#g: #rt::launch::IntoU64<'a>)),
-                    arg: quote!(#rt::launch::IntoU64::into_u64(a)),
+                    arg: quote!(#rt::launch::IntoU64::into_u64(__ptx_a)),
                     read_only: false,
                     pointer: None,
                 }
@@ -274,11 +288,11 @@ impl Emit<'_> {
         let written = (self.source.rust_type)(tokens);
         let problem = |message: String| {
             self.source.problems.borrow_mut().push(Problem {
-                code: 413,
+                code: 153,
                 message,
                 first: (self.source.span)(tokens),
                 last: (self.source.span)(tokens),
-                help: Some("write `&[T]`, `&mut [T]`, or a scalar type of the parameter's size".into()),
+                help: Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into()),
             });
         };
         let parsed = syn::parse2::<syn::Type>(written.clone());
@@ -301,7 +315,7 @@ impl Emit<'_> {
                 Passing {
                     ty,
                     generic: None,
-                    arg: quote!(#rt::launch::#convert(a)),
+                    arg: quote!(#rt::launch::#convert(__ptx_a)),
                     read_only: !mutable,
                     pointer: Some(align.unwrap_or(1)),
                 }
@@ -309,7 +323,7 @@ impl Emit<'_> {
             Ok(ty) => Passing {
                 arg: quote!({
                     const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
-                    #rt::launch::scalar::<#ty>(a)
+                    #rt::launch::scalar::<#ty>(__ptx_a)
                 }),
                 ty: quote!(#ty),
                 generic: None,
@@ -321,7 +335,7 @@ impl Emit<'_> {
                 Passing {
                     ty: quote!(u32),
                     generic: None,
-                    arg: quote!(#rt::launch::scalar::<u32>(a)),
+                    arg: quote!(#rt::launch::scalar::<u32>(__ptx_a)),
                     read_only: false,
                     pointer: None,
                 }

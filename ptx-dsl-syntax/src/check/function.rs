@@ -43,6 +43,7 @@ impl Checker {
             span: f.name.span,
         });
         self.shared_here = 0;
+        let before = self.diags.len();
         self.scopes.push(Scope::default());
         if f.entry
             && let Some(first) = f.rets.first()
@@ -83,6 +84,7 @@ impl Checker {
         if let Some(body) = &f.body {
             self.block(body);
         }
+        self.undeclared_once(before);
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {
             fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
@@ -190,12 +192,13 @@ impl Checker {
             }
             let at_most = if dims { 3 } else { 1 };
             if numbers.is_empty() || numbers.len() > at_most || numbers.len() != d.args.len() {
-                let want = if dims { "it takes one to three integers" } else { "it takes one integer" };
+                let want = if dims { "takes one to three integers" } else { "takes one integer" };
                 self.report(errors::directive_value(d.span, name, want));
                 continue;
             }
+            let value = Span { first: d.name.span.last + 1, ..d.span };
             if numbers.contains(&0) {
-                self.report(errors::directive_value(d.span, name, "the number is at least 1"));
+                self.report(errors::directive_value(value, name, "must be at least 1"));
                 continue;
             }
             let product = numbers.iter().fold(1u64, |a, b| a.saturating_mul(*b));
@@ -208,7 +211,11 @@ impl Checker {
             };
             if product > limit {
                 let unit = if limit == 1024 { "threads in a CTA" } else { "CTAs in a cluster" };
-                self.report(errors::directive_value(d.span, name, &format!("{product} are more than {limit} {unit}")));
+                self.report(errors::directive_value(
+                    value,
+                    name,
+                    &format!("asks for {product} {unit}, and {limit} are the most"),
+                ));
                 continue;
             }
             let Some(fun) = &mut self.fun else { continue };

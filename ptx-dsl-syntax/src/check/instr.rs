@@ -7,7 +7,7 @@ use crate::ast;
 use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir;
-use crate::isa::syntax::{Form, OpForm, Shape};
+use crate::isa::syntax::{Form, OpForm, Shape, is_type};
 use crate::isa::{FAMILIES, Instr, Role, Rule, Targets, When};
 use crate::parse::errors::nearest;
 use crate::span::Span;
@@ -198,19 +198,28 @@ impl Checker {
             return Err((badness * 8 + errors.len(), errors));
         }
         self.gates(&typed, words, opcode_span, &mut errors);
-        let gates = errors.len();
-        self.rules(&typed, words, opcode_span, &mut errors);
-        if errors.is_empty() {
+        let mut broken = Vec::new();
+        self.rules(&typed, words, opcode_span, &mut broken);
+        let badness = errors.len() + broken.len() * 2;
+        if badness == 0 {
             return Ok(typed);
         }
-        Err((gates + (errors.len() - gates) * 2, errors))
+        // What no target takes has no target to be missed.
+        Err((badness, if broken.is_empty() { errors } else { broken }))
     }
 
     /// Version and target of the entry and of its parts.
-    fn gates(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+    fn gates(&mut self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let entry = typed.entry;
-        let what = format!("`{}`", entry.opcode);
-        if let Some(d) = self.gate(opcode_span, &what, entry.since, entry.requires, entry.section) {
+        // Where an opcode has several entries, it is their type that makes the difference (`redux.sync` of `.f32`).
+        let first = entry.opcode.split('.').next().unwrap_or("");
+        let several = self.table.entries(first).iter().filter(|e| e.1.opcode == entry.opcode).count() > 1;
+        let ty = words.iter().rfind(|w| is_type(&w.text)).filter(|_| several);
+        let (span, what) = match ty {
+            Some(w) => (w.span, format!("`{}` of `.{}`", entry.opcode, w.text)),
+            None => (opcode_span, format!("`{}`", entry.opcode)),
+        };
+        if let Some(d) = self.gate(span, &what, entry.since, entry.requires, entry.section) {
             errors.push(d);
             return;
         }
@@ -246,18 +255,22 @@ impl Checker {
                 Rule::Never(when, text) => {
                     if when.iter().all(|w| holds(w, typed)) {
                         let (span, _) = place(when, typed, words, opcode_span);
-                        errors.push(errors::rule(span, text, section));
+                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, section));
                     }
                 }
                 Rule::Needs(when, need, text) => {
                     if holds(when, typed) && !holds(need, typed) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
-                        errors.push(errors::rule(span, text, section));
+                        errors.push(errors::rule(span, None, text, section));
                     }
                 }
                 Rule::Custom(f) => {
                     if let Some((text, operand)) = f(typed) {
-                        let span = operand.and_then(|i| typed.operands.get(i)).map_or(opcode_span, |a| a.span);
+                        // A text that begins with a qualifier is about that one.
+                        let about = text.split('`').nth(1).filter(|_| text.starts_with("`."));
+                        let word = words.iter().find(|w| about.is_some_and(|q| q[1..] == w.text));
+                        let place = word.map_or(opcode_span, |w| w.span);
+                        let span = operand.and_then(|i| typed.operands.get(i)).map_or(place, |a| a.span);
                         errors.push(errors::custom(span, &text, section));
                     }
                 }
@@ -313,6 +326,25 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
         When::Operand(name) => typed.operand(name).is_some(),
         When::NoOperand(name) => typed.operand(name).is_none(),
     }
+}
+
+/// The two qualifiers that a rule forbids together: the one at `span`, and the nearest before it in the rule.
+fn forbidden_pair<'w>(when: &[When], span: Span, words: &'w [ast::Word]) -> Option<(&'w str, (&'w str, Span))> {
+    let word = |q: &str| words.iter().find(|w| w.text == q.trim_start_matches('.'));
+    if when.len() != 2 {
+        return None;
+    }
+    let mut found = Vec::new();
+    for w in when {
+        found.push(match w {
+            When::Has(q) => word(q)?,
+            When::HasAny(list) => list.iter().find_map(|q| word(q))?,
+            _ => return None,
+        });
+    }
+    let at = found.iter().find(|w| w.span == span)?;
+    let other = found.iter().rev().find(|w| w.span != span)?;
+    Some((at.text.as_str(), (other.text.as_str(), other.span)))
 }
 
 /// The word or operand a condition is about: the last that is given.

@@ -1,7 +1,7 @@
 //! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Checker;
@@ -150,7 +150,15 @@ impl Checker {
         None
     }
 
-    /// Says that a name is not declared, with the nearest that is. Said once per name and function.
+    /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
+    pub(super) fn undeclared_once(&mut self, before: usize) {
+        let name = |message: &str| message.split('`').nth(1).unwrap_or("").to_string();
+        let mut seen = HashSet::new();
+        let since = self.diags.split_off(before.min(self.diags.len()));
+        self.diags.extend(since.into_iter().filter(|d| d.code != 401 || seen.insert(name(&d.message))));
+    }
+
+    /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
         let mut known: Vec<String> = Vec::new();
         let mut ranged = None;
@@ -159,22 +167,30 @@ impl Checker {
             for r in &scope.ranges {
                 let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
                 if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
-                    ranged = Some(format!(
-                        "`{}<{}>` ends at `{}{}`",
-                        r.prefix,
-                        r.count,
-                        r.prefix,
-                        r.count.saturating_sub(1)
+                    let number = name[r.prefix.len()..].parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
+                    ranged = Some((
+                        format!(
+                            "`{0}<{1}>` ends at `{0}{2}` (PTX ISA 5.4.6)",
+                            r.prefix,
+                            r.count,
+                            r.count.saturating_sub(1)
+                        ),
+                        format!("declare `{}<{number}>`", r.prefix),
                     ));
                 }
-                known.push(r.prefix.clone());
+                // A misspelt `%rr1` is `%r1` of the range.
+                let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+                let near = format!("{}{}", r.prefix, &name[name.len() - digits..]);
+                if in_range(&near, r) {
+                    known.push(near);
+                }
             }
         }
         known.sort();
         let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(String::as_str)) };
         let d = errors::undeclared(span, what, name, near);
         match ranged {
-            Some(text) => d.note(text),
+            Some(text) => d.note(text.0).help(text.1),
             None => d,
         }
     }

@@ -157,7 +157,16 @@ impl Checker {
             let have = ast.operands.len();
             let (opcode, line, section) = (at.entry.opcode, at.form.line, at.entry.section);
             let high = at.form.operands.len();
-            at.fail(errors::operand_count(opcode_span, opcode, low, high, have, line, section), 6);
+            let extra = ast.operands.get(high);
+            let span = extra.map_or(opcode_span, |o| o.span);
+            let d = errors::operand_count(span, opcode, low, high, have, line, section);
+            let next = at.form.operands.iter().filter(|o| o.group == 0).nth(have);
+            let d = match (extra, next) {
+                (Some(_), _) => d.help("remove what is too much"),
+                (None, Some(o)) if low == high => d.help(format!("add operand `{}`", o.name)),
+                _ => d,
+            };
+            at.fail(d, 6);
             return Vec::new();
         };
         let mut out = Vec::with_capacity(dealt.len());
@@ -196,6 +205,12 @@ impl Checker {
                 Shape::Number(n) => errors::wrong_shape(given.span, form.name, &format!("the number {n}")),
                 Shape::Value if matches!(given.kind, OperandKind::Not(_)) => errors::no_negation(given.span, form.name),
                 Shape::Value => errors::wrong_shape(given.span, form.name, "a single value"),
+            };
+            let d = match (&form.shape, &given.kind) {
+                (Shape::Addr(_), OperandKind::Expr(Expr::Name(word, None))) => {
+                    d.help(format!("write `[{}]`", word.text))
+                }
+                _ => d,
             };
             at.fail(d, 4);
             return Operand::Sink;

@@ -89,7 +89,10 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     for (i, word) in words.iter().enumerate() {
         if !accepted(&word.text) {
             let all = forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref())));
-            out.push(errors::unknown_qualifier(word.span, opcode, &word.text, nearest(&word.text, all), section));
+            let instead = same_kind(&word.text, all.clone());
+            let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
+            let near = nearest(&word.text, all);
+            out.push(errors::unknown_qualifier(word.span, opcode, &word.text, near, instead, section));
             continue;
         }
         let twice = |f: &Form| f.slots.iter().filter(|s| s.alts.iter().any(|a| *a == word.text)).count();
@@ -119,7 +122,8 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
         };
         let other = known.iter().find(|o| o.text != word.text && !together(&word.text, &o.text));
         let other = other.map(|o| (o.text.as_str(), o.span));
-        out.push(errors::not_together(word.span, opcode, &word.text, other, form.line, section));
+        let help = if unknown || fit.left.len() > 1 { None } else { repair(*w as usize, &known, other, forms) };
+        out.push(errors::not_together(word.span, opcode, &word.text, other, form.line, help, section));
     }
     if !fit.left.is_empty() || unknown {
         return out;
@@ -161,9 +165,80 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     }
     if out.is_empty() {
         let last = words.last().map_or(span, |w| w.span);
-        out.push(errors::not_together(last, opcode, words.last().map_or("", |w| &w.text), None, form.line, section));
+        out.push(errors::not_together(
+            last,
+            opcode,
+            words.last().map_or("", |w| &w.text),
+            None,
+            form.line,
+            None,
+            section,
+        ));
     }
     out
+}
+
+/// Scopes for a scope, orderings for an ordering, state spaces for a state space: those that the instruction takes.
+fn same_kind<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Option<(&'static str, Vec<String>)> {
+    let (kind, same): (&str, fn(&str) -> bool) = if SCOPES.contains(&word) {
+        ("scope", |w| SCOPES.contains(&w))
+    } else if ORDERINGS.contains(&word) {
+        ("ordering", |w| ORDERINGS.contains(&w))
+    } else if is_space(word) {
+        ("state space", is_space)
+    } else if is_type(word) {
+        ("type", is_type)
+    } else {
+        return None;
+    };
+    let mut found: Vec<String> = Vec::new();
+    for w in all.filter(|w| same(w)) {
+        if !found.iter().any(|f| f[1..] == *w) {
+            found.push(format!(".{w}"));
+        }
+    }
+    (!found.is_empty()).then_some((kind, found))
+}
+
+/// An edit after which some form takes the qualifiers: without one of the two that clash, or with another in its place.
+fn repair(at: usize, known: &[Word], other: Option<(&str, Span)>, forms: &[(&'static Instr, &Form)]) -> Option<String> {
+    let legal = |words: &[Word]| forms.iter().any(|(_, f)| fit(f, words).fits());
+    let mut removable = Vec::new();
+    for (i, word) in known.iter().enumerate() {
+        if i != at && !other.is_some_and(|o| o.1 == word.span) {
+            continue;
+        }
+        let mut rest = known.to_vec();
+        rest.remove(i);
+        if legal(&rest) {
+            removable.push(format!("`.{}`", word.text));
+            continue;
+        }
+        // An ordering goes with its scope.
+        if ORDERINGS.contains(&word.text.as_str())
+            && let Some(scope) = rest.iter().position(|w| SCOPES.contains(&w.text.as_str()))
+        {
+            let scope = rest.remove(scope);
+            if legal(&rest) {
+                removable.push(format!("`.{}.{}`", word.text, scope.text));
+            }
+        }
+    }
+    if !removable.is_empty() {
+        return Some(format!("remove {}", removable.join(" or ")));
+    }
+    let (_, kind) = same_kind(
+        &known[at].text,
+        forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref()))),
+    )?;
+    let mut changed = known.to_vec();
+    for word in kind {
+        changed[at].text = word[1..].to_string();
+        if legal(&changed) {
+            return Some(format!("write `{word}` in place of `.{}`", known[at].text));
+        }
+    }
+    None
 }
 
 const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];

@@ -168,7 +168,13 @@ impl Checker {
                 let full = member.map(|m| format!("{}.{}", word.text, m.text.trim_start_matches('.')));
                 let full = full.as_deref().unwrap_or(&word.text);
                 let Some(row) = crate::isa::sreg::sreg(full) else {
-                    let d = self.undeclared(span, "register", full);
+                    let mut d = self.undeclared(span, "register", full);
+                    if d.helps.is_empty() {
+                        // The narrowest register has 16 bits (PTX ISA 5.2.2).
+                        let ty = ty.filter(|t| !matches!(t.bits(), 4 | 6 | 8)).map_or("b32", |t| t.name());
+                        d = d.note("registers are declared with `.reg` (PTX ISA 5.1.1)");
+                        d = d.help(format!("declare it: `.reg .{ty} {full};`"));
+                    }
                     at.fail(d, 1);
                     return Operand::Sink;
                 };

@@ -186,7 +186,8 @@ impl Checker {
         if !matches!(space, Space::Global | Space::Const) {
             let text =
                 format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
-            self.report(errors::initialiser(name.span, &text));
+            let d = errors::initialiser(name.span, &text);
+            self.report(d.help("remove the value, and store it at the start of the kernel"));
             return;
         }
         let mut values = Vec::new();

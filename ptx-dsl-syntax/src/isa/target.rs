@@ -170,7 +170,7 @@ impl Target {
     }
 }
 
-/// Says in words which targets are meant: "`sm_90` or higher", "`sm_100a`, `sm_120f` or higher in the family".
+/// Says in words which targets are meant: "`sm_90` or higher", "`sm_100a`, `sm_120f` or higher in its family".
 pub fn describe(wanted: Targets) -> String {
     match wanted {
         Targets::Sm(0) => "any target".to_string(),
@@ -182,7 +182,8 @@ pub fn describe(wanted: Targets) -> String {
                 let family = name.ends_with('f');
                 words.push(if family { format!("`{name}` or higher in its family") } else { format!("`{name}`") });
             }
-            words.join(", ")
+            let last = words.pop().unwrap_or_default();
+            if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn stray_close(span: Span, found: &str) -> Diagnostic {
 }
 
 pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = error(114, span, format!("unknown directive `.{name}`"));
+    let d = error(114, span, format!("unknown directive `.{name}`")).note("the directives are listed in PTX ISA 4.3.1");
     match nearest {
         Some(n) => d.help(format!("did you mean `.{n}`?")),
         None => d,
@@ -95,7 +95,8 @@ pub(crate) fn header_lacks(span: Span, what: &str, help: &str) -> Diagnostic {
 pub(crate) fn disagree(span: Span, directive: &str, here: &str, other: Span, there: &str) -> Diagnostic {
     error(132, span, format!("`.{directive} {here}` contradicts `{there}`"))
         .label(other, format!("`{there}` is declared here"))
-        .note("a module has one version, one target and one address size")
+        .note("a module has one version, one target and one address size (PTX ISA 11.1)")
+        .help("remove one of them")
 }
 
 pub(crate) fn too_deep(span: Span) -> Diagnostic {
@@ -125,7 +126,9 @@ pub(crate) fn missing_type(span: Span, space: &str) -> Diagnostic {
 }
 
 pub(crate) fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
-    error(145, span, format!("{what} is given twice")).label(first, "first given here")
+    error(145, span, format!("{what} is given twice"))
+        .label(first, format!("the first {what} is here"))
+        .help("remove one of them")
 }
 
 pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
@@ -149,9 +152,14 @@ pub(crate) fn nearest<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) 
         return None;
     }
     let limit = (name.len() / 3).max(1);
+    // Of a name of one or two letters a replaced letter makes another name, not a slip of the pen.
+    let short = name.trim_start_matches(['%', '$', '.']).len() < 3;
     let mut best: Option<(usize, &str)> = None;
     for candidate in legal {
         let d = distance(name.as_bytes(), candidate.as_bytes());
+        if short && candidate.len() == name.len() {
+            continue;
+        }
         if d <= limit && best.is_none_or(|(b, _)| d < b) {
             best = Some((d, candidate));
         }

@@ -12,7 +12,7 @@ ptx! {
         .reg .f64 %d<4>;
         .shared .align 16 .b8 tile[256];
         .shared .align 8 .b64 mb;
-        ld.shared.v2.u32 {%r1, %r2, [tile];
+        ld.shared.v2.u32 {%r1 %r2}, [tile];
         ret;
     }
 }

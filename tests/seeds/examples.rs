@@ -1,0 +1,55 @@
+//! The example blocks of the two pages, as printed; only declarations and a setting stand around them.
+
+use super::spellings::accepted;
+
+/// Example 1 of `mbarrier.arrive_drop`, less its line of two dots.
+const DROP_1: &str = "
+.reg .b32 cnt;
+.reg .b64 %r1;
+.shared .b64 shMem;
+
+// Example 1
+@p mbarrier.arrive_drop.shared.b64 _, [shMem];
+@p exit;
+@p2 mbarrier.arrive_drop.noComplete.shared.b64 _, [shMem], %a;
+@p2 exit;
+@!p mbarrier.arrive.shared.b64   %r1, [shMem];
+@!p mbarrier.test_wait.shared.b64  q, [shMem], %r1;
+";
+
+const DROP_2: &str = "
+// Example 2
+mbarrier.arrive_drop.shared::cluster.b64 _, [addr];
+mbarrier.arrive_drop.shared::cta.release.cluster.b64     _, [addr], cnt;
+";
+
+const DROP_3: &str = "
+// Example 3
+mbarrier.arrive_drop.expect_tx.shared::cta.relaxed.cluster.b64 state, [addr], tx_count;
+";
+
+const CANCEL: &str = include_str!("try_cancel_example.ptx");
+const CANCEL_OLDER: &str = include_str!("try_cancel_older_example.ptx");
+
+fn kernel(version: &str, target: &str, declarations: &str, body: &str) -> String {
+    format!(
+        ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n{declarations}\n{body}\n    ret;\n}}\n"
+    )
+}
+
+#[test]
+fn they_compile_as_printed() {
+    let drop = ".reg .pred p, p2, q; .reg .b32 %a;";
+    let drop_32 = ".reg .b32 addr, cnt, tx_count; .reg .b64 state;";
+    let drop_64 = ".reg .b32 cnt, tx_count; .reg .b64 state, addr;";
+    let registers =
+        ".reg .pred p0, p, complete; .reg .b32 %r<4>, xctaid; .reg .b64 state, addr, mbar; .reg .b128 handle;";
+    let mut modules = vec![("drop 1".to_string(), kernel("7.0", "sm_80", drop, DROP_1))];
+    for (bits, declarations) in [(32, drop_32), (64, drop_64)] {
+        modules.push((format!("drop 2, {bits}"), kernel("8.0", "sm_90", declarations, DROP_2)));
+        modules.push((format!("drop 3, {bits}"), kernel("8.6", "sm_90", declarations, DROP_3)));
+    }
+    modules.push(("try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL)));
+    modules.push(("older try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL_OLDER)));
+    accepted(modules);
+}
