@@ -60,15 +60,15 @@ ptx! {
         fence.mbarrier_init.release.cluster;
       initialised:
 
-        // Current cluster to be processed: initially the launched cluster.
+        // The cluster whose tile is next: at first the one that was launched.
         mov.b32 xctaid, %ctaid.x;
 
-        // Establish full synchronization across all CTAs of the cluster for the first iteration.
+        // No CTA goes on before the mbarriers of all are ready.
         barrier.cluster.arrive;
         barrier.cluster.wait;
 
       processCluster:
-        // Elect a leader thread (thread idx 0) for each CTA to arrive and expect_tx at its own mbarrier:
+        // Thread 0 of each CTA arrives and announces the 16 bytes of the response:
         mov.u32  %r0, %tid.x;
         setp.u32.eq p0, %r0, 0x0;
         @!p0 bra processCurrentCluster;
@@ -76,7 +76,7 @@ ptx! {
         mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
         st.shared.b64 [arrival], state;
 
-        // First CTA in cluster attempts to cancel a not-yet-started cluster:
+        // One request a cluster, by its first CTA:
         mov.u32  %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
@@ -153,30 +153,27 @@ ptx! {
         bar.sync 0;
 
       waitLoop:
-        // .acquire prevents weak handle read ("ld.shared handle, [addr]") from overtaking this mbarrier.try_wait:
+        // The response is read after this acquire, not before:
         mbarrier.try_wait.cluster.acquire.shared::cta.b64   complete, [mbar], state;
         @!complete bra waitLoop;
 
-        // Generic-proxy weak read of cancellation request into 16-byte wide register:
+        // 16 opaque bytes:
         ld.shared.b128 handle, [addr];
 
-        // If cancellation request failed, we couldn't cancel any other cluster, so all current cluster CTAs exit.
+        // No cluster was left to cancel: the whole cluster ends.
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
         @!p ret;
 
-        // Otherwise, extract "ctaid" of first cancelled-cluster CTA which the next iteration processes:
+        // The cancelled cluster's tile is next:
         @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
 
-        // Release current iteration generic-proxy weak read of handle ("ld.shared handle, [addr]")
-        // before next iteration async-proxy write to handle ("clusterlaunchcontrol.try_cancel [addr]")
+        // This turn's read of the response (generic proxy) comes before the next turn's write of it (async proxy):
+        // released here, acquired behind the cluster barrier, which itself may be relaxed.
         fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
 
-        // Arrive and wait at the next iteration cluster barrier with relaxed semantics.
         barrier.cluster.arrive.relaxed;
         barrier.cluster.wait;
 
-        // Acquire prior iteration generic-proxy weak read of handle ("ld.shared handle, [addr]")
-        // before current iteration async-proxy write to handle ("clusterlaunchcontrol.try_cancel [addr]")
         fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
 
         bra processCluster;
@@ -218,21 +215,21 @@ ptx! {
         fence.mbarrier_init.release.cluster;
       initialised:
 
-        // Current cluster to be processed, initially the currently launched cluster:
+        // At first the launched cluster.
         mov.b32 xctaid, %ctaid.x;
         barrier.cluster.arrive.relaxed;
 
       processCluster:
-        // Wait on all cluster CTAs completing initialization or processing of previous cluster:
+        // All CTAs are initialised, or done with the turn before:
         barrier.cluster.wait.acquire;
         mov.u32  %r0, %tid.x;
         setp.u32.eq p0, %r0, 0x0;
         @!p0 bra asyncWork;
 
-        // All CTAs in the cluster arrive at their local SMEM barrier and set 16B handle tx count:
+        // Thread 0 of each CTA announces the 16 bytes:
         mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
 
-        // First CTA in cluster attempts to cancel a not-yet-started cluster:
+        // One request a cluster, by its first CTA:
         mov.u32  %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
@@ -302,23 +299,23 @@ ptx! {
         st.global.f32 [%offset], %sum;
         bar.sync 0;
 
-        // All CTAs in cluster wait on cancellation responses on their local SMEM. Only thread 0 has the state of an
+        // Every CTA waits for its own copy of the response. Only thread 0 has the state of an
         // arrival, so the phase is named by its parity, which every thread counts for itself.
       waitLoop:
         mbarrier.try_wait.parity.cluster.acquire.shared::cta.b64   complete, [mbar], parity;
         @!complete bra waitLoop;
         xor.b32 parity, parity, 1;
 
-        // Load response into 16-byte wide register after unblocking from mbarrier:
+        // The phase is over, so the response is there:
         ld.shared.b128 handle, [addr];
 
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
         @!p ret;
 
-        // Otherwise, read ctaid of first CTA of cancelled cluster for next iteration...
+        // The cancelled cluster's tile is next,
         @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
 
-        // ...and signal CTA0 that we are done reading from handle:
+        // and CTA 0 learns that the response has been read:
         fence.proxy.async.shared::cta;
         barrier.cluster.arrive.relaxed;
 

@@ -267,5 +267,8 @@ fn try_cancel_rules_refuse() {
         ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b64 [addr], [mbar];", 201, Refuses),
         ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [addr];", 404, Refuses),
         ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [addr], mbar;", 405, Refuses),
+        ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf+8], [mbar];", 412, Lenient),
+        ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [addr], [buf+20];", 412, Lenient),
+        ("8.6", "sm_100", "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [addr], [there];", 413, Refuses),
     ]);
 }

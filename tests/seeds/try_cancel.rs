@@ -92,31 +92,21 @@ ptx! {
         mov.u32 %r1, %cluster_ctarank;
         setp.eq.u32 lead, %r1, 0;
         mbarrier.init.shared::cta.b64 [mbar], 1;
-// Assumption: 1D cluster (cluster_ctaid.y/.z == 1) with 1 thread per CTA.
 
-// Current Cluster to be processed: initially the launched cluster:
 mov.b32 xctaid, %ctaid.x;
 
-// Establish full synchronization across all CTAs of the cluster for the first iteration.
-// Weaker synchronization may suffice depending on initialization sequence.
 barrier.cluster.arrive;
 barrier.cluster.wait;
 
-// Iteration loop over all cluster CTAs
 processCluster:
   mov.u32  %r0, %tid.x;
   setp.u32.eq p0, %r0, 0x0;
-  // Elect a leader thread (thread idx 0) for each CTA to arrive and expect_tx at
-  // each CTA local shared memory barrier:
   mov.u32  %r0, %tid.x;
   setp.u32.eq p0, %r0, 0x0;
-  // All other threads skip to processing the work of the current cluster:
   @!p0 bra processCurrentCluster;
 
-  // All CTAs in the cluster arrive at their local SMEM barrier and set 16B handle tx count:
   mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
 
-  // First CTA in Cluster attempts to cancel a not-yet-started cluster:
   mov.u32  %r0, %cluster_ctaid.x;
   setp.u32.eq p0, %r0, 0x0;
   @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
@@ -126,37 +116,23 @@ processCluster:
  add.u64 at, at, seen_at;
  @lead red.global.add.u32 [at], 1;
 
-    // ...process current cluster ("xctaid") while cancellation request for next cluster runs asynchronously...
 
-  // After processing current cluster, wait on cancellation request response for next cluster via specified mbarrier:
   waitLoop:
-    // .acquire prevents weak handle read ("ld.shared handle, [addr]") from overtaking this mbarrier.try_wait:
     mbarrier.try_wait.cluster.acquire.shared::cta.b64   complete, [mbar], state;
     @!complete bra waitLoop;
-   // Cancellation request has completed.
 
-  // Generic-proxy weak read of cancellation request into 16-byte wide register:
   ld.shared.b128 handle, [addr];
 
-  // Check whether cancellation succeeded:
   clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
-  // If cancellation request failed, we couldn't cancel any other cluster, so all current cluster CTAs exit.
   @!p ret;
 
-  // Otherwise, cancellation request succeeded.
-  // Extract "ctaid" of first cancelled-cluster CTA which we'll process in next "processCluster" loop iteration:
   @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
 
-  // Release current iteration generic-proxy weak read of handle ("ld.shared handle, [addr]")
-  // before next iteration async-proxy write to handle ("clusterlaunchcontrol.try_cancel [addr]")
   fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
 
-  // Arrive and wait at the next iteration cluster barrier with relaxed semantics.
   barrier.cluster.arrive.relaxed;
   barrier.cluster.wait;
 
-  // Acquire prior iteration generic-proxy weak read of handle ("ld.shared handle, [addr]")
-  // before current iteration async-proxy write to handle ("clusterlaunchcontrol.try_cancel [addr]")
   fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
 
   bra processCluster;
@@ -172,30 +148,21 @@ processCluster:
         mov.u32 %r1, %cluster_ctarank;
         setp.eq.u32 lead, %r1, 0;
         mbarrier.init.shared::cta.b64 [mbar], 1;
-// Assumption: 1D cluster (cluster_ctaid.y/.z == 1)
-// with 1 thread per CTA.
 
-// Current Cluster to be processed, initially the
-// currently launched cluster:
 
 mov.b32 xctaid, %ctaid.x;
 barrier.cluster.arrive.relaxed;
 processCluster:
 
-// Wait on all cluster CTAs completing initialization or processing of previous cluster:
 
 barrier.cluster.wait.acquire;
 mov.u32  %r0, %tid.x;
 setp.u32.eq p0, %r0, 0x0;
 @!p0 bra asyncWork;
 
-// All CTAs in the cluster arrive at their local
-// SMEM   barrier and set 16B handle tx count:
 
 mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
 
-// first CTA in Cluster attempts to cancel a
-// not-yet-started cluster:
 
 mov.u32  %r0, %cluster_ctaid.x;
 setp.u32.eq p0, %r0, 0x0;
@@ -206,33 +173,23 @@ asyncWork:
  add.u64 at, at, seen_at;
  @lead red.global.add.u32 [at], 1;
 
-// ...process xctaid while cancellation request completes
-// asynchronously...
 
-// All CTAs in Cluster wait on cancellation responses on their local SMEM:
 
 waitLoop:
-// .acquire prevents the load of the handle from overtaking this read:
 
 mbarrier.try_wait.cluster.acquire.shared::cta.b64   complete, [mbar], state;
 @!complete bra waitLoop;
 
-// Load response into 16-byte wide register after unblocking
-// from mbarrier:
 
 ld.shared.b128 handle, [addr];
 
-// Check whether cancellation succeeded:
 
 clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
-@!p ret; // If failed, we are don end exit:
+@!p ret;
 
-// Otherwise, read ctaid of first CTA of cancelled Cluster for next iteration...
 
 @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
 
-// ...and signal CTA0 that we are done reading from handle:
-// Fence generic->async
 
 fence.proxy.async.shared::cta;
 barrier.cluster.arrive.relaxed;

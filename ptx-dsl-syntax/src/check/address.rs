@@ -88,7 +88,8 @@ impl Checker {
         // With two spaces the first is the destination's, and what else there is (an mbarrier) is not checked.
         let wanted = match spaces.len() {
             0 => None,
-            1 if addresses == 1 => Some(spaces[0]),
+            // One space is that of all addresses: `clusterlaunchcontrol.try_cancel.async.shared::cta` has two.
+            1 => Some(spaces[0]),
             2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
             _ => return,
         };
