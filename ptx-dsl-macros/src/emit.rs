@@ -8,7 +8,7 @@ mod regions;
 mod step;
 mod values;
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::hir::{FuncId, Instr, Module};
 use quote::{format_ident, quote};
@@ -29,6 +29,10 @@ pub struct Emit<'m> {
     module: &'m Module,
     compiled: &'m Compiled,
     source: &'m Source<'m>,
+    /// The printed module, by line.
+    lines: &'m [&'m str],
+    /// The constant that holds it.
+    text: &'m Ident,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     fields: BTreeMap<String, u32>,
     /// Qualifier constants, by what they hold.
@@ -41,12 +45,40 @@ pub struct Emit<'m> {
     generic: bool,
 }
 
+/// The printed module: one constant for all its kernels.
+pub struct Text<'m> {
+    /// Its name in Rust.
+    pub name: Ident,
+    /// The text, by line.
+    pub lines: Vec<&'m str>,
+}
+
+impl<'m> Text<'m> {
+    /// Named after the first kernel.
+    pub fn new(compiled: &'m Compiled, first: &Ident) -> Self {
+        let name = format_ident!("__PTX_{}", first.to_string().trim_start_matches("r#"), span = Span::call_site());
+        Text { name, lines: compiled.ptx.lines().collect() }
+    }
+
+    /// The constant.
+    pub fn item(&self, compiled: &Compiled) -> TokenStream {
+        let (name, ptx) = (&self.name, &compiled.ptx);
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_upper_case_globals)]
+            const #name: &str = #ptx;
+        }
+    }
+}
+
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
-pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, stub: bool) -> TokenStream {
+pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
     let mut e = Emit {
         module: &compiled.hir,
         compiled,
         source,
+        lines: &text.lines,
+        text: &text.name,
         fields: BTreeMap::new(),
         quals: HashMap::new(),
         qual_items: Vec::new(),
@@ -107,7 +139,7 @@ impl Emit<'_> {
         }
         let n = self.site_items.len() as u32;
         let line = self.compiled.lines.get(instr.index as usize).copied().unwrap_or(0);
-        let text = self.compiled.ptx.lines().nth((line as usize).saturating_sub(1)).unwrap_or("").trim();
+        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
         let rust_line = (self.source.line)(instr.span);
         let (line, rust_line) = (Literal::u32_unsuffixed(line), Literal::u32_unsuffixed(rust_line));
         let rt = rt();

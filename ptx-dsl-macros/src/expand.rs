@@ -56,10 +56,14 @@ impl Expansion<'_> {
         };
         let broken = compiled.diagnostics.iter().any(|d| d.severity == Severity::Error);
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
-        let mut names = Vec::new();
-        for (i, f) in compiled.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined) {
-            names.push(emit::rust_name(&f.name, span(f.span)));
-            out.extend(emit::kernel(compiled, FuncId(i as u32), &source, broken));
+        let entries: Vec<_> = compiled.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined).collect();
+        let names: Vec<_> = entries.iter().map(|(_, f)| emit::rust_name(&f.name, span(f.span))).collect();
+        if let Some(first) = names.first() {
+            let text = emit::Text::new(compiled, first);
+            out.extend(text.item(compiled));
+            for (i, _) in entries {
+                out.extend(emit::kernel(compiled, FuncId(i as u32), &source, &text, broken));
+            }
         }
         let mut said = Vec::new();
         for p in problems.into_inner() {

@@ -119,7 +119,7 @@ impl Emit<'_> {
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name, (self.source.span)(f.span));
         let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
-        let (ptx, name) = (&self.compiled.ptx, &f.name);
+        let (text, name) = (self.text, &f.name);
         let fields = self.fields.iter().map(|(name, bits)| {
             let name = format_ident!("{name}");
             let ty = match bits {
@@ -192,7 +192,7 @@ impl Emit<'_> {
             #[allow(dead_code, clippy::all)]
             impl #ident {
                 /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
-                pub const PTX: &'static str = #ptx;
+                pub const PTX: &'static str = #text;
                 /// The kernel's name in it.
                 pub const NAME: &'static str = #name;
 
