@@ -115,15 +115,7 @@ fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
     let a = operand(q, from, a);
     let x = to_f64(from, a);
     if x.is_nan() {
-        return if q.has(q::sat) {
-            0
-        } else if to.exp == 11 {
-            // Payloads go through, quieted.
-            let payload = if from.exp == 11 { a } else { nan_from(from, a) };
-            payload | 1 << 51
-        } else {
-            tf32_place(to, to.nan) | if tf32(to) { 0x1fff } else { 0 }
-        };
+        return if q.has(q::sat) { 0 } else { nan(q, to, from, a) };
     }
     let whole = q.has(q::rni) || q.has(q::rzi) || q.has(q::rmi) || q.has(q::rpi);
     let x = if whole { integral(q, x) } else { x };
@@ -144,13 +136,27 @@ fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
     tf32_place(to, if q.has(q::sat) { saturate(to, r) } else { r })
 }
 
-/// An f32's NaN as f64; f16 and bf16 have but one.
-#[inline(always)]
-fn nan_from(from: Format, a: u64) -> u64 {
-    if from.mant == 23 {
-        (a & 0x8000_0000) << 32 | 0x7ff0_0000_0000_0000 | (a & 0x7f_ffff) << 29
-    } else {
-        0x7fff_ffff_e000_0000
+/// What becomes of a NaN, as an H100 has it: to and from f64 sign and payload go through, quieted; `.bf16` to `.f32` moves
+/// bits; the rest has one NaN.
+#[cold]
+fn nan(q: Q, to: Format, from: Format, a: u64) -> u64 {
+    if tf32(to) {
+        // `.rna` cuts the payload off (and `.satfinite` takes what is left as too large); the others have one NaN.
+        return match (q.has(q::rna), q.has(q::satfinite)) {
+            (true, true) => (a & 0xffff_e000) - 0x2000,
+            (true, false) => a & 0xffff_e000,
+            _ => 0x7fff_e000,
+        };
+    }
+    let negative = a & from.sign() != 0;
+    let payload = (a & ((1 << from.mant) - 1)) << (52 - from.mant);
+    let double = (negative as u64) << 63 | 0x7ff8_0000_0000_0000 | payload;
+    match (to.exp, from.exp) {
+        (11, _) if from.mant == 23 && q.has(q::ftz) => 0x7fff_ffff_e000_0000,
+        (11, _) => double,
+        (_, 11) => (if negative { to.sign() } else { 0 }) | to.inf | (double >> (52 - to.mant)) & ((1 << to.mant) - 1),
+        _ if to.mant == 23 && from.mant == 7 && !q.has(q::ftz) => a << 16,
+        _ => to.nan,
     }
 }
 

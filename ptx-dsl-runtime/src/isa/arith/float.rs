@@ -41,7 +41,9 @@ pub fn out64<const N: usize>(r: u64, s: [u64; N]) -> u64 {
 
 #[cold]
 fn nan64<const N: usize>(s: [u64; N]) -> u64 {
-    s.into_iter().find(|x| f64::from_bits(*x).is_nan()).map_or(NAN64, |x| x | QUIET64)
+    // Of a fused operation the addend's goes first, as on an H100.
+    let addend = s.into_iter().skip(2);
+    addend.chain(s).find(|x| f64::from_bits(*x).is_nan()).map_or(NAN64, |x| x | QUIET64)
 }
 
 /// f64 to f32, one rounding.

@@ -82,8 +82,8 @@ pub fn each<const N: usize>(pair: bool, s: [u64; N], f: impl Fn([u64; N]) -> u64
 #[inline(always)]
 pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], minus: bool) -> u64 {
     each(pair, s, |s| {
-        if q.has(q::oob) && s.contains(&0x7ff7) {
-            // The NaN that out-of-bounds fill writes counts as zero for the whole operation.
+        if q.has(q::oob) && s[..2].contains(&0x7ff7) {
+            // The NaN that out-of-bounds fill writes makes the whole operation zero, in a factor (not in the addend).
             return 0;
         }
         let mut t = [0.0; 3];

@@ -181,6 +181,9 @@ pub fn bfind(q: Q, a: u64) -> u64 {
 #[inline(always)]
 pub fn fns(mask: u64, base: u64, offset: u64) -> u64 {
     let offset = sext(offset, 32);
+    if offset == i32::MIN as i64 {
+        return 0; // as an H100 has it
+    }
     let mut pos = sext(base, 32);
     let mut left = if offset == 0 { 0 } else { offset.unsigned_abs() - 1 };
     while (0..32).contains(&pos) {
