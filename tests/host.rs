@@ -6,6 +6,7 @@ mod control;
 mod faults;
 mod files;
 mod launch;
+mod mbarrier_new;
 mod memory;
 mod sync;
 mod warp;

@@ -86,7 +86,8 @@ impl Monitor for Off {
     }
 }
 
-/// Reports reads of shared and local memory that nobody has written, and ordinary accesses to live mbarrier objects.
+/// Reports reads of shared and local memory that nobody has written, and ordinary accesses to live mbarrier objects and
+/// `mbarrier.init` over them.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// One bit per byte written, by memory and 64-byte line.
@@ -144,7 +145,9 @@ impl Monitor for Checked {
     fn sync(&mut self, what: Sync, who: Who) -> Result<(), FaultKind> {
         match what {
             Sync::MbarrierInit { rank, offset } => {
-                self.live.insert((who.slot, rank, offset));
+                let fresh = self.live.insert((who.slot, rank, offset));
+                let misused = || FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() };
+                return if fresh { Ok(()) } else { Err(misused()) };
             }
             Sync::MbarrierInval { rank, offset } => {
                 self.live.remove(&(who.slot, rank, offset));
@@ -193,7 +196,13 @@ mod tests {
         m.sync(Sync::MbarrierInit { rank: 1, offset: 16 }, WHO).unwrap();
         m.memory(access(8, 8, true)).unwrap();
         assert!(matches!(m.memory(access(20, 4, true)), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
+        let init = Sync::MbarrierInit { rank: 1, offset: 16 };
+        assert!(matches!(m.sync(init, WHO), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
+        // the same place in another CTA, and in another cluster
+        m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, WHO).unwrap();
+        m.sync(init, Who { slot: 2, ..WHO }).unwrap();
         m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, WHO).unwrap();
         m.memory(access(20, 4, true)).unwrap();
+        m.sync(init, WHO).unwrap();
     }
 }

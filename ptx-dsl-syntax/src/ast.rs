@@ -189,6 +189,7 @@ pub struct Instr {
     /// `@p`, `@!p`.
     pub pred: Option<Pred>,
     /// The dotted parts without their dots: `ld`, `shared::cta`, `b32`. `::` parts are one piece (`mbarrier::complete_tx::bytes`).
+    /// The `.unified` that stands behind an address comes last.
     pub parts: Vec<Word>,
     /// The operands.
     pub operands: Vec<Operand>,
@@ -227,6 +228,8 @@ pub enum OperandKind {
     Sink,
     /// `p|q`
     Pair(Box<Operand>, Box<Operand>),
+    /// `x[1]`: an element of an array (PTX ISA 6.4.2): its memory for `ld` and `st`, its address for `mov`.
+    Index(Word, Expr),
     /// `[...]`: one operand for `[r+4]`, several for `[tensor, {x, y}]`.
     Address(Vec<Operand>),
     /// `(a, b)` of a call.
@@ -244,6 +247,8 @@ pub enum Expr {
         value: u64,
         /// Has type `.u64` rather than `.s64`.
         unsigned: bool,
+        /// As written, where that is not decimal (`0x1F`, `017`, `0b11`): it prints so.
+        text: Option<String>,
         /// Its tokens.
         span: Span,
     },

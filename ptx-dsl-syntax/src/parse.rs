@@ -24,6 +24,7 @@ mod tests;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header};
+pub(crate) use stmt::SUFFIX;
 
 /// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.
 const MAX_DEPTH: u32 = 64;

@@ -4,7 +4,7 @@
 use crate::ast::{
     Arg, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt, VarDecl, Word,
 };
-use crate::parse::precedence;
+use crate::parse::{Const, SUFFIX, fold, precedence};
 
 /// A spelling for the opcode of an instruction with its qualifiers in the manual's order; `None` keeps what was written.
 pub type Spelling<'a> = dyn Fn(&Instr) -> Option<String> + 'a;
@@ -146,10 +146,13 @@ fn instruction(instr: &Instr, spelling: Option<String>) -> String {
         out.push_str(&p.reg.text);
         out.push(' ');
     }
+    // `.unified` is a part that stands behind the address (PTX ISA 9.7.9.8).
+    let suffix = instr.parts.iter().find(|p| p.text == SUFFIX);
     match spelling {
+        Some(s) if suffix.is_some() => out.push_str(&s.replacen(&format!(".{SUFFIX}"), "", 1)),
         Some(s) => out.push_str(&s),
         None => {
-            for (i, part) in instr.parts.iter().enumerate() {
+            for (i, part) in instr.parts.iter().filter(|p| p.text != SUFFIX).enumerate() {
                 out.push_str(if i > 0 { "." } else { "" });
                 out.push_str(&part.text);
             }
@@ -157,7 +160,19 @@ fn instruction(instr: &Instr, spelling: Option<String>) -> String {
     }
     if !instr.operands.is_empty() {
         out.push(' ');
-        out.push_str(&separated(&instr.operands, operand));
+        let is_place = |o: &Operand| matches!(o.kind, OperandKind::Address(_) | OperandKind::Index(..));
+        let carrier = suffix.and_then(|s| {
+            let before = |o: &Operand| is_place(o) && o.span.last <= s.span.first;
+            instr.operands.iter().rposition(before).or_else(|| instr.operands.iter().position(is_place))
+        });
+        for (i, o) in instr.operands.iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { "" });
+            operand(&mut out, o);
+            if carrier == Some(i) {
+                out.push('.');
+                out.push_str(SUFFIX);
+            }
+        }
     }
     out.push(';');
     out
@@ -190,6 +205,12 @@ fn operand(out: &mut String, o: &Operand) {
             out.push('|');
             operand(out, b);
         }
+        OperandKind::Index(array, index) => {
+            out.push_str(&array.text);
+            out.push('[');
+            expr(out, index, 0);
+            out.push(']');
+        }
         OperandKind::Address(list) => {
             out.push('[');
             out.push_str(&separated(list, address_part));
@@ -208,15 +229,37 @@ fn operand(out: &mut String, o: &Operand) {
     }
 }
 
-/// In an address ptxas knows `+` only: `[r-4]` is written `[r+-4]`.
+/// In an address ptxas takes `+` only behind the name: `[r-4]` is written `[r+-4]`, and a sum as its value.
 fn address_part(out: &mut String, o: &Operand) {
     match &o.kind {
-        OperandKind::Expr(Expr::Binary("-", base, offset, _)) => {
-            expr(out, base, precedence("+"));
-            out.push_str("+-");
-            expr(out, offset, UNARY);
+        // One literal stays as it was written.
+        OperandKind::Expr(Expr::Binary("+", base, offset, _))
+            if matches!((&**base, &**offset), (Expr::Name(..), Expr::Int { .. })) =>
+        {
+            operand(out, o);
         }
+        OperandKind::Expr(e @ Expr::Binary("+" | "-", ..)) => match base_and_offset(e) {
+            Some((base, offset)) => {
+                expr(out, base, UNARY);
+                out.push_str(&format!("+{offset}"));
+            }
+            None => operand(out, o),
+        },
         _ => operand(out, o),
+    }
+}
+
+/// The name and the bytes of `name + constant - constant ...`.
+fn base_and_offset(e: &Expr) -> Option<(&Expr, i64)> {
+    match e {
+        Expr::Name(name, None) if name.text != "WARP_SZ" => Some((e, 0)),
+        Expr::Binary(op @ ("+" | "-"), a, b, _) => {
+            let (base, offset) = base_and_offset(a)?;
+            let Some(Const::Int { value, .. }) = fold(b) else { return None };
+            let value = value as i64;
+            Some((base, if *op == "+" { offset.wrapping_add(value) } else { offset.wrapping_sub(value) }))
+        }
+        _ => None,
     }
 }
 
@@ -237,6 +280,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         out.push('(');
     }
     match e {
+        Expr::Int { text: Some(text), .. } => out.push_str(text),
         Expr::Int { value, unsigned, .. } => {
             out.push_str(&value.to_string());
             if *unsigned && *value <= i64::MAX as u64 {

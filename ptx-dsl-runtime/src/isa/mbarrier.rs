@@ -147,6 +147,29 @@ pub fn mbarrier_arrive_drop<M: Monitor, const S: usize, const D: usize>(
     arrive_on(x, q, &s, d, true)
 }
 
+/// `cp.async.mbarrier.arrive{.noinc} [addr]` (9.7.13.15.15): an arrive-on of 1 when all `cp.async` that the thread has
+/// issued are complete, and without `.noinc` an increment of the pending count at once.
+///
+/// The host has no `cp.async` yet, so none is outstanding and the arrive-on comes at once. With `cp.async` it must be
+/// delayed until the thread's copies are done: then the increment alone happens here.
+pub fn cp_async_mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
+    let rank = x.rank();
+    for l in active(x.mask) {
+        let offset = find_own(x, q, s[0][l], l)?;
+        if q.has(q::noinc) {
+            x.mbarrier(rank, offset, |word| object::arrive(word, 1, Arrive::default()), l as u32)?;
+        } else {
+            x.mbarrier(rank, offset, |word| object::increment_and_arrive(word).map(|new| (new, ())), l as u32)?;
+        }
+    }
+    Ok(())
+}
+
 /// Objects that waits have found incomplete: rank, offset, parity of the phase.
 type Missing = Vec<(u32, u32, u64)>;
 

@@ -42,6 +42,11 @@ pub enum MbarrierError {
         /// pending count
         pending: u32,
     },
+    /// `cp.async.mbarrier.arrive` without `.noinc` when the pending count is the largest one already.
+    PendingOverflow {
+        /// largest pending count
+        max: u32,
+    },
     /// An arrive-on at an object whose expected count `arrive_drop` has brought to zero.
     NothingExpected,
     /// The tx-count would leave -(2^20-1) to 2^20-1.
@@ -69,6 +74,9 @@ impl MbarrierError {
             MbarrierError::PendingUnderflow { count, pending } => {
                 FaultKind::MbarrierOverArrive { count: count.into(), pending: pending.into() }
             }
+            MbarrierError::PendingOverflow { max } => FaultKind::MbarrierCount {
+                what: format!("increment of an mbarrier object's pending count, which is {max}, its largest, already"),
+            },
             MbarrierError::NothingExpected => FaultKind::MbarrierCount {
                 what: "arrive-on at an mbarrier object whose expected count `arrive_drop` has brought to 0".into(),
             },
@@ -241,6 +249,18 @@ pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), Mbar
     Ok((s.encode(), Arrived { state, completed: completed || early }))
 }
 
+/// `cp.async.mbarrier.arrive` without `.noinc`, with nothing to wait for: the pending count goes up by one and down again
+/// in one step, so the object stays as it is.
+pub fn increment_and_arrive(word: u64) -> Result<u64, MbarrierError> {
+    let s = live(word)?;
+    let max = s.layout.max();
+    match s.expected {
+        0 => Err(MbarrierError::NothingExpected),
+        _ if s.pending >= max => Err(MbarrierError::PendingOverflow { max }),
+        _ => Ok(word),
+    }
+}
+
 fn check_count(layout: Layout, count: u32) -> Result<(), MbarrierError> {
     let max = layout.max();
     if (1..=max).contains(&count) { Ok(()) } else { Err(MbarrierError::Count { count, max }) }
@@ -392,6 +412,20 @@ mod tests {
         assert_eq!(expect_tx(gone, 1), Err(MbarrierError::Invalidated));
         assert_eq!(passed(gone, 0), Err(MbarrierError::Invalidated));
         assert_eq!(apply(gone, On(1)), Err(MbarrierError::Invalidated));
+    }
+
+    #[test]
+    fn an_increment_and_its_arrive_cancel_out() {
+        for word in [w(0, 1, 1, 0), w(1, 2, 7, -3), w(0, 0, 2, 16)] {
+            assert_eq!(increment_and_arrive(word), Ok(word));
+        }
+        let full = w(0, 1_048_575, 1_048_575, 0);
+        assert_eq!(increment_and_arrive(full), Err(MbarrierError::PendingOverflow { max: 1_048_575 }));
+        let small = w(0, 511, 511, 0);
+        assert_eq!(increment_and_arrive(small), Ok(small));
+        assert_eq!(increment_and_arrive(small | 1 << 61), Err(MbarrierError::PendingOverflow { max: 511 }));
+        assert_eq!(increment_and_arrive(w(1, 0, 0, 0)), Err(MbarrierError::NothingExpected));
+        assert_eq!(increment_and_arrive(0), Err(MbarrierError::Uninitialised));
     }
 
     #[test]

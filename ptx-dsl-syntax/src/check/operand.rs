@@ -10,6 +10,7 @@ use crate::errors;
 use crate::hir::{Arg, Operand, RegId};
 use crate::isa::syntax::{Form, OpForm, Shape, is_type};
 use crate::isa::{Instr, OpTy, OperandSpec, Role};
+use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
@@ -152,7 +153,17 @@ impl Checker {
 
     /// All operands of an instruction, in the form's order.
     pub(super) fn operands(&mut self, at: &mut Attempt, ast: &ast::Instr, opcode_span: Span) -> Vec<Arg> {
-        let Some(dealt) = deal(at.form, &ast.operands, at.words) else {
+        let plain;
+        let given = if ast.operands.iter().any(|o| matches!(o.kind, OperandKind::Index(..))) {
+            let Some(all) = ast.operands.iter().map(|o| self.without_index(at, o)).collect::<Option<Vec<_>>>() else {
+                return Vec::new();
+            };
+            plain = all;
+            &plain
+        } else {
+            &ast.operands
+        };
+        let Some(dealt) = deal(at.form, given, at.words) else {
             let low = at.form.operands.iter().filter(|o| o.group == 0).count();
             let have = ast.operands.len();
             let (opcode, line, section) = (at.entry.opcode, at.form.line, at.entry.section);
@@ -170,7 +181,7 @@ impl Checker {
             return Vec::new();
         };
         let mut out = Vec::with_capacity(dealt.len());
-        for (form, given) in dealt.into_iter().zip(&ast.operands) {
+        for (form, given) in dealt.into_iter().zip(given) {
             let spec = at.spec(form.name);
             let ty = at.ty(spec).0;
             let role =
@@ -179,6 +190,47 @@ impl Checker {
             out.push(Arg { name: form.name, role, ty, value, span: given.span });
         }
         out
+    }
+
+    /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
+    fn without_index(&mut self, at: &mut Attempt, given: &ast::Operand) -> Option<ast::Operand> {
+        let OperandKind::Index(word, index) = &given.kind else { return Some(given.clone()) };
+        let refused = crate::parse::errors::array_index(given.span, &word.text);
+        let var = match self.lookup(&word.text) {
+            Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
+            Some(Sym::Broken) => {
+                at.broken();
+                return None;
+            }
+            Some(_) => {
+                at.fail(refused, 6);
+                return None;
+            }
+            None => {
+                let d = self.undeclared(word.span, "variable", &word.text);
+                at.fail(d, 6);
+                return None;
+            }
+        };
+        // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes behind `x`, says ptxas.
+        let bytes = var.ty.bytes();
+        let array = !var.dynamic && var.size > bytes;
+        let offset = match fold(index) {
+            Some(Const::Int { value, .. }) if array => value.checked_mul(u64::from(bytes)),
+            _ => None,
+        };
+        let offset = offset.filter(|n| i64::try_from(*n).is_ok());
+        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
+        let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
+        let (Some(value), true) = (offset, memory || address) else {
+            at.fail(refused, 6);
+            return None;
+        };
+        let base = Box::new(Expr::Name(word.clone(), None));
+        let offset = Box::new(Expr::Int { value, unsigned: false, text: None, span: index.span() });
+        let sum = OperandKind::Expr(Expr::Binary("+", base, offset, given.span));
+        let sum = ast::Operand { kind: sum, span: given.span };
+        Some(if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span: given.span } } else { sum })
     }
 
     fn operand(

@@ -435,3 +435,70 @@ fn broken_texts() {
         crate::compile(&without);
     }
 }
+
+/// `x[1]` is scaled by the element: ptxas makes the same machine code of `x[2]` and `[x+8]`.
+#[test]
+fn indexed_arrays() {
+    let text = |body: &str| {
+        format!(
+            ".version 8.6\n.target sm_90\n.global .b32 x[4];\n.global .b64 y;\n.shared .b64 s[8];\n.entry k(.param .b32 q[4])\n\
+             {{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\n{body}\nret; }}"
+        )
+    };
+    let body = "ld.global.b32 %r1, x[2];
+         st.global.b32 x[1], %r1;
+         ld.shared.b32 %r1, s[2];
+         ld.param.b32 %r1, q[3];
+         mov.b64 %rd1, x[1+1];
+         cvta.global.u64 %rd1, x[1];";
+    case(&text(body));
+    let (lexed, _) = lex(&text(body));
+    let compiled = crate::compile(&lexed.tokens);
+    let offsets: Vec<i64> = compiled.hir.functions[0]
+        .body
+        .iter()
+        .filter_map(|s| match s {
+            hir::Stmt::Instr(i) => i.operands.iter().find_map(|a| match a.value {
+                hir::Operand::Address(_, n) | hir::Operand::VarAddr(_, n) => Some(n),
+                _ => None,
+            }),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(offsets, [8, 4, 16, 12, 8, 4]);
+    case(&text(
+        "add.u64 %rd1, x[1], 4; // error: PTX0142
+         atom.global.add.u32 %r1, x[1], 1; // error: PTX0142
+         ld.global.b64 %rd1, y[1]; // error: PTX0142
+         mov.b32 %r1, %r2[1]; // error: PTX0142
+         ld.shared.b32 %r1, x[1]; // error: PTX0413
+         ld.global.b32 %r1, z[1]; // error: PTX0401
+         mov.b64 x[1], %rd1; // error: PTX0415
+         ld.global.b32 %r1, x[%r1]; // error: PTX0142",
+    ));
+}
+
+#[test]
+fn unified_addresses() {
+    let text = kernel("ld.global.b32 %r1, [%rd1].unified;\nld.volatile.global.b32 %r1, [%rd1];");
+    case(&text);
+    let text = kernel("ld.weak.global.b32 %r1, [%rd1].unified;");
+    let (lexed, _) = lex(&text);
+    let compiled = crate::compile(&lexed.tokens);
+    assert_eq!(compiled.diagnostics, vec![]);
+    assert!(compiled.ptx.contains("ld.weak.global.b32 %r1, [%rd1].unified;"), "{}", compiled.ptx);
+}
+
+/// ptxas lets a declaration hide a special register.
+#[test]
+fn special_registers_can_be_hidden() {
+    case(
+        ".version 8.6\n.target sm_90\n.entry k() { .reg .b32 %r1; .reg .b32 %clock; .reg .v4 .b32 %ntid; .reg .b32 %pm<4>;
+         { .reg .b32 %tid; mov.b32 %tid, 1; add.u32 %r1, %tid, 1; }
+         mov.u32 %r1, %tid.x; mov.u32 %clock, 1; add.u32 %r1, %clock, 1; add.u32 %r1, %pm1, 4;
+         mov.b32 %ntid.x, 1; add.u32 %r1, %ntid.x, 1;
+         { .reg .b32 %tid;
+         mov.u32 %r1, %tid.x; // error: PTX0414
+         } ret; }",
+    );
+}

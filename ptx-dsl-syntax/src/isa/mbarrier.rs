@@ -1,7 +1,6 @@
 //! The mbarrier object: manual 9.7.13.15.
 //!
-//! Entries that the host cannot run yet (layout v1, conditional phases, reports, multicast: 9.3 and 9.4) stand after the
-//! entry of the same opcode that it can.
+//! The forms of 9.3 and 9.4 (layout, phase type, reports, multicast) stand after the older entry of the same opcode.
 
 use super::*;
 
@@ -62,7 +61,8 @@ pub const LIST: &[Instr] = &[
             "mbarrier.init.layout{.shared{::cta}}.b64 [addr], count;
              .layout = { .layout::v0, .layout::v1 }",
         )
-        .operands(&[OBJECT, COUNT]),
+        .operands(&[OBJECT, COUNT])
+        .host(Host::Warp),
     instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
         .operands(&[OBJECT])
@@ -83,7 +83,8 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(&[OBJECT, TX_COUNT, MASK])
-        .defaults(RELAXED_CTA),
+        .defaults(RELAXED_CTA)
+        .host(Host::Warp),
     instr("mbarrier.complete_tx").section("9.7.13.15.12").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "mbarrier.complete_tx{.relaxed.scope}{.shared{::cta}}.b64 [addr], txCount;
@@ -99,7 +100,8 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(&[OBJECT, TX_COUNT, MASK])
-        .defaults(RELAXED_CTA),
+        .defaults(RELAXED_CTA)
+        .host(Host::Warp),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mbarrier.arrive{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
@@ -122,7 +124,8 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(&[OBJECT, COUNT, TX_COUNT, MASK])
-        .defaults(RELEASE_CTA),
+        .defaults(RELEASE_CTA)
+        .host(Host::Warp),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mbarrier.arrive_drop{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
@@ -145,11 +148,13 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(&[OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
-        .defaults(RELEASE_CTA),
+        .defaults(RELEASE_CTA)
+        .host(Host::Warp),
     instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
         .operands(&[OBJECT])
-        .gates(&[CTA]),
+        .gates(&[CTA])
+        .host(Host::Warp),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mbarrier.test_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state;
@@ -172,7 +177,8 @@ pub const LIST: &[Instr] = &[
              .phase_type = { .phase_type::primary, .phase_type::conditional }",
         )
         .operands(WAIT_OPERANDS)
-        .defaults(ACQUIRE_CTA),
+        .defaults(ACQUIRE_CTA)
+        .host(Host::Warp),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "mbarrier.try_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state{, timeHint};
@@ -195,18 +201,21 @@ pub const LIST: &[Instr] = &[
              .phase_type = { .phase_type::primary, .phase_type::conditional }",
         )
         .operands(WAIT_OPERANDS)
-        .defaults(ACQUIRE_CTA),
+        .defaults(ACQUIRE_CTA)
+        .host(Host::Block),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.pending_count.b64 count, state;")
         .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()])
         .host(Host::Warp),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(LAYOUT).requires(sm(90))
         .syntax("mbarrier.pending_count.layout::v0.b64 count, state;")
-        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()]),
+        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()])
+        .host(Host::Warp),
     instr("mbarrier.check_layout").section("9.7.13.15.18").since(LAYOUT).requires(sm(90))
         .syntax(
             "mbarrier.check_layout.layout{.shared::cta}.b64 p, [addr];
              .layout = { .layout::v0, .layout::v1 }",
         )
-        .operands(&[dst("p", ty(Ty::Pred)), OBJECT]),
+        .operands(&[dst("p", ty(Ty::Pred)), OBJECT])
+        .host(Host::Warp),
 ];

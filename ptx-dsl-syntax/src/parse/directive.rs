@@ -154,7 +154,7 @@ impl Parser<'_> {
         for i in 0..count {
             let (value, span) = self.number_argument("an integer")?;
             let unsigned = value > i64::MAX as u64;
-            out.args.push(Arg::Expr(crate::ast::Expr::Int { value, unsigned, span }));
+            out.args.push(Arg::Expr(crate::ast::Expr::Int { value, unsigned, text: None, span }));
             text.push_str(if i > 0 { " " } else { "" });
             text.push_str(&value.to_string());
         }
@@ -207,7 +207,12 @@ impl Parser<'_> {
         while self.eat(',') {
             let (value, span) = self.number_argument("an integer")?;
             text.push_str(&format!(", {value}"));
-            out.args.push(Arg::Expr(crate::ast::Expr::Int { value, unsigned: value > i64::MAX as u64, span }));
+            out.args.push(Arg::Expr(crate::ast::Expr::Int {
+                value,
+                unsigned: value > i64::MAX as u64,
+                text: None,
+                span,
+            }));
         }
         out.text = Some(text);
         Ok(())

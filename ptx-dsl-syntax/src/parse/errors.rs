@@ -109,7 +109,12 @@ pub(crate) fn too_long(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn array_index(span: Span, name: &str) -> Diagnostic {
-    error(142, span, "indexing is not supported in operands").help(format!("write the byte offset: `[{name}+4]`"))
+    error(142, span, format!("`{name}` cannot be indexed here"))
+        .note(
+            "what is indexed is an array of several elements and known size, by one constant that is not negative, \
+             as an operand of `ld`, `ldu`, `st`, `mov` or `cvta` (PTX ISA 6.4.2)",
+        )
+        .help(format!("write the byte offset: `[{name}+4]`"))
 }
 
 pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {

@@ -227,7 +227,8 @@ impl Parser<'_> {
             return Ok(if want == 8 { Expr::F32(bits as u32, span) } else { Expr::F64(bits, span) });
         }
         let (value, unsigned) = self.integer(text, span)?;
-        Ok(Expr::Int { value, unsigned, span })
+        let decimal = !text.starts_with('0') || matches!(text, "0" | "0U");
+        Ok(Expr::Int { value, unsigned, text: (!decimal).then(|| text.to_string()), span })
     }
 
     /// Does a decimal point follow the number that stands here? In `256.minnctapersm` the dot begins a directive.

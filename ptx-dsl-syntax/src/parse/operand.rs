@@ -17,6 +17,22 @@ impl Parser<'_> {
         self.nested(|p| p.operand_inner(call))
     }
 
+    /// An operand of an instruction; only there, not inside brackets, ptxas takes `x[1]`.
+    pub(super) fn outer_operand(&mut self, call: bool) -> Res<Operand> {
+        if self.word_at(0).is_none() || !self.is_at(1, '[') || !self.glued_at(1) {
+            return self.operand(call);
+        }
+        let name = self.name("an array")?;
+        self.bump();
+        let index = self.constant()?;
+        let close = self.expect(']')?;
+        let span = name.span.to(close);
+        if self.is('[') {
+            return self.fail(errors::array_index(span.to(self.here()), &name.text));
+        }
+        Ok(Operand { kind: OperandKind::Index(name, index), span })
+    }
+
     fn operand_inner(&mut self, call: bool) -> Res<Operand> {
         let start = self.here();
         let first = match self.peek() {

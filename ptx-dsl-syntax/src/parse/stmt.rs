@@ -4,9 +4,12 @@ use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
 use super::operand::is_selector;
 use super::{MAX_DEPTH, Parser, Res, errors};
-use crate::ast::{Instr, Pred, Stmt, Word};
+use crate::ast::{Instr, OperandKind, Pred, Stmt, Word};
 use crate::span::Span;
 use crate::token::Tok;
+
+/// The one qualifier that stands behind an address, not in the opcode.
+pub(crate) const SUFFIX: &str = "unified";
 
 impl Parser<'_> {
     /// Statements up to the `}` that closes the body, whose `{` was just taken.
@@ -105,11 +108,21 @@ impl Parser<'_> {
         while self.eat('.') {
             parts.push(self.part()?);
         }
+        if let Some(word) = parts.iter().find(|p| p.text == SUFFIX) {
+            let d = errors::expected(word.span, "a qualifier", "`.unified`");
+            return self.fail(d.help("write it behind the address: `[a].unified` (PTX ISA 9.7.9.8)"));
+        }
         let call = parts[0].text == "call";
         let mut operands = Vec::new();
         if !self.is(';') && !self.is('}') && self.peek().is_some() && !self.at_spelled_statement() {
             loop {
-                operands.push(self.operand(call)?);
+                let operand = self.outer_operand(call)?;
+                let place = matches!(operand.kind, OperandKind::Address(_) | OperandKind::Index(..));
+                operands.push(operand);
+                if place && self.is('.') && self.word_at(1) == Some(SUFFIX) {
+                    self.bump();
+                    parts.push(self.part()?);
+                }
                 if !self.eat(',') {
                     break;
                 }

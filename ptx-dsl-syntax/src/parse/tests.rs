@@ -71,7 +71,7 @@ fn what_a_module_prints() {
 .target sm_90a
 .address_size 64
 
-.global .align 8 .u32 x[4] = {1, 16};
+.global .align 8 .u32 x[4] = {1, 0x10};
 
 .visible .entry k(
     .param .u64 .ptr .global .align 4 x,
@@ -97,11 +97,11 @@ $L:
 #[test]
 fn statements() {
     let cases = [
-        ("mov .u32 %r1 , 0x1F ;", "mov.u32 %r1, 31;"),
-        ("mov.u64 %r1, 0xFFFFFFFFFFFFFFFF;", "mov.u64 %r1, 18446744073709551615;"),
+        ("mov .u32 %r1 , 0x1F ;", "mov.u32 %r1, 0x1F;"),
+        ("mov.u64 %r1, 0xFFFFFFFFFFFFFFFF;", "mov.u64 %r1, 0xFFFFFFFFFFFFFFFF;"),
         ("mov.u32 %r1, 5U;", "mov.u32 %r1, 5U;"),
-        ("mov.u32 %r1, 017;", "mov.u32 %r1, 15;"),
-        ("mov.u32 %r1, 0b101;", "mov.u32 %r1, 5;"),
+        ("mov.u32 %r1, 017;", "mov.u32 %r1, 017;"),
+        ("mov.u32 %r1, 0b101;", "mov.u32 %r1, 0b101;"),
         ("mov.f32 %r1, 0f3f800000;", "mov.f32 %r1, 0f3F800000;"),
         ("mov.f64 %r1, 0d3FF0000000000000;", "mov.f64 %r1, 0d3FF0000000000000;"),
         ("mov.f64 %r1, 1.5;", "mov.f64 %r1, 0d3FF8000000000000;"),
@@ -121,7 +121,7 @@ fn statements() {
         ("elect.sync _|p, -1;", "elect.sync _|p, -1;"),
         ("ld.v2.b32 {%r1, _}, [x+8];", "ld.v2.b32 {%r1, _}, [x+8];"),
         ("ld.local.b32 %r1, [16];", "ld.local.b32 %r1, [16];"),
-        ("ld.b32 %r1, [x+4*2];", "ld.b32 %r1, [x+4 * 2];"),
+        ("ld.b32 %r1, [x+4*2];", "ld.b32 %r1, [x+8];"),
         ("tex.2d.v4.f32.f32 {a,b,c,d}|p, [t, {x,y}];", "tex.2d.v4.f32.f32 {a, b, c, d}|p, [t, {x, y}];"),
         ("vadd.s32.u32.s32 %r1.h0, %r2.b0, %r3;", "vadd.s32.u32.s32 %r1.h0, %r2.b0, %r3;"),
         ("mov.b32 %r1, %v.w;", "mov.b32 %r1, %v.w;"),
@@ -178,7 +178,7 @@ fn errors_point_at_the_token() {
         ("mov.b64 {%r1, %r2, %rd1; ret;", &["112 {"]),
         ("mov.b64 {%r1 %r2}, %rd1; mov.u32 %r1, @; ret;", &["110 %r2", "110 @"]),
         ("ld.b32 %r1, [%r2; ret;", &["112 ["]),
-        ("ld.b32 %r1, x[1]; ret;", &["142 ["]),
+        ("ld.b32 %r1, [x[1]]; ret;", &["142 ["]),
         ("ld.b32 %r1 [x]; ret;", &["110 ["]),
         ("mov.u32 %r1, %tid.q\nadd.u32 %r1, 08, 1;", &["146 .q", "120 08"]),
         ("mov.u32 %r1, 08 ? b : c;", &["120 08"]),
@@ -420,4 +420,59 @@ fn large_inputs_end() {
     {
         parsed(&text);
     }
+}
+
+/// ptxas takes the qualifier behind the address only, with or without a space before it.
+#[test]
+fn unified_stands_behind_the_address() {
+    let text = "ld.global.b32 %r1, [%rd1+4].unified;";
+    assert_eq!(statement(text), text);
+    assert_eq!(statement("ld.global.b32 %r1, [%rd1+4] .unified;"), text);
+    assert_eq!(
+        statement("ld.global.L2::cache_hint.b32 %r1, [a].unified, %rd2;"),
+        "ld.global.L2::cache_hint.b32 %r1, [a].unified, %rd2;"
+    );
+    assert_eq!(statement("foo [a], [b].unified, [c];"), "foo [a], [b].unified, [c];");
+    assert_eq!(places(&kernel("ld.global.unified.b32 %r1, [%rd1];")), ["110 unified"]);
+    assert_eq!(places(&kernel("ld.global.b32 %r1, [%rd1].foo;")), ["110 .foo"]);
+    let module = clean(&kernel(text));
+    let Item::Function(f) = &module.items[0] else { panic!("a kernel") };
+    let Some([Stmt::Instr(i)]) = f.body.as_deref() else { panic!("an instruction") };
+    assert_eq!(i.parts.iter().map(|p| p.text.as_str()).collect::<Vec<_>>(), ["ld", "global", "b32", "unified"]);
+}
+
+#[test]
+fn offsets_of_addresses_print_as_one_number() {
+    for (written, printed) in [
+        ("[s-4+8]", "[s+4]"),
+        ("[s-4]", "[s+-4]"),
+        ("[%r1+8-4]", "[%r1+4]"),
+        ("[%r1+4*2]", "[%r1+8]"),
+        ("[%r1+(1?4:8)]", "[%r1+4]"),
+        ("[%r1+-4]", "[%r1+-4]"),
+        ("[%r1+0x10]", "[%r1+0x10]"),
+        ("[%r1+8U]", "[%r1+8U]"),
+        ("[%r1+%r2]", "[%r1+%r2]"),
+        ("[4+4]", "[4+4]"),
+    ] {
+        assert_eq!(statement(&format!("ld.b32 %r0, {written};")), format!("ld.b32 %r0, {printed};"));
+    }
+}
+
+#[test]
+fn integers_print_as_written() {
+    for number in ["0x1F", "0X1f", "0x0001FU", "017", "00", "0b101", "0B1U", "12", "12U", "0", "18446744073709551615"] {
+        let text = format!("mov.b32 %r1, {number};");
+        assert_eq!(statement(&text), text);
+    }
+}
+
+#[test]
+fn indexed_arrays() {
+    for text in ["ld.global.b32 %r1, x[2];", "st.global.b32 x[1+1], %r1;", "ld.global.b32 %r1, x[1].unified;"] {
+        assert_eq!(statement(text), text);
+    }
+    // ptxas takes neither of these.
+    assert_eq!(places(&kernel("ld.global.b32 %r1, [x[1]];")), ["142 ["]);
+    assert_eq!(places(&kernel("ld.global.b32 %r1, x[1][2];")), ["142 x[1]["]);
 }
