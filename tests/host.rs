@@ -8,5 +8,6 @@ mod files;
 mod launch;
 mod mbarrier_new;
 mod memory;
+mod recursion;
 mod sync;
 mod warp;
