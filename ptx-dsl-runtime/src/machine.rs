@@ -9,6 +9,7 @@ mod ctx;
 mod driver;
 mod memory;
 mod report;
+mod span;
 mod sync;
 pub mod tensor;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 
 pub use ctx::Ctx;
 pub(crate) use driver::drive;
+pub(crate) use span::Pattern;
 
 use crate::fault::Fault;
 use crate::host::{Host, Report};
