@@ -6,8 +6,6 @@
 
 mod clc;
 mod tensor;
-#[cfg(test)]
-mod tests;
 
 use crate::fault::Fault;
 use crate::machine::Ctx;
