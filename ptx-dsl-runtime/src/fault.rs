@@ -345,6 +345,8 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// How to see it again, if the schedule matters: a seed.
     pub replay: Option<String>,
+    /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
+    pub schedule: Vec<u32>,
 }
 
 impl Fault {
