@@ -58,6 +58,8 @@ pub struct Ctx<'a, M> {
     pub(crate) next_cluster: u64,
     pub(crate) all_clusters: u64,
     pub(crate) responses: Vec<Response>,
+    /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
+    pub(crate) pairs: Option<bool>,
     pub(crate) monitor: M,
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
@@ -107,6 +109,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             next_cluster: 0,
             all_clusters,
             responses: Vec::new(),
+            pairs: None,
             monitor: M::default(),
             progress: 0,
             probing: false,
