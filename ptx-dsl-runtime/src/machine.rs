@@ -4,6 +4,7 @@
 //! once per warp, and fragments of a warp own disjoint lanes of that storage, so cohorts part and merge for free.
 
 mod agent;
+mod circle;
 mod cluster;
 mod ctx;
 mod driver;
@@ -11,6 +12,7 @@ mod memory;
 mod report;
 mod sync;
 pub mod tensor;
+mod tmem;
 #[cfg(test)]
 mod tests;
 

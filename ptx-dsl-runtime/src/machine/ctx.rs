@@ -57,6 +57,8 @@ pub struct Ctx<'a, M> {
     /// The next pending cluster, counted through the grid, and how many there are.
     pub(crate) next_cluster: u64,
     pub(crate) all_clusters: u64,
+    /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
+    pub(crate) pairs: Option<bool>,
     pub(crate) agents: Agents,
     pub(crate) monitor: M,
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
@@ -106,6 +108,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
+            pairs: None,
             agents: Agents::default(),
             monitor: M::default(),
             progress: 0,
