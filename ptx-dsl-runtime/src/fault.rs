@@ -241,7 +241,9 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
-            TensorMemory { .. } => "stay inside of columns that `tcgen05.alloc` has given, and `tcgen05.dealloc` them, all together, before the CTA ends",
+            TensorMemory { .. } => {
+                "stay inside of columns that `tcgen05.alloc` has given, and `tcgen05.dealloc` them, all together, before the CTA ends"
+            }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             IssueGranularity { .. } => {
                 "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"

@@ -12,9 +12,9 @@ mod memory;
 mod report;
 mod sync;
 pub mod tensor;
-mod tmem;
 #[cfg(test)]
 mod tests;
+mod tmem;
 
 pub use ctx::Ctx;
 pub(crate) use driver::drive;

@@ -78,7 +78,9 @@ impl Cluster {
             .map(|(i, p)| {
                 let needs = self.needs(p);
                 let is_needed = |o: &Parked| {
-                    needs.iter().any(|&(cta, w, m)| cta == o.c.cta && (o.c.lo..o.c.hi).contains(&w) && m & o.c.mask != 0)
+                    needs
+                        .iter()
+                        .any(|&(cta, w, m)| cta == o.c.cta && (o.c.lo..o.c.hi).contains(&w) && m & o.c.mask != 0)
                 };
                 (0..parked.len()).filter(|&j| j != i && is_needed(parked[j])).collect()
             })
@@ -135,9 +137,10 @@ impl<M: Monitor> Ctx<'_, M> {
                 matches!(p.wait, Wait::WholeWarp { .. }) && absent & !there == 0
             });
             let Some(p) = torn else { continue };
-            let other = cluster.parked.iter().find(|o| {
-                o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.absent(p) != 0
-            });
+            let other = cluster
+                .parked
+                .iter()
+                .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.absent(p) != 0);
             let at = other.and_then(|o| self.info.sites.get(o.site as usize));
             let at = at.map_or(String::new(), |s| format!(", which wait at `{}` (PTX line {})", s.text, s.line));
             let (here, absent) = (lanes(cluster.met(p)), lanes(cluster.absent(p)));

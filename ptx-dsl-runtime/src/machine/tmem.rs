@@ -36,8 +36,9 @@ impl<M: Monitor> Ctx<'_, M> {
             return Ok(());
         }
         let (one, other) = if pair { (2, 1) } else { (1, 2) };
-        let what =
-            format!("`.cta_group::{one}` in a kernel that has used `.cta_group::{other}`: all of them must be the same");
+        let what = format!(
+            "`.cta_group::{one}` in a kernel that has used `.cta_group::{other}`: all of them must be the same"
+        );
         Err(self.fault(FaultKind::TensorMemory { what }, lane))
     }
 
@@ -111,13 +112,7 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// `tcgen05.alloc`: what to wait for. [`Ctx::allocated`] has the result.
-    pub fn tensor_alloc(
-        &mut self,
-        pair: bool,
-        columns: u32,
-        exclusive: bool,
-        lane: u32,
-    ) -> Result<Wait, Box<Fault>> {
+    pub fn tensor_alloc(&mut self, pair: bool, columns: u32, exclusive: bool, lane: u32) -> Result<Wait, Box<Fault>> {
         let (ticket, _) = self.allocation(pair, lane, |a, side, o| a.alloc(side, pair, columns, exclusive, o))?;
         Ok(Wait::TensorMemory { pair, ticket })
     }
@@ -132,8 +127,7 @@ impl<M: Monitor> Ctx<'_, M> {
         exclusive: bool,
         lane: u32,
     ) -> Result<Option<Wait>, Box<Fault>> {
-        let issued =
-            self.allocation(pair, lane, |a, side, o| a.dealloc(side, pair, column, columns, exclusive, o))?;
+        let issued = self.allocation(pair, lane, |a, side, o| a.dealloc(side, pair, column, columns, exclusive, o))?;
         Ok(self.may_block(pair, issued))
     }
 

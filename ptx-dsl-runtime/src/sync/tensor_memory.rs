@@ -107,7 +107,9 @@ impl Allocator {
     ) -> Result<u32, String> {
         if exclusive {
             if !(LEAST..=MOST).contains(&columns) || !columns.is_multiple_of(LEAST) {
-                return Err(format!("`.exclusive` allocation of {columns} columns: {LEAST} to {MOST} in units of {LEAST}"));
+                return Err(format!(
+                    "`.exclusive` allocation of {columns} columns: {LEAST} to {MOST} in units of {LEAST}"
+                ));
             }
         } else if !(LEAST..=MOST).contains(&columns) || !columns.is_power_of_two() {
             return Err(format!("allocation of {columns} columns: a power of two from {LEAST} to {MOST}"));
