@@ -4,7 +4,7 @@ use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch};
-use crate::machine::agent::Response;
+use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
@@ -57,7 +57,7 @@ pub struct Ctx<'a, M> {
     /// The next pending cluster, counted through the grid, and how many there are.
     pub(crate) next_cluster: u64,
     pub(crate) all_clusters: u64,
-    pub(crate) responses: Vec<Response>,
+    pub(crate) agents: Agents,
     pub(crate) monitor: M,
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
@@ -106,7 +106,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
-            responses: Vec::new(),
+            agents: Agents::default(),
             monitor: M::default(),
             progress: 0,
             probing: false,

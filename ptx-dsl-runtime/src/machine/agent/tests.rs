@@ -1,0 +1,1 @@
+//! Agents, with operations written by hand.
