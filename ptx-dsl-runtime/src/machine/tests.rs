@@ -587,3 +587,4 @@ fn any_schedule_gives_the_same() {
 }
 
 mod faults;
+mod tensor_memory;
