@@ -143,6 +143,11 @@ pub enum FaultKind {
     },
     /// An indirect call of something that is none of the functions it may call.
     CallTarget,
+    /// Recursive calls need more stack than a thread has.
+    StackOverflow {
+        /// bytes a thread has
+        bytes: u64,
+    },
     /// `trap`
     Trap,
     /// Other undefined behaviour, with the manual's section and a way out.
@@ -201,7 +206,7 @@ impl FaultKind {
             ClusterBarrier { .. } => "9.7.13.3",
             Members { .. } => "9.7.13.2",
             BranchIndex { .. } => "9.7.12.4",
-            CallTarget => "9.7.12.5",
+            CallTarget | StackOverflow { .. } => "9.7.12.5",
             TensorMemory { .. } => "9.7.16.1",
             Descriptor { .. } => "9.7.16.4",
             IssueGranularity { .. } => "9.7.16.5",
@@ -249,6 +254,7 @@ impl FaultKind {
                 "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
             }
             Undefined { help, .. } => help,
+            StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             Trap | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
         }
@@ -297,6 +303,9 @@ impl fmt::Display for FaultKind {
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
             TensorMemory { what } | IssueGranularity { what } => f.write_str(what),
             Descriptor { field, what } => write!(f, "{field}: {what}"),
+            StackOverflow { bytes } => {
+                write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")
+            }
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
             Undefined { what, .. } => f.write_str(what),
