@@ -4,9 +4,9 @@
 //! once per warp, and fragments of a warp own disjoint lanes of that storage, so cohorts part and merge for free.
 
 mod agent;
-mod circle;
 mod cluster;
 mod ctx;
+mod cycle;
 mod driver;
 mod memory;
 mod report;

@@ -24,9 +24,7 @@ impl<M: Monitor> Ctx<'_, M> {
             if !self.clusters[slot].resident {
                 continue;
             }
-            let mut parked: Vec<&Parked> = self.clusters[slot].parked.iter().collect();
-            parked.sort_by_key(|p| (p.c.cta, p.c.lo, p.c.mask.trailing_zeros()));
-            for p in parked {
+            for p in self.clusters[slot].in_order() {
                 first = first.or(Some((slot, p.c, p.site)));
                 all += 1;
                 if waiting.len() < MOST {
@@ -37,7 +35,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if all > waiting.len() {
             waiting.push(format!("and {} more groups of threads", all - waiting.len()));
         }
-        waiting.extend(self.clusters.iter().filter(|c| c.resident).find_map(Cluster::circle));
+        waiting.extend(self.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
         let Some((slot, c, site)) = first else {
             return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
         };

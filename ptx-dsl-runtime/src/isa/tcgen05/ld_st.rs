@@ -46,7 +46,7 @@ fn access<M: Monitor>(
     opcode: &str,
 ) -> Result<Access, Box<Fault>> {
     let lane = leader(x);
-    let taddr = agreed(x, s.first(), &format!("the Tensor Memory address of `{opcode}`"))? as u32;
+    let taddr = agreed(x, s.first(), "the Tensor Memory address")? as u32;
     let fragment = Shape::of(q).fragment();
     let stretch = 1 + (q.has(q::pack_16b) || q.has(q::unpack_16b)) as usize;
     let width = fragment.span(registers) * stretch;

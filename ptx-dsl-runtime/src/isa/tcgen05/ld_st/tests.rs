@@ -255,7 +255,7 @@ fn the_warp_is_whole_and_of_one_mind() {
         tcgen05_ld(x, qs(&[q::_32x32b]), [&t], [&mut [0; 32]]).map_err(|f| f.kind)
     });
     assert!(
-        matches!(differs, Err(FaultKind::IssueGranularity { what }) if what.contains("address of `tcgen05.ld` differs"))
+        matches!(differs, Err(FaultKind::IssueGranularity { what }) if what.contains("Tensor Memory address differs"))
     );
     let some = with(0, |x| {
         x.mask = 0xff;

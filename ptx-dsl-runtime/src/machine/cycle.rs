@@ -1,4 +1,4 @@
-//! Who waits for whom: circles of threads that wait for each other, and warps that have come apart for good.
+//! Who waits for whom: cycles of threads that wait for each other, and warps that have come apart for good.
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Wait;
@@ -14,6 +14,13 @@ const MOST: usize = 64;
 type Lanes = (u32, u32, u32);
 
 impl Cluster {
+    /// Those who wait, by CTA, warp and lanes.
+    pub(super) fn in_order(&self) -> Vec<&Parked> {
+        let mut parked: Vec<&Parked> = self.parked.iter().collect();
+        parked.sort_by_key(|p| (p.c.cta, p.c.lo, p.c.mask.trailing_zeros()));
+        parked
+    }
+
     /// Lanes of the warp of `p` that wait for the same as `p`, where `p` waits.
     pub(crate) fn met(&self, p: &Parked) -> u32 {
         let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
@@ -69,9 +76,9 @@ impl Cluster {
         }
     }
 
-    /// The shortest circle of groups of threads that wait for each other, in words.
-    pub(super) fn circle(&self) -> Option<String> {
-        let parked: Vec<&Parked> = self.parked.iter().take(MOST).collect();
+    /// The shortest cycle of groups of threads that wait for each other, in words.
+    pub(super) fn cycle(&self) -> Option<String> {
+        let parked = self.in_order().into_iter().take(MOST).collect::<Vec<_>>();
         let next: Vec<Vec<usize>> = parked
             .iter()
             .enumerate()
@@ -85,13 +92,13 @@ impl Cluster {
                 (0..parked.len()).filter(|&j| j != i && is_needed(parked[j])).collect()
             })
             .collect();
-        let circle = (0..parked.len()).filter_map(|start| back_to(start, &next)).min_by_key(Vec::len)?;
+        let cycle = (0..parked.len()).filter_map(|start| back_to(start, &next)).min_by_key(Vec::len)?;
         let name = |i: usize| {
             let c = &parked[i].c;
             format!("{} of CTA rank {}", threads(c.lo, c.hi, c.mask), c.cta)
         };
-        let mut text = format!("a circle: {} wait for {}", name(circle[0]), name(circle[1]));
-        for &i in circle.iter().skip(2).chain([&circle[0]]) {
+        let mut text = format!("a cycle: {} wait for {}", name(cycle[0]), name(cycle[1]));
+        for &i in cycle.iter().skip(2).chain([&cycle[0]]) {
             text += &format!(", which wait for {}", name(i));
         }
         Some(text)
@@ -127,7 +134,7 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(super) fn torn_warp(&mut self) -> Option<Box<Fault>> {
         for slot in 0..self.clusters.len() {
             let cluster = &self.clusters[slot];
-            let torn = cluster.parked.iter().find(|p| {
+            let torn = cluster.in_order().into_iter().find(|p| {
                 let absent = cluster.absent(p);
                 let elsewhere = cluster.parked.iter().filter(|o| {
                     let rendezvous = matches!(o.wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
