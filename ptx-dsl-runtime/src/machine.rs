@@ -6,6 +6,7 @@
 mod agent;
 mod cluster;
 mod ctx;
+mod cycle;
 mod driver;
 mod memory;
 mod report;
@@ -14,6 +15,7 @@ mod sync;
 pub mod tensor;
 #[cfg(test)]
 mod tests;
+mod tmem;
 
 pub use ctx::Ctx;
 pub(crate) use driver::drive;
@@ -85,6 +87,7 @@ pub(crate) fn run<K: Kernel, M: Monitor>(
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {
             fault.replay = host.replay_hint();
+            fault.schedule = x.decisions();
             Err(fault)
         }
     }
