@@ -85,6 +85,7 @@ pub(crate) fn run<K: Kernel, M: Monitor>(
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {
             fault.replay = host.replay_hint();
+            fault.schedule = x.decisions();
             Err(fault)
         }
     }

@@ -123,6 +123,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         Report { turns: self.turns, schedule: self.record.unwrap_or_default(), ..self.report }
     }
 
+    /// The decisions so far, if they are recorded.
+    pub(crate) fn decisions(&mut self) -> Vec<u32> {
+        self.record.take().unwrap_or_default()
+    }
+
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
         if n < 2 {
             return 0;
@@ -388,7 +393,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             lane,
             rank: self.rank(),
         });
-        Box::new(Fault { kind, kernel: self.info.name, at: self.at(self.site), thread, replay: None })
+        Box::new(Fault {
+            kind,
+            kernel: self.info.name,
+            at: self.at(self.site),
+            thread,
+            replay: None,
+            schedule: Vec::new(),
+        })
     }
 
     pub(crate) fn at(&self, site: u32) -> Option<At> {
