@@ -10,6 +10,7 @@ mod cycle;
 mod driver;
 mod memory;
 mod report;
+mod span;
 mod sync;
 pub mod tensor;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod tmem;
 
 pub use ctx::Ctx;
 pub(crate) use driver::drive;
+pub(crate) use span::Pattern;
 
 use crate::fault::Fault;
 use crate::host::{Host, Report};

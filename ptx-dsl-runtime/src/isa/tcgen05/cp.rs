@@ -5,6 +5,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
+use crate::isa::tcgen05::descriptor::{Major, Shared, Swizzle};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::{self, tmem};
 use crate::qual::{Q, q};
@@ -81,69 +82,18 @@ impl Format {
     }
 }
 
-/// A matrix in shared memory, K-major, in chunks of 128 bits (9.7.16.4.1, 9.7.16.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Source {
-    start: u32,
-    /// from one chunk of a row to the next, without swizzling
-    leading: u32,
-    /// from eight rows to the next eight
-    stride: u32,
-    /// 16 (none), 32, 64, 128
-    swizzle: u32,
-    base: u32,
-}
-
-impl Source {
-    fn decode(word: u64) -> Result<Source, FaultKind> {
-        let wrong = |field, what: String| Err(FaultKind::Descriptor { field, what });
-        let field = |from: u32, bits: u32| (word >> from) as u32 & ((1 << bits) - 1);
-        if field(46, 3) != 1 {
-            return wrong(
-                "shared-memory descriptor, bits 46 to 48",
-                format!("{:#05b}, they are always 0b001", field(46, 3)),
-            );
-        }
-        if field(52, 1) != 0 {
-            return wrong(
-                "shared-memory descriptor, leading dimension stride mode",
-                "an absolute address is for `tcgen05.mma` with a K of 48 bytes only".into(),
-            );
-        }
-        let swizzle = match field(61, 3) {
-            0 => 16,
-            2 => 128,
-            4 => 64,
-            6 => 32,
-            1 => {
-                return wrong(
-                    "shared-memory descriptor, swizzling mode",
-                    "128 bytes with 32-byte atoms is for MN-major operands of `tcgen05.mma` only".into(),
-                );
-            }
-            mode => return wrong("shared-memory descriptor, swizzling mode", format!("{mode} has no meaning")),
-        };
-        Ok(Source {
-            start: field(0, 14) << 4,
-            leading: field(16, 14) << 4,
-            stride: field(32, 14) << 4,
-            swizzle,
-            base: field(49, 3),
-        })
+/// The descriptor of the matrix to copy, which is K-major.
+fn source(word: u64) -> Result<Shared, FaultKind> {
+    let source = Shared::decode(word, "the matrix to copy")?;
+    if source.swizzle == Swizzle::B128Atom32 {
+        // Table 53 has it for MN-major matrices alone
+        let what = "1, 32-byte atoms, is for matrices of `tcgen05.mma` that are transposed".into();
+        return Err(FaultKind::Descriptor {
+            field: "swizzling mode (bits 61-63) of the shared-memory descriptor",
+            what,
+        });
     }
-
-    /// Where a chunk is.
-    fn at(&self, row: usize, chunk: usize) -> u32 {
-        let (row, chunk) = (row as u32, chunk as u32);
-        let group = self.start + row / 8 * self.stride;
-        if self.swizzle == 16 {
-            return group + row % 8 * 16 + chunk * self.leading;
-        }
-        let plain = group + row % 8 * self.swizzle + chunk * 16;
-        // the 128-byte line within the pattern of eight lines moves the chunk; the pattern starts at `base` lines
-        let line = (plain >> 7).wrapping_sub(self.base);
-        plain ^ (line & (self.swizzle / 16 - 1)) << 4
-    }
+    Ok(source)
 }
 
 /// A copy under way.
@@ -153,7 +103,7 @@ struct Copy {
     /// of a row
     chunks: usize,
     format: Option<Format>,
-    source: Source,
+    source: Shared,
     lane: usize,
     column: usize,
     ctas: usize,
@@ -162,6 +112,11 @@ struct Copy {
 impl Copy {
     fn lanes(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.rows.count()).flat_map(move |row| self.rows.lanes(row).map(move |lane| (row, self.lane + lane)))
+    }
+
+    /// Where a chunk of a row is.
+    fn at(&self, row: usize, chunk: usize) -> u32 {
+        self.source.piece(Major::K, row as u32, chunk as u32)
     }
 
     fn columns(&self) -> std::ops::Range<usize> {
@@ -179,7 +134,7 @@ impl TensorJob for Copy {
             for (row, lane) in self.lanes() {
                 cta.tmem.check(lane..lane + 1, self.columns())?;
                 for chunk in 0..self.chunks {
-                    let at = self.source.at(row, chunk) as u64;
+                    let at = self.at(row, chunk) as u64;
                     let size = cta.shared.len() as u64;
                     let outside = FaultKind::OutOfBounds { space: "shared", addr: at, bytes: CHUNK as u32, size };
                     let [low, high, ..] = mem::load(cta.shared, at, CHUNK as u32).ok_or(outside)?;
@@ -206,7 +161,7 @@ impl TensorJob for Copy {
 
     fn operands(&self) -> Vec<(usize, std::ops::Range<u32>)> {
         let chunks = (0..self.rows.count()).flat_map(|row| (0..self.chunks).map(move |chunk| (row, chunk)));
-        let bytes = chunks.map(|(row, chunk)| self.source.at(row, chunk)).map(|at| at..at + CHUNK as u32);
+        let bytes = chunks.map(|(row, chunk)| self.at(row, chunk)).map(|at| at..at.saturating_add(CHUNK as u32));
         let bytes: Vec<_> = bytes.collect();
         (0..self.ctas).flat_map(|cta| bytes.iter().map(move |b| (cta, b.clone()))).collect()
     }
@@ -241,7 +196,7 @@ pub fn tcgen05_cp<M: Monitor, const S: usize, const D: usize>(
     let operand = |at: usize, l: usize| s.get(at).map_or(0, |v| v[l]);
     for l in active(x.mask) {
         let (lane, column) = tmem::split(operand(0, l) as u32);
-        let source = Source::decode(operand(1, l)).map_err(|kind| x.fault(kind, l as u32))?;
+        let source = source(operand(1, l)).map_err(|kind| x.fault(kind, l as u32))?;
         let copy = Copy { rows, chunks, format, source, lane, column, ctas: 1 + usize::from(pair) };
         x.tensor_issue(pair, l as u32, Box::new(copy))?;
     }

@@ -297,6 +297,28 @@ fn table_48_hangs_when_dealloc_blocks() {
 }
 
 #[test]
+fn exploring_tells_table_47_from_table_48() {
+    let reports = Host::new().explore(64).run(|host| go::<Table47>(host, 2, 1).0);
+    assert_eq!(reports.unwrap().len(), 64);
+    let error = Host::new().explore(64).run(|host| go::<Table48>(host, 2, 1).0).unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "waits for the cluster barrier",
+        "waits for `tcgen05.dealloc` of CTA rank 0",
+        "a cycle",
+        "`Host::new().seed(0)`",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    let decisions = error.fault().unwrap().schedule.clone();
+    assert!(decisions.len() < 40, "{decisions:?}");
+    for host in [Host::new().seed(0), Host::new().replay(decisions)] {
+        let again = go::<Table48>(&host, 2, 1).0.unwrap_err();
+        assert_eq!(again.fault().unwrap().kind, error.fault().unwrap().kind);
+    }
+}
+
+#[test]
 fn lanes_that_come_apart_meet_again() {
     for host in seeds() {
         let r = run::<Lists<Apart>>(&host, Launch::grid(1).block(32), &mut [0; 8]);

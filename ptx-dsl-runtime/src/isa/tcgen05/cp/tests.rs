@@ -15,8 +15,8 @@ fn tensor_memory() -> Tmem {
     tmem
 }
 
-fn plain(start: u32, leading: u32, stride: u32) -> Source {
-    Source { start, leading, stride, swizzle: 16, base: 0 }
+fn plain(start: u32, leading: u32, stride: u32) -> Shared {
+    Shared { start, leading, stride, swizzle: Swizzle::None, base: 0 }
 }
 
 fn copied(copy: &Copy) -> Tmem {
@@ -71,26 +71,22 @@ fn every_shape_and_multicast() {
 }
 
 #[test]
-fn swizzles_are_those_of_the_canonical_layouts() {
-    // Swizzle<B, 4, 3> of byte addresses: bits 4.. are changed by bits 7.., B of them
-    for (swizzle, b) in [(32u32, 1u32), (64, 2), (128, 3)] {
-        let source = Source { start: 1024, leading: 0, stride: 8 * swizzle, swizzle, base: 0 };
-        let chunks = (swizzle / 16) as usize;
-        for row in 0..32usize {
-            for chunk in 0..chunks {
-                let linear = 1024 + row as u32 * swizzle + chunk as u32 * 16;
-                let mut wanted = linear;
+fn swizzled_sources() {
+    // Swizzle<B, 4, 3> of byte addresses: bits 4.. are changed by bits 7.., B of them (9.7.16.3.3)
+    for (swizzle, width, b) in [(Swizzle::B32, 32, 1), (Swizzle::B64, 64, 2), (Swizzle::B128, 128, 3)] {
+        let source = Shared { start: 1024, leading: 16, stride: 8 * width, swizzle, base: 0 };
+        let tmem = copied(&Copy { rows: Rows::Times4, chunks: 2, format: None, source, lane: 0, column: 0, ctas: 1 });
+        for lane in 0..LANES {
+            for column in 0..8 {
+                let linear = 1024 + (lane % 32) as u32 * width + column as u32 * 4;
+                let mut at = linear;
                 for bit in 0..b {
-                    wanted ^= (linear >> (7 + bit) & 1) << (4 + bit);
+                    at ^= (linear >> (7 + bit) & 1) << (4 + bit);
                 }
-                assert_eq!(source.at(row, chunk), wanted);
+                assert_eq!(tmem.lane(lane)[column], word(at as usize), "{swizzle:?} lane {lane} column {column}");
             }
         }
     }
-    // a pattern that starts three lines after a boundary of 1024 bytes has base offset 3
-    let moved = Source { start: 1024 + 3 * 128, leading: 0, stride: 1024, swizzle: 128, base: 3 };
-    assert_eq!(moved.at(0, 0), 1024 + 3 * 128);
-    assert_eq!(moved.at(1, 0), 1024 + 4 * 128 + 16);
 }
 
 #[test]
@@ -121,16 +117,12 @@ fn decompression_spreads_elements_over_bytes() {
 #[test]
 fn descriptors() {
     let word = 0x1234 | 0x0008 << 16 | 0x0040 << 32 | 1 << 46 | 2 << 61;
-    let source = Source::decode(word).unwrap();
-    assert_eq!(source, Source { start: 0x12340, leading: 0x80, stride: 0x400, swizzle: 128, base: 0 });
-    let field = |w| match Source::decode(w) {
-        Err(FaultKind::Descriptor { field, .. }) => field,
-        other => panic!("{other:?}"),
-    };
-    assert!(field(word & !(1 << 46)).contains("46 to 48"));
-    assert!(field(word | 1 << 52).contains("stride mode"));
+    let wanted = Shared { start: 0x12340, leading: 0x80, stride: 0x400, swizzle: Swizzle::B128, base: 0 };
+    assert_eq!(source(word), Ok(wanted));
+    assert!(matches!(source(word & !(1 << 46)), Err(FaultKind::Descriptor { .. })));
     for mode in [1u64, 3, 5, 7] {
-        assert!(field(word & !(7 << 61) | mode << 61).contains("swizzling"));
+        let fault = source(word & !(7 << 61) | mode << 61);
+        assert!(matches!(fault, Err(FaultKind::Descriptor { field, .. }) if field.contains("swizzling")));
     }
 }
 
