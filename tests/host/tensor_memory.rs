@@ -115,7 +115,8 @@ fn table_47_ends_whatever_dealloc_does() {
 #[test]
 fn table_48_hangs_if_dealloc_waits() {
     table_48.launch(&Host::new(), pair(), ()).unwrap();
-    let Err(ptx_dsl::Error::Fault(fault)) = Host::new().explore(64).run(|host| table_48.launch(host, pair(), ())) else {
+    let Err(ptx_dsl::Error::Fault(fault)) = Host::new().explore(64).run(|host| table_48.launch(host, pair(), ()))
+    else {
         panic!("the deadlock is not found");
     };
     let text = fault.to_string();
