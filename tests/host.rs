@@ -11,4 +11,5 @@ mod memory;
 mod mixed;
 mod recursion;
 mod sync;
+mod tcgen05_async;
 mod warp;
