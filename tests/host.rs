@@ -12,4 +12,5 @@ mod mixed;
 mod recursion;
 mod sync;
 mod tensor_memory;
+mod tcgen05_async;
 mod warp;
