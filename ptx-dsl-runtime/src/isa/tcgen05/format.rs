@@ -163,8 +163,10 @@ pub const fn tf32(x: u32) -> f32 {
 pub enum Packing {
     /// Two or four bytes each.
     Wide(Format),
-    /// A byte each: the 8-bit formats.
+    /// A byte each, from its lowest bit: the 8-bit formats, and 6-bit ones in Tensor Memory.
     Bytes(Format),
+    /// A byte each, two zero bits on either side: 4-bit formats in Tensor Memory, kinds that mix formats.
+    Middle(Format),
     /// Sixteen 6-bit elements in the first 12 bytes.
     Six(Format),
     /// Sixteen 4-bit elements in the first 8 bytes: kinds that mix formats.
@@ -174,8 +176,18 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// How elements of a format lie. `dense4`: a kind that has 4-bit elements only.
-    pub const fn of(format: Format, dense4: bool) -> Packing {
+    /// How elements of a format lie in Tensor Memory: as `tcgen05.cp` decompresses them.
+    pub const fn in_tmem(format: Format, dense4: bool) -> Packing {
+        match format.bits() {
+            16 | 32 => Packing::Wide(format),
+            4 if dense4 => Packing::Four(format),
+            4 => Packing::Middle(format),
+            _ => Packing::Bytes(format),
+        }
+    }
+
+    /// How elements of a format lie in shared memory. `dense4`: a kind that has 4-bit elements only.
+    pub const fn in_shared(format: Format, dense4: bool) -> Packing {
         match format.bits() {
             16 | 32 => Packing::Wide(format),
             6 => Packing::Six(format),
@@ -190,7 +202,7 @@ impl Packing {
         match self {
             Packing::Wide(Format::Tf32) => 4,
             Packing::Wide(_) => 8,
-            Packing::Bytes(_) | Packing::Six(_) | Packing::FourPadded(_) => 16,
+            Packing::Bytes(_) | Packing::Middle(_) | Packing::Six(_) | Packing::FourPadded(_) => 16,
             Packing::Four(_) => 32,
         }
     }

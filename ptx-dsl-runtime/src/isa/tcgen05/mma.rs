@@ -130,10 +130,6 @@ impl Multiply {
                     let field = "transpose A (bit 15) of the instruction descriptor";
                     return wrong(field, "A in Tensor Memory cannot be transposed");
                 }
-                if !matches!(self.packing(0), Packing::Wide(_) | Packing::Bytes(_) | Packing::Four(_)) {
-                    let what = format!("{} elements of A in Tensor Memory in bytes of their own", formats[0].name());
-                    return Err(FaultKind::NotYet { what });
-                }
             }
         }
         swizzling(formats[1], major[1], self.b, "B")?;
@@ -154,7 +150,11 @@ impl Multiply {
 
     /// How the elements of A (0) or B (1) lie in memory.
     fn packing(&self, side: usize) -> Packing {
-        Packing::of(self.instruction.formats[side], self.form.vector > 1)
+        let (format, dense4) = (self.instruction.formats[side], self.form.vector > 1);
+        match self.a {
+            A::Tmem(_) if side == 0 => Packing::in_tmem(format, dense4),
+            _ => Packing::in_shared(format, dense4),
+        }
     }
 
     /// Elements of a row of A in memory.
