@@ -143,6 +143,11 @@ pub enum FaultKind {
     },
     /// An indirect call of something that is none of the functions it may call.
     CallTarget,
+    /// Recursive calls need more stack than a thread has.
+    StackOverflow {
+        /// bytes a thread has
+        bytes: u64,
+    },
     /// `trap`
     Trap,
     /// Other undefined behaviour, with the manual's section and a way out.
@@ -206,7 +211,7 @@ impl FaultKind {
             ClusterBarrier { .. } => "9.7.13.3",
             Members { .. } => "9.7.13.2",
             BranchIndex { .. } => "9.7.12.4",
-            CallTarget => "9.7.12.5",
+            CallTarget | StackOverflow { .. } => "9.7.12.5",
             TensorMemory { .. } => "9.7.16.1",
             Descriptor { .. } => "9.7.16.4",
             IssueGranularity { .. } => "9.7.16.5",
@@ -246,12 +251,15 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
-            TensorMemory { .. } => "allocate the columns with `tcgen05.alloc`, and stay inside of them",
+            TensorMemory { .. } => {
+                "stay inside of columns that `tcgen05.alloc` has given, and `tcgen05.dealloc` them, all together, before the CTA ends"
+            }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             IssueGranularity { .. } => {
                 "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
             }
             Undefined { help, .. } => help,
+            StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             Trap | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
         }
@@ -300,6 +308,9 @@ impl fmt::Display for FaultKind {
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
             TensorMemory { what } | IssueGranularity { what } => f.write_str(what),
             Descriptor { field, what } => write!(f, "{field}: {what}"),
+            StackOverflow { bytes } => {
+                write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")
+            }
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
             Undefined { what, .. } => f.write_str(what),
@@ -351,6 +362,8 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// How to see it again, if the schedule matters: a seed.
     pub replay: Option<String>,
+    /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
+    pub schedule: Vec<u32>,
 }
 
 impl Fault {

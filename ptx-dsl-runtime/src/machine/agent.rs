@@ -6,8 +6,6 @@
 
 mod clc;
 mod tensor;
-#[cfg(test)]
-mod tests;
 
 use crate::fault::Fault;
 use crate::machine::Ctx;
@@ -41,6 +39,8 @@ enum Work {
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
     list: Vec<Agent>,
+    /// When the next one is due.
+    next: u64,
     fences: tensor::Fences,
 }
 
@@ -66,6 +66,7 @@ impl<M: Monitor> Ctx<'_, M> {
     fn send(&mut self, lane: u32, after: u64, work: Work) {
         let due = after.max(self.turns + (LATEST >> (2 * self.choose(Choice::Delay, 6))));
         let (slot, site, cta, warp) = (self.slot, self.site, self.cur.cta, self.warp);
+        self.agents.next = if self.agents.is_empty() { due } else { self.agents.next.min(due) };
         self.agents.list.push(Agent { slot, due, work, site, cta, warp, lane });
         self.progress += 1;
         self.leave = true;
@@ -74,7 +75,9 @@ impl<M: Monitor> Ctx<'_, M> {
     /// What is due by now.
     pub(crate) fn deliver_due(&mut self) -> Result<(), Box<Fault>> {
         let now = self.turns;
-        while let Some(i) = self.agents.first(|a| a.due <= now) {
+        while self.agents.next <= now
+            && let Some(i) = self.agents.first(|_| true)
+        {
             self.deliver(i)?;
         }
         Ok(())
@@ -87,6 +90,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     fn deliver(&mut self, i: usize) -> Result<(), Box<Fault>> {
         let a = self.agents.list.remove(i);
+        self.agents.next = self.agents.list.iter().map(|a| a.due).min().unwrap_or(u64::MAX);
         self.speak_for(&a);
         let done = match &a.work {
             Work::Response(r) => self.respond(r, a.lane),

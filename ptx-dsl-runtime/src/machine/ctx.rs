@@ -57,6 +57,8 @@ pub struct Ctx<'a, M> {
     /// The next pending cluster, counted through the grid, and how many there are.
     pub(crate) next_cluster: u64,
     pub(crate) all_clusters: u64,
+    /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
+    pub(crate) pairs: Option<bool>,
     pub(crate) agents: Agents,
     pub(crate) monitor: M,
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
@@ -106,6 +108,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
+            pairs: None,
             agents: Agents::default(),
             monitor: M::default(),
             progress: 0,
@@ -118,6 +121,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
     pub(crate) fn into_report(self) -> Report {
         Report { turns: self.turns, schedule: self.record.unwrap_or_default(), ..self.report }
+    }
+
+    /// The decisions so far, if they are recorded.
+    pub(crate) fn decisions(&mut self) -> Vec<u32> {
+        self.record.take().unwrap_or_default()
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
@@ -385,7 +393,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             lane,
             rank: self.rank(),
         });
-        Box::new(Fault { kind, kernel: self.info.name, at: self.at(self.site), thread, replay: None })
+        Box::new(Fault {
+            kind,
+            kernel: self.info.name,
+            at: self.at(self.site),
+            thread,
+            replay: None,
+            schedule: Vec::new(),
+        })
     }
 
     pub(crate) fn at(&self, site: u32) -> Option<At> {

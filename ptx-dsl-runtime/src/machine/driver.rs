@@ -221,8 +221,8 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
             },
             // a rendezvous is of one warp
             Some(wait) => {
-                match groups.iter_mut().find(|o| !matches!(wait, Wait::WarpSync { .. }) && fits(&o.c) && o.wait == wait)
-                {
+                let own = matches!(wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
+                match groups.iter_mut().find(|o| !own && fits(&o.c) && o.wait == wait) {
                     Some(o) => o.c.hi = c.hi,
                     None => groups.push(Parked { c, wait, site: p.site }),
                 }
@@ -269,7 +269,7 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         }
     }
     x.progress += 1;
-    Ok(())
+    if x.cta().exited { x.check_tensor_memory_at_exit(c.cta) } else { Ok(()) }
 }
 
 /// Ends every wait at an mbarrier: `try_wait` then says false.

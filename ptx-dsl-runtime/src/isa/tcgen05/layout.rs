@@ -269,4 +269,4 @@ impl DataPath {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -86,38 +86,22 @@ pub(super) fn left_commit(rank: u32) -> FaultKind {
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// One thread issues `mma`, `cp`, `shift` and `commit` (Table 46). Each active lane would start an operation of its own;
-    /// nobody wants that, so it is a fault.
-    fn single_issue(&self, lane: u32) -> Result<(), Box<Fault>> {
-        match self.mask.count_ones() {
-            0 | 1 => Ok(()),
-            n => Err(self.fault(
-                FaultKind::IssueGranularity {
-                    what: format!(
-                        "{n} threads of the warp execute the instruction, and each issues an operation of its own"
-                    ),
-                },
-                lane,
-            )),
+    /// One thread issues `mma`, `cp`, `shift` and `commit`, with `.cta_group::2` of a CTA whose peer is there (Table 46).
+    /// Each active lane would start an operation of its own; nobody wants that, so it is a fault.
+    fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
+        let n = self.mask.count_ones();
+        if n > 1 {
+            let what =
+                format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
+            return Err(self.fault(FaultKind::IssueGranularity { what }, lane));
         }
-    }
-
-    /// With `.cta_group::2` the peer CTA exists and has not exited (Table 46).
-    fn peer_alive(&self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
-        let own = self.cur.cta;
-        let what = match self.clusters[self.slot].ctas.get(own as usize ^ 1) {
-            _ if !pair => return Ok(()),
-            Some(peer) if !peer.exited => return Ok(()),
-            Some(_) => format!("CTA {} of the cluster, the peer of CTA {own}, has exited", own ^ 1),
-            None => format!("CTA {own} has no peer for `.cta_group::2` in a cluster of {}", self.cluster_size()),
-        };
-        Err(self.fault(FaultKind::IssueGranularity { what }, lane))
+        self.cta_group(pair, lane)?;
+        if pair { self.peer(lane).map(|_| ()) } else { Ok(()) }
     }
 
     /// Issues an operation for `lane`. It is done later.
     pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
-        self.single_issue(lane)?;
-        self.peer_alive(pair, lane)?;
+        self.single_issue(pair, lane)?;
         let mut after = 0;
         for (i, a) in self.agents.list.iter().enumerate() {
             let Work::Operation(o) = &a.work else { continue };
@@ -150,8 +134,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) when all operations of this thread
     /// with the same `.cta_group` are done.
     pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
-        self.single_issue(lane)?;
-        self.peer_alive(pair, lane)?;
+        self.single_issue(pair, lane)?;
         for &(rank, _) in &to {
             if let Err(kind) = self.window(rank) {
                 return Err(self.fault(kind, lane));

@@ -116,7 +116,7 @@ fn figure_of_16x32bx2() {
 }
 
 /// Row, column and piece by division and remainder, as the formulas of other people's compilers have them.
-fn straight(shape: Shape, l: usize, r: usize) -> Cell {
+pub fn straight(shape: Shape, l: usize, r: usize) -> Cell {
     let (row, column, second) = match shape {
         Shape::S32x32b => (l, r, false),
         Shape::S16x64b => (l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r, false),

@@ -1,1 +1,0 @@
-//! Agents, with operations written by hand.
