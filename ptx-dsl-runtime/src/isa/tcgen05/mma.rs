@@ -1,13 +1,13 @@
 //! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
 //!
-//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the products of an
-//! element of D are added in f32 in ascending order of k, from zero. With block scaling that is done block by block; each sum is
-//! multiplied by both scale factors, rounded to f32 once, and these are added in ascending order. Last comes D, if it is read, times
-//! 2^-scale-input-d. A D of type f16 is rounded from that f32. `.kind::i8` is exact before D is added, and D wraps or
-//! saturates. (The manual leaves order and precision open.)
+//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the
+//! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
+//! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
+//! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
+//! `.kind::i8` is exact before D is added, and D wraps or saturates. (The manual leaves order and precision open.)
 //!
-//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their qualifiers change
-//! nothing here.
+//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their
+//! qualifiers change nothing here.
 
 mod operands;
 mod product;
@@ -169,7 +169,8 @@ impl Multiply {
     }
 }
 
-/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it (Table 52).
+/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it
+/// (Table 52).
 fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(), FaultKind> {
     let atom32 = shared.swizzle == Swizzle::B128Atom32;
     if major == Major::Mn && atom32 != (format == Format::Tf32) {
@@ -207,8 +208,8 @@ macro_rules! instructions {
 }
 
 instructions! {
-    /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
-    /// `.block_scale` the scale factors of A and B and enable-input-d.
+    /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or
+    /// with `.block_scale` the scale factors of A and B and enable-input-d.
     tcgen05_mma false false
     /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
     tcgen05_mma_sp true false

@@ -118,7 +118,8 @@ impl Multiply {
         Ok(a)
     }
 
-    /// Computes and stores the rows of a CTA that lie in one part. `sums` gives a block, `finish` makes the new word of D.
+    /// Computes and stores the rows of a CTA that lie in one part. `sums` gives a block, `finish` makes the new word
+    /// of D.
     #[inline(always)]
     fn store(
         &self,
