@@ -175,9 +175,8 @@ impl ZeroColumns {
         let shift = bits(x, 56, 6);
         let most = if m == 32 { 16 } else { 32 };
         if shift > most || shift > max_shift {
-            let what = format!(
-                "{shift}, but at most {most} with M = {m}, and bits 30-31 of the instruction descriptor allow {max_shift}"
-            );
+            let what =
+                format!("{shift}, but at most {most} with M = {m}, and the instruction descriptor allows {max_shift}");
             return wrong("column shift (bits 56-61) of the zero-column mask descriptor", what);
         }
         Ok(ZeroColumns { x, shift })
