@@ -11,6 +11,6 @@ mod memory;
 mod mixed;
 mod recursion;
 mod sync;
-mod tensor_memory;
 mod tcgen05_async;
+mod tensor_memory;
 mod warp;
