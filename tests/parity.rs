@@ -60,7 +60,7 @@ fn every_qualifier_of_a_runnable_form_has_its_constant() {
             for form in ptx_dsl_syntax::isa::syntax::forms(i) {
                 for slot in &form.slots {
                     for alternative in &slot.alts {
-                        let plain = alternative.trim_start_matches('.');
+                        let plain = alternative.trim_start_matches(['.', ':']);
                         if ptx_dsl_syntax::ty::Ty::from_name(plain).is_none()
                             && !names.contains(format!(".{plain}").as_str())
                         {
