@@ -259,7 +259,6 @@ pub mod q {
         collector_b3_fill ".collector::b3::fill", collector_b3_use ".collector::b3::use",
         collector_b3_lastuse ".collector::b3::lastuse", collector_b3_discard ".collector::b3::discard",
         after_thread_sync ".after_thread_sync", before_thread_sync ".before_thread_sync",
-        a_tmem ".a_tmem",
     }
 }
 

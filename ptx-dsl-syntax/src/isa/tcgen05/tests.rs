@@ -11,7 +11,7 @@ fn check(target: &str, version: &str, cases: Cases) {
     for (i, (statement, _)) in cases.iter().enumerate() {
         text += &format!(
             ".entry k{i}() {{ .reg .b32 %r<100>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s<4>; .reg .b16 %h<2>; \
-             .reg .pred %p<2>; {statement} ret; }}\n"
+             .reg .pred %p<2>; .shared .b32 slot; {statement} ret; }}\n"
         );
     }
     let (lexed, _) = lex(&text);
@@ -76,6 +76,7 @@ const LD_ST: Cases = &[
     ("tcgen05.ld.sync.aligned.16x256b.x4.b32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15, %r16}, [%r99];", "PTX0414"),
     ("tcgen05.st.sync.aligned.16x256b.x2.unpack::16b.b32 [%r99], {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7};", ""),
     ("tcgen05.st.sync.aligned.16x256b.x2.b32 [%r99], {%r0, %r1, %r2, %r3, %r4, %r5, %r6};", "PTX0414"),
+    ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [slot];", "PTX0416"),
     ("tcgen05.ld.sync.aligned.16x128b.x128.b32 {%r1}, [%r99];", "PTX0414"),
     ("tcgen05.ld.sync.aligned.16x256b.x64.b32 {%r1}, [%r99];", "PTX0414"),
     ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];", ""),
@@ -86,14 +87,14 @@ const LD_ST: Cases = &[
     ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2], 4;", "PTX0404"),
     ("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%r1}, [%r2], %r3;", "PTX0415"),
     ("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%r2], 4, {%r1};", ""),
-    ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, _}, [%r2];", ""),
+    ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, _}, [%r2];", "PTX0406"),
     ("tcgen05.st.sync.aligned.32x32b.x2.b32 [%r2], {%r1, _};", "PTX0406"),
     ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%f1, %s1}, [%r2];", "PTX0414"),
     ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%f1, %r1}, [%r2];", ""),
     ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%d1, %d2}, [%r2];", "PTX0407"),
     ("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%d2];", "PTX0416"),
     ("tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {1};", "PTX0415"),
-    ("tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {%tid.x};", ""),
+    ("tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {%tid.x};", "PTX0411"),
     ("tcgen05.ld.sync.aligned.32x32b.x1.u32 {%r1}, [%r2];", "PTX0201"),
     ("tcgen05.ld.sync.32x32b.x1.b32 {%r1}, [%r2];", "PTX0202"),
     ("tcgen05.ld.sync.aligned.32x32b.b32 {%r1}, [%r2];", "PTX0202"),
@@ -158,6 +159,8 @@ const CP_FENCE_COMMIT: Cases = &[
     ("tcgen05.cp.cta_group::1.128x256b [%r1], %r2;", "PTX0407"),
     ("tcgen05.shift.cta_group::1.down [%r1];", ""),
     ("tcgen05.shift.cta_group::1 [%r1];", "PTX0202"),
+    ("tcgen05.cp.cta_group::1.128x256b [%d1], %d2;", "PTX0416"),
+    ("tcgen05.cp.cta_group::1.128x256b [slot], %d2;", "PTX0416"),
     ("tcgen05.fence::before_thread_sync;", ""),
     ("tcgen05.fence::after_thread_sync;", ""),
     ("tcgen05.fence;", "PTX0202"),
