@@ -17,6 +17,7 @@ use crate::span::Span;
 
 mod address;
 mod call;
+mod cta_group;
 mod function;
 mod instr;
 mod names;
@@ -53,6 +54,7 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
             ast::Item::Directive(d) => checker.directive_gate(d.name.text.as_str(), d.name.span),
         }
     }
+    checker.one_cta_group(module);
     checker.finish()
 }
 

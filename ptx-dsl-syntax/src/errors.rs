@@ -577,6 +577,13 @@ pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
     error(511, span, format!("function `{name}` is defined twice")).label(first, "first defined here")
 }
 
+pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
+    error(513, span, format!("`.{have}` in a kernel of `.{first}`"))
+        .label(at, format!("`.{first}` is here"))
+        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
+        .help(format!("write `.{first}`"))
+}
+
 pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
     error(512, span, format!("`{name}` differs from its declaration"))
         .label(first, "declared here")
