@@ -132,6 +132,8 @@ pub enum When {
     Operand(&'static str),
     /// It is not.
     NoOperand(&'static str),
+    /// The destination is written as `_`.
+    Sink(&'static str),
 }
 
 /// The qualifier is written.
@@ -153,6 +155,11 @@ pub const fn operand(name: &'static str) -> When {
 /// The operand is not given.
 pub const fn no_operand(name: &'static str) -> When {
     When::NoOperand(name)
+}
+
+/// The destination is `_`.
+pub const fn sink(name: &'static str) -> When {
+    When::Sink(name)
 }
 
 /// Starts a gate.
@@ -385,6 +392,7 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("logic", logic::LIST),
     ("movement", movement::LIST),
     ("convert", convert::LIST),
+    ("convert", convert::narrow::LIST),
     ("ld_st", ld_st::LIST),
     ("prefetch", prefetch::LIST),
     ("address", address::LIST),

@@ -325,6 +325,7 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
         When::HasAny(list) => list.iter().any(|q| typed.has(q)),
         When::Operand(name) => typed.operand(name).is_some(),
         When::NoOperand(name) => typed.operand(name).is_none(),
+        When::Sink(name) => typed.operand(name).is_some_and(|a| matches!(a.value, hir::Operand::Sink)),
     }
 }
 
@@ -366,6 +367,11 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
             When::Operand(name) => {
                 if let Some(arg) = typed.operand(name) {
                     out = (arg.span, format!("operand `{name}`"));
+                }
+            }
+            When::Sink(name) => {
+                if let Some(arg) = typed.operand(name) {
+                    out = (arg.span, format!("`_` for `{name}`"));
                 }
             }
             _ => {}

@@ -30,7 +30,7 @@ macro_rules! red {
 }
 
 const V: OpTy = OpTy::Vec(".type", 0);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const ATOM: &[OperandSpec] = &[dst("d", T).or_sink(), addr("a"), src("b", T), src("c", T), POLICY];
 const RED: &[OperandSpec] = &[addr("a"), src("b", T), POLICY];
 const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), addr("a"), src("b", V), POLICY];

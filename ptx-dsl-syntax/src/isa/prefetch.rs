@@ -29,7 +29,7 @@ pub const LIST: &[Instr] = &[
     instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "prefetch{.space}.level [a];
-             prefetch.global.level::eviction_priority [a];
+             prefetch{.global}.level::eviction_priority [a];
              prefetch{.tensormap_space}.tensormap [a];
              .space = { .global, .local }
              .level = { .L1, .L2 }
@@ -70,12 +70,12 @@ pub const LIST: &[Instr] = &[
              .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
         )
         .operands(&[
-            dst("cache_policy", ty(Ty::B64)),
+            dst("cache_policy", ty(Ty::U64)),
             addr("a").align(1),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),
             src("fraction", ty(Ty::F32)),
-            src("access_property", ty(Ty::B64)),
+            src("access_property", ty(Ty::U64)),
         ])
         .rules(&[Rule::Custom(fraction), Rule::Custom(sizes)])
         .host(Host::Warp),
@@ -86,7 +86,7 @@ pub const LIST: &[Instr] = &[
              .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
         )
         .operands(&[
-            dst("cache_policy", ty(Ty::B64)),
+            dst("cache_policy", ty(Ty::U64)),
             addr("aLe").align(1),
             src("aOff", ty(Ty::U64)),
             src("primary_size", ty(Ty::U32)),
