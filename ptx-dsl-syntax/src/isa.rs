@@ -180,7 +180,7 @@ impl Gate {
     }
 }
 
-/// A rule as a function: what is wrong, and with which operand.
+/// A rule as a function: what is wrong, and with which operand. Behind a line break the text may give an edit that compiles.
 pub type Check = fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>;
 
 /// What the syntax cannot say.

@@ -247,7 +247,7 @@ impl Checker {
         }
     }
 
-    fn rules(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+    fn rules(&mut self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let section = typed.entry.section;
         let before = errors.len();
         for rule in typed.entry.rules {
@@ -255,13 +255,22 @@ impl Checker {
                 Rule::Never(when, text) => {
                     if when.iter().all(|w| holds(w, typed)) {
                         let (span, _) = place(when, typed, words, opcode_span);
-                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, section));
+                        let help = self.repair(when, typed, words);
+                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, help, section));
                     }
                 }
                 Rule::Needs(when, need, text) => {
                     if holds(when, typed) && !holds(need, typed) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
-                        errors.push(errors::rule(span, None, text, section));
+                        let help = match need {
+                            When::Has(q) => Some(format!("add `{q}`")),
+                            When::HasAny(list) => list.first().map(|q| format!("add one, as in `{q}`")),
+                            When::Operand(name) => Some(format!("add operand `{name}` at the end")),
+                            When::Not(q) => Some(format!("remove `{q}`")),
+                            When::NoOperand(name) => Some(format!("remove operand `{name}`")),
+                            When::Sink(_) => Some("write `_`".to_string()),
+                        };
+                        errors.push(errors::rule(span, None, text, help, section));
                     }
                 }
                 Rule::Custom(f) => {
@@ -279,6 +288,30 @@ impl Checker {
         if errors.len() == before {
             self.companions(typed, words, opcode_span, errors);
         }
+    }
+
+    /// Which of the qualifiers that a rule forbids together can go.
+    fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        let first = typed.entry.opcode.split('.').next().unwrap_or("");
+        let entries = self.table.entries(first);
+        let same: Vec<_> = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).collect();
+        let forms: Vec<_> = same.into_iter().map(|e| self.table.forms(e)).collect();
+        let mut removable = Vec::new();
+        for w in when {
+            let word = |q: &&str| words.iter().position(|w| w.text == q.trim_start_matches('.'));
+            let at = match w {
+                When::Has(q) => word(q),
+                When::HasAny(list) => list.iter().find_map(word),
+                _ => None,
+            };
+            let Some(at) = at else { continue };
+            let mut rest = words.to_vec();
+            let gone = rest.remove(at);
+            if forms.iter().any(|f| f.iter().any(|f| select::fit(f, &rest).fits())) {
+                removable.push(format!("`.{}`", gone.text));
+            }
+        }
+        (!removable.is_empty()).then(|| format!("remove {}", removable.join(" or ")))
     }
 
     /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
@@ -371,7 +404,7 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
             }
             When::Sink(name) => {
                 if let Some(arg) = typed.operand(name) {
-                    out = (arg.span, format!("`_` for `{name}`"));
+                    out = (arg.span, format!("`_` as the result of `{}`", typed.entry.opcode));
                 }
             }
             _ => {}

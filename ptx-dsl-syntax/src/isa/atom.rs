@@ -115,7 +115,9 @@ fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if allowed.contains(written) {
         return None;
     }
-    Some((format!("`{op}` takes {words}, not `.{}`", written.name()), None))
+    let near = allowed.iter().find(|t| t.bits() == written.bits()).or(allowed.first());
+    let help = near.map_or(String::new(), |t| format!("\nwrite `.{}`, and registers of that type", t.name()));
+    Some((format!("`{op}` takes {words}, not `.{}`{help}", written.name()), None))
 }
 
 /// The family.

@@ -38,38 +38,53 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let float = |t: Ty| t.class() == Class::Float;
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
-    let message = match (float(to), float(from)) {
+    let written = whole.or(nearby).unwrap_or("");
+    let (message, help) = match (float(to), float(from)) {
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
-            format!(
-                "`.bf16` converts from and to integers of 16, 32 and 64 bits, not `.{}`",
-                if narrow(to) { d } else { a }
+            let other = if narrow(to) { d } else { a };
+            let by = format!("{}32", &other[..1]);
+            (
+                format!("`.bf16` converts from and to integers of 16, 32 and 64 bits, not `.{other}`"),
+                format!("write `.{by}`, and convert between `.{by}` and `.{other}` with a second `cvt`"),
             )
         }
-        (false, true) if whole.is_none() => {
-            format!("`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`")
+        (false, true) if whole.is_none() => (
+            format!("`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`"),
+            format!("write `cvt.rzi.{d}.{a}`"),
+        ),
+        (true, false) if nearby.is_none() => (
+            format!("`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`"),
+            format!("write `cvt.rn.{d}.{a}`"),
+        ),
+        (true, true) if to.bits() < from.bits() && nearby.is_none() => (
+            format!("`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`"),
+            format!("write `cvt.rn.{d}.{a}`"),
+        ),
+        (false, false) if whole.or(nearby).is_some() => {
+            ("integer to integer conversions do not round".to_string(), format!("remove `{written}`"))
         }
-        (true, false) if nearby.is_none() => {
-            format!("`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`")
-        }
-        (true, true) if to.bits() < from.bits() && nearby.is_none() => {
-            format!("`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`")
-        }
-        (false, false) if whole.or(nearby).is_some() => "integer to integer conversions do not round".to_string(),
         // `.bf16` may be the source of any rounded conversion, exact ones too.
         (true, true) if nearby.is_some() && (to == from || to.bits() > from.bits() && from != Ty::Bf16) => {
-            format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding")
+            (format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding"), format!("remove `{written}`"))
         }
-        (true, true) if whole.is_some() && to != from => {
-            format!("an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`")
+        (true, true) if whole.is_some() && to != from => (
+            format!(
+                "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`"
+            ),
+            format!("remove `{written}`"),
+        ),
+        _ if instr.has(".ftz") && to != Ty::F32 && from != Ty::F32 => {
+            ("`.ftz` needs `.f32` on one side".to_string(), "remove `.ftz`".to_string())
         }
-        _ if instr.has(".ftz") && to != Ty::F32 && from != Ty::F32 => "`.ftz` needs `.f32` on one side".to_string(),
-        _ if instr.has(".sat") && (to == Ty::Bf16 || from == Ty::Bf16) => "`.sat` does not go with `.bf16`".to_string(),
+        _ if instr.has(".sat") && (to == Ty::Bf16 || from == Ty::Bf16) => {
+            ("`.sat` does not go with `.bf16`".to_string(), "remove `.sat`".to_string())
+        }
         (false, false) if instr.has(".sat") && holds(to, from) => {
-            format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`")
+            (format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`"), "remove `.sat`".to_string())
         }
         _ => return None,
     };
-    Some((message, None))
+    Some((format!("{message}\n{help}"), None))
 }
 
 /// Does an integer type hold every value of another?

@@ -143,7 +143,8 @@ const VEC_8: Rule = Rule::Never(&[has(".v8"), any(&[".b64", ".u64", ".s64", ".f6
 /// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
 fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
-    (i.has(".v8") && narrow && i.entry.opcode == "ld").then(|| ("`.v8` loads values of 32 bits only".to_string(), None))
+    (i.has(".v8") && narrow && i.entry.opcode == "ld")
+        .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
 }
 
 /// `.L2::evict_*` is for accesses of 256 bits.
@@ -153,13 +154,17 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if (i.has(".v8") && bits == 32) || (i.has(".v4") && bits == 64) {
         return None;
     }
-    Some((format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only"), None))
+    Some((
+        format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only\nremove `{written}`"),
+        None,
+    ))
 }
 
 /// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
 fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let found = i.pred.is_some() && i.has(".param::func");
-    found.then(|| ("an access to `.param::func` cannot be predicated".to_string(), None))
+    found
+        .then(|| ("an access to `.param::func` cannot be predicated\nbranch around it: `@!p bra L;`".to_string(), None))
 }
 
 /// The family.

@@ -33,10 +33,12 @@ const ARRIVE: &[Gate] = &[
 ];
 /// The same, and `_` came later; to `mbarrier.arrive_drop` ptxas grants it from the beginning.
 const ARRIVE_TO_SINK: &[Gate] = &{
-    let mut gates = [gate(&[sink("state")]).since(ptx(7, 1)); ARRIVE.len() + 1];
+    let mut gates = [gate(&[sink("state")]).since(ptx(7, 1)); ARRIVE.len() + 2];
+    // The forms without a state name their result `_`.
+    gates[1] = gate(&[sink("_")]).since(ptx(7, 1));
     let mut i = 0;
     while i < ARRIVE.len() {
-        gates[i + 1] = ARRIVE[i];
+        gates[i + 2] = ARRIVE[i];
         i += 1;
     }
     gates
