@@ -2,7 +2,7 @@
 //!
 //! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
@@ -125,6 +125,8 @@ struct Checker {
     shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
+    /// Variables that are only declared, with `.extern`.
+    externals: HashSet<hir::VarId>,
     /// Functions by name.
     declared: HashMap<String, Declared>,
 }
@@ -159,6 +161,7 @@ impl Checker {
             global_end: 0,
             shared_here: 0,
             fun: None,
+            externals: HashSet::new(),
             declared: HashMap::new(),
         }
     }

@@ -326,10 +326,10 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
     let d =
         error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
-    let bits = want.bits().max(16);
+    let bits = if wider { want.bits().max(16) } else { want.bits() };
     let integer = matches!(want.class(), Class::Unsigned | Class::Signed);
     let d = if have == Ty::Pred {
-        d.help(format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.min(64)))
+        d.help(format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.clamp(16, 64)))
     } else if integer && have.class() == Class::Float {
         d.help(format!(
             "convert the value with `cvt.rzi.{}.{}`, or copy its bits with `mov.b{}`",

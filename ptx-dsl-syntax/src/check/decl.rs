@@ -43,6 +43,10 @@ impl Checker {
             let help = format!("write `.b{}`", ty.bits().next_power_of_two().max(8));
             found.push(errors::variable(decl.ty.span, &text, "5.2.2 to 5.2.5", &help));
         }
+        if ty == Ty::F16x2 && space == ".param" {
+            let text = "a `.f16x2` is no parameter";
+            found.push(errors::variable(decl.ty.span, text, "5.2.5", "write `.b32`"));
+        }
         if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
                 let text = format!("there are no vectors of `{written}`");

@@ -87,8 +87,7 @@ impl Checker {
                 let here = if f.entry { "on an `.entry`" } else { "on a `.func`" };
                 let there = if f.entry { "on a `.func`" } else { "on an `.entry`" };
                 let there = if name == ".pragma" { "in the body of a `.func`" } else { there };
-                let help = if name == ".pragma" { "move it behind the `{`" } else { "remove it" };
-                self.report(misplaced_directive(d.name.span, &name[1..], here, there).help(help));
+                self.report(misplaced_directive(d.name.span, &name[1..], here, there));
                 continue;
             }
             self.directive_gate(name, d.name.span);

@@ -168,6 +168,11 @@ impl Checker {
             let text = "an array without a size needs an initialiser or `.extern`";
             self.report(errors::variable(name.name.span, text, "5.4.3", "write a size, as in `[16]`"));
         }
+        let resolved =
+            if params.is_none() && name.range.is_none() { self.resolves(decl, name, space, &shape) } else { None };
+        if let Some(sym) = resolved {
+            return Some(sym);
+        }
         let count = name.range.map_or(1, |r| r.0.min(1 << 16));
         let mut first = None;
         for i in 0..count {
@@ -184,6 +189,9 @@ impl Checker {
                 dynamic,
             });
             self.define(&text, name.name.span, Sym::Var(id));
+            if external {
+                self.externals.insert(id);
+            }
             first.get_or_insert((id, offset));
         }
         let (id, offset) = first?;
@@ -204,6 +212,32 @@ impl Checker {
             ));
         } else if let Some(init) = &name.init {
             self.initial(space, &shape, offset, init, &name.name);
+        }
+        Some(Sym::Var(id))
+    }
+
+    /// A variable of the module may be declared `.extern` as often as one likes, and defined before or after that.
+    fn resolves(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, space: Space, shape: &Shape) -> Option<Sym> {
+        if self.fun.is_some() {
+            return None;
+        }
+        let Some(Sym::Var(id)) = self.lookup(&name.name.text) else { return None };
+        let old = self.out.vars.get(id.0 as usize)?;
+        let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
+        let same = old.space == space && old.ty == shape.ty && (old.size == size || old.dynamic || shape.unsized_);
+        let external = decl.linkage.iter().any(|w| w.text == ".extern");
+        if !same || !external && (decl.linkage.is_empty() || !self.externals.contains(&id)) {
+            return None;
+        }
+        if !external {
+            let offset = self.place(space, shape, false);
+            let var = &mut self.out.vars[id.0 as usize];
+            var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            (var.size, var.align, var.dynamic) = (size, shape.align, false);
+            self.externals.remove(&id);
+            if let Some(init) = &name.init {
+                self.initial(space, shape, offset, init, &name.name);
+            }
         }
         Some(Sym::Var(id))
     }

@@ -30,9 +30,9 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
     let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
     let message = if let (Some(op), false) = (of_float, float) {
-        let plain =
-            if matches!(op, ".num" | ".nan") { ".eq".to_string() } else { op.trim_end_matches('u').to_string() };
-        format!("`{op}` compares floating-point values, not `.{name}`\nwrite `{plain}`")
+        // `.num` and `.nan` have no counterpart.
+        let plain = op.strip_suffix('u').map_or(String::new(), |p| format!("\nwrite `{p}`"));
+        format!("`{op}` compares floating-point values, not `.{name}`{plain}")
     } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
         format!(
             "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\nwrite `.u{}` or `.s{}`",

@@ -193,6 +193,13 @@ fn linkage() {
             (".func f() { ret; } .func f();", &["error PTX0511"]),
             (".func f(); .func f(); .visible .func f() { ret; }", &[]),
             (".weak .shared .b32 x;", &[]),
+            (".extern .global .b32 x; .extern .global .b32 x; .visible .global .b32 x = 5;", &[]),
+            (".global .b32 x; .extern .global .b32 x;", &[]),
+            (".extern .global .b32 x[]; .visible .global .b32 x[4];", &[]),
+            (".extern .global .b32 x; .global .b32 x;", &["error PTX0402"]),
+            (".extern .global .b32 x; .visible .global .b64 x;", &["error PTX0402"]),
+            (".extern .global .b32 x[4]; .visible .global .b32 x[8];", &["error PTX0402"]),
+            (".weak .global .b32 x; .weak .global .b32 x;", &["error PTX0402"]),
         ],
     );
 }
