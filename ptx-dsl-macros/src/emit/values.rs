@@ -26,15 +26,27 @@ impl Emit<'_> {
         if ty.class() == Class::Pred { 1 } else { ty.bits() }
     }
 
+    /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
+    pub fn static_shared(&self) -> u32 {
+        let dynamic = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).max().unwrap_or(0);
+        self.module.shared_size.next_multiple_of(dynamic.max(16))
+    }
+
     /// The value of a variable's address in its own space.
     pub fn var_address(&self, var: VarId, offset: i64) -> u64 {
         let v = &self.module.vars[var.0 as usize];
         let base = match v.space {
             Space::Global => ptx_dsl_syntax::hir::GLOBALS + u64::from(v.offset),
-            Space::Shared if v.dynamic => u64::from(self.module.shared_size.next_multiple_of(16)),
+            Space::Shared if v.dynamic => u64::from(self.static_shared()),
             _ => u64::from(v.offset),
         };
         base.wrapping_add(offset as u64)
+    }
+
+    /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
+    pub fn framed(&self, func: FuncId, var: VarId, at: Literal) -> TokenStream {
+        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
+        if local && self.recursive.contains(&func) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
     }
 
     /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
@@ -64,7 +76,10 @@ impl Emit<'_> {
                 lit(truncated(*v, ty))
             }
             Operand::Sreg(name) => self.sreg(name),
-            Operand::VarAddr(v, o) => lit(truncated(self.var_address(*v, *o), ty)),
+            Operand::VarAddr(v, o) => {
+                let at = Literal::u64_suffixed(truncated(self.var_address(*v, *o), ty));
+                self.framed(func, *v, at)
+            }
             Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
             Operand::Address(base, offset) => self.address(func, *base, *offset),
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
@@ -89,8 +104,7 @@ impl Emit<'_> {
             }
             Base::Var(v) => {
                 let window = if self.generic { window(self.module.vars[v.0 as usize].space) } else { 0 };
-                let v = Literal::u64_suffixed(window << 56 | self.var_address(v, offset));
-                quote!(#v)
+                self.framed(func, v, Literal::u64_suffixed(window << 56 | self.var_address(v, offset)))
             }
             Base::Reg(r) => {
                 let f = self.field(func, r, 0);

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::kernel::{Pc, Wait};
+use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
+use crate::sync::tensor_memory::Allocator;
 
 /// Warps `lo..hi` of CTA `cta`, all at `pc`, all with the lanes of `mask` active.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -52,6 +54,7 @@ pub(crate) struct Cta {
     pub barriers: [Barrier; 16],
     pub shared: Vec<u8>,
     pub local: Vec<u8>,
+    pub tmem: Tmem,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
 }
@@ -64,6 +67,8 @@ pub(crate) struct Cluster {
     pub id: [u32; 3],
     pub ctas: Vec<Cta>,
     pub barrier: ClusterBarrier,
+    /// Of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
+    pub allocators: Vec<Allocator>,
     pub ready: VecDeque<Cohort>,
     pub parked: Vec<Parked>,
     /// Something that parked cohorts wait for may have changed.
@@ -81,6 +86,8 @@ impl Cluster {
         self.ready.clear();
         self.parked.clear();
         self.dirty = false;
+        self.allocators.clear();
+        self.allocators.resize_with(ctas, Allocator::default);
         self.barrier = ClusterBarrier::new(warps as usize * ctas, threads * ctas as u32);
         for (rank, cta) in self.ctas.iter_mut().enumerate() {
             cta.live.clear();
@@ -95,6 +102,7 @@ impl Cluster {
             cta.shared.resize(shared, 0);
             // large and mostly unused: fresh pages cost nothing until touched
             cta.local = vec![0; local];
+            cta.tmem = Tmem::default();
             cta.clc_failed = false;
             let whole = threads / 32;
             let start = Cohort { cta: rank as u32, ..Cohort::default() };
