@@ -63,7 +63,7 @@ pub(crate) fn unknown_qualifier(
             match nearest {
                 Some(n) => d.help(format!("did you mean `.{n}`?")),
                 None if words.len() <= 4 => d.help(format!("write {}", one_of(words))),
-                None => d,
+                None => d.help(format!("write one of these, as in `{}`", words.first().map_or("", String::as_str))),
             }
         }
         (None, Some(n)) => d.help(format!("did you mean `.{n}`?")),

@@ -290,13 +290,14 @@ impl Checker {
         }
     }
 
-    /// Which of the qualifiers that a rule forbids together can go.
+    /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
     fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
         let first = typed.entry.opcode.split('.').next().unwrap_or("");
         let entries = self.table.entries(first);
         let same: Vec<_> = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).collect();
         let forms: Vec<_> = same.into_iter().map(|e| self.table.forms(e)).collect();
-        let mut removable = Vec::new();
+        let legal = |words: &[ast::Word]| forms.iter().any(|f| f.iter().any(|f| select::fit(f, words).fits()));
+        let (mut removable, mut replaceable) = (Vec::new(), Vec::new());
         for w in when {
             let word = |q: &&str| words.iter().position(|w| w.text == q.trim_start_matches('.'));
             let at = match w {
@@ -307,11 +308,36 @@ impl Checker {
             let Some(at) = at else { continue };
             let mut rest = words.to_vec();
             let gone = rest.remove(at);
-            if forms.iter().any(|f| f.iter().any(|f| select::fit(f, &rest).fits())) {
+            if legal(&rest) {
                 removable.push(format!("`.{}`", gone.text));
             }
+            if !is_type(&gone.text) {
+                replaceable.push(at);
+            }
         }
-        (!removable.is_empty()).then(|| format!("remove {}", removable.join(" or ")))
+        if !removable.is_empty() {
+            return Some(format!("remove {}", removable.join(" or ")));
+        }
+        // Another qualifier of the same slot, which the rule does not name.
+        let named = |alt: &str| {
+            when.iter().any(|w| match w {
+                When::Has(q) => q[1..] == *alt,
+                When::HasAny(list) => list.iter().any(|q| q[1..] == *alt),
+                _ => false,
+            })
+        };
+        for at in replaceable {
+            let old = &words[at].text;
+            let slots = forms.iter().flat_map(|f| f.iter()).flat_map(|f| &f.slots);
+            for alt in slots.filter(|s| s.alts.iter().any(|a| a == old)).flat_map(|s| &s.alts) {
+                let mut changed = words.to_vec();
+                changed[at].text = alt.to_string();
+                if !named(alt) && alt != old && legal(&changed) {
+                    return Some(format!("write `.{alt}` in place of `.{old}`"));
+                }
+            }
+        }
+        None
     }
 
     /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
