@@ -123,6 +123,8 @@ struct Checker {
     shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
+    /// A statement of it is broken and left out.
+    dropped: bool,
     /// Where functions were declared, whether defined, and what their parameters look like.
     declared: HashMap<String, (hir::FuncId, Span, bool)>,
 }
@@ -143,6 +145,7 @@ impl Checker {
             global_end: 0,
             shared_here: 0,
             fun: None,
+            dropped: false,
             declared: HashMap::new(),
         }
     }

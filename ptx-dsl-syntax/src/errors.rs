@@ -6,6 +6,8 @@ use crate::isa::{Ptx, Targets};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
+pub(crate) mod flow;
+
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }

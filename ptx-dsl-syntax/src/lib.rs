@@ -6,6 +6,7 @@ pub mod ast;
 pub mod check;
 pub mod diag;
 mod errors;
+mod flow;
 pub mod hir;
 pub mod isa;
 pub mod lex;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::Checker;
 use super::names::{Scope, Signature, Sym};
 use crate::ast;
+use crate::diag::Severity;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use crate::isa::Ptx;
@@ -43,6 +44,7 @@ impl Checker {
             span: f.name.span,
         });
         self.shared_here = 0;
+        self.dropped = false;
         let before = self.diags.len();
         self.scopes.push(Scope::default());
         if f.entry
@@ -85,6 +87,11 @@ impl Checker {
             self.block(body);
         }
         self.undeclared_once(before);
+        // What a statement that is broken would have done is not known.
+        let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
+        if let (false, Some(fun)) = (errors || self.dropped, &self.fun) {
+            self.diags.extend(crate::flow::check(&self.out, fun));
+        }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {
             fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
@@ -137,6 +144,7 @@ impl Checker {
                     array: shape.array,
                     ptr,
                     rust_type: name.rust_type,
+                    read_only: name.read_only,
                     span: name.name.span,
                 });
             }
@@ -279,7 +287,9 @@ impl Checker {
                     }
                 }
                 ast::Stmt::Instr(i) => {
-                    if let Some(typed) = self.instr(i) {
+                    let typed = self.instr(i);
+                    self.dropped |= typed.is_none();
+                    if let Some(typed) = typed {
                         if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {
                             *slot = Some(typed.spelling.clone());
                         }
