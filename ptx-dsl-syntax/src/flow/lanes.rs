@@ -104,10 +104,10 @@ struct Shape {
 }
 
 impl Shape {
-    fn table(&self, name: &str) -> Option<Fact2> {
+    fn table(&self, name: &str) -> Option<Special> {
         // What the last thread has stands for those behind it, which are not there.
         let last = self.dims.map_or(u32::MAX, |[x, y, z]| x.saturating_mul(y).saturating_mul(z).max(1) - 1);
-        let of = |f: &dyn Fn(u32) -> u32| Some(Fact2::Table((0..THREADS as u32).map(|t| f(t.min(last))).collect()));
+        let of = |f: &dyn Fn(u32) -> u32| Some(Special::Table((0..THREADS as u32).map(|t| f(t.min(last))).collect()));
         let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
         match name {
             "%laneid" => of(&|t| t % 32),
@@ -121,9 +121,9 @@ impl Shape {
                     b'y' => 1,
                     _ => 2,
                 };
-                Some(Fact2::Fact(self.dims.map_or(Fact::Is(Shared::Cta), |d| Fact::Const(u64::from(d[k])))))
+                self.dims.map_or(Some(Special::Fact(Fact::Is(Shared::Cta))), |d| of(&|_| d[k]))
             }
-            "%warpid" | "%nwarpid" => Some(Fact2::Fact(Fact::Is(Shared::Warp))),
+            "%warpid" | "%nwarpid" => Some(Special::Fact(Fact::Is(Shared::Warp))),
             _ => {
                 let cta = [
                     "%ctaid",
@@ -140,13 +140,14 @@ impl Shape {
                     "%reserved_smem",
                     "%envreg",
                 ];
-                cta.iter().any(|p| name.starts_with(p)).then_some(Fact2::Fact(Fact::Is(Shared::Cta)))
+                cta.iter().any(|p| name.starts_with(p)).then_some(Special::Fact(Fact::Is(Shared::Cta)))
             }
         }
     }
 }
 
-enum Fact2 {
+/// What a special register is: a fact, or a table that has no number yet.
+enum Special {
     Fact(Fact),
     Table(Vec<u32>),
 }
@@ -249,9 +250,7 @@ impl Lanes {
     }
 
     fn table(&mut self, t: Vec<u32>) -> Fact {
-        if t.windows(2).all(|w| w[0] == w[1]) {
-            return Fact::Const(u64::from(t[0]));
-        }
+        // One number for all stays a table: it follows from the launch's shape, and nobody wrote it as a constant.
         if let Some(k) = self.tables.iter().position(|o| *o == t) {
             return Fact::Table(k as u16);
         }
@@ -342,8 +341,8 @@ impl Lanes {
             Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
             Operand::Sreg("WARP_SZ") => Fact::Const(32),
             Operand::Sreg(name) => match shape.table(name) {
-                Some(Fact2::Fact(f)) => f,
-                Some(Fact2::Table(t)) => self.table(t),
+                Some(Special::Fact(f)) => f,
+                Some(Special::Table(t)) => self.table(t),
                 None => Fact::Is(Shared::No),
             },
             _ => Fact::Is(Shared::No),

@@ -1,0 +1,1 @@
+//! What `tcgen05` instructions owe: PTX0601, PTX0602, PTX0605 to PTX0608.
