@@ -29,8 +29,8 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
 }
 
 /// Snippets read registers that nothing wrote, which is a warning.
-fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
-    found.iter().filter(|d| d.severity == Severity::Error).collect()
+fn errors(found: &[Diagnostic]) -> Vec<Diagnostic> {
+    found.iter().filter(|d| d.severity == Severity::Error).cloned().collect()
 }
 
 #[track_caller]
