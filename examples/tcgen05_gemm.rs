@@ -766,7 +766,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gemm.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
     let error = worst(&d, &want, k);
-    println!("  one CTA a tile:   {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound", flops / time / 1e9);
+    println!(
+        "  one CTA a tile:   {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
+        flops / time / 1e9
+    );
     assert!(error <= 1.0, "the result is wrong");
 
     let mut d = vec![0f32; m * n];
@@ -775,7 +778,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gemm_pair.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
     let error = worst(&d, &want, k);
-    println!("  CTA pairs:        {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound", flops / time / 1e9);
+    println!(
+        "  CTA pairs:        {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
+        flops / time / 1e9
+    );
     assert!(error <= 1.0, "the result is wrong");
 
     // Any byte but the two NaNs, and scale factors from 2^-4 to 2^3.
@@ -796,7 +802,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let time = start.elapsed().as_secs_f64();
     let error = worst(&d, &want, k);
     println!("e4m3 in with a scale factor for every 32 elements:");
-    println!("  block scaled:     {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound", flops / time / 1e9);
+    println!(
+        "  block scaled:     {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
+        flops / time / 1e9
+    );
     assert!(error <= 1.0, "the result is wrong");
     Ok(())
 }
