@@ -176,7 +176,7 @@ impl Who {
         self.others_left &= others_left;
     }
 
-    /// The lanes of each warp that may be here, warps without any left out. `None` if nobody can be here.
+    /// The lanes of each warp that may be here, warps without any left out.
     fn warps(&self, threads: Threads) -> Vec<(usize, u32)> {
         let n = threads.exact.unwrap_or(super::lanes::THREADS);
         let mut out = Vec::new();
@@ -222,6 +222,13 @@ impl Who {
         (self.passed && many).then_some(Part::Some)
     }
 
+    /// May all lanes of each warp be here that has any?
+    fn whole(&self, threads: Threads) -> bool {
+        let n = threads.exact.unwrap_or(super::lanes::THREADS);
+        let full = |w: usize| if n - w * 32 >= 32 { u32::MAX } else { (1 << (n - w * 32)) - 1 };
+        !self.elected && !self.passed && self.warps(threads).iter().all(|(w, bits)| *bits == full(*w))
+    }
+
     /// As `part`, if CTAs have more than one thread, which the text does not say.
     fn part_if_many(&self, threads: Threads) -> Option<Part> {
         self.part(if threads.exact.is_none() { Threads { full_warps: true, ..threads } } else { threads })
@@ -230,12 +237,11 @@ impl Who {
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let entry = flow.function.entry;
-    let mut block = 0;
     let block_of = std::cell::Cell::new(0);
     flow.walk(
         |b| block_of.set(b),
         |at, i| {
-            block = block_of.get();
+            let block = block_of.get();
             let grain = tcgen05(i);
             let mask = mask(i);
             let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
@@ -260,9 +266,9 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
                 }
             }
             let all_lanes = entry
+                && who.whole(lanes.threads)
                 && !lanes.apart[block as usize]
-                && flow.ssa.guard(at, i).is_none_or(|(p, _)| lanes.shared(p) >= Shared::Warp)
-                && who.set == ALL;
+                && flow.ssa.guard(at, i).is_none_or(|(p, _)| lanes.shared(p) >= Shared::Warp);
             if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
                 // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
                 let error = lanes.threads.many() && !op.contains(".commit");

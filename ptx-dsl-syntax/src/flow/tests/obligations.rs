@@ -68,7 +68,7 @@ fn registers_before_the_wait() {
 #[test]
 fn registers_after_the_wait() {
     case(&owner(&format!("{LOAD}\n {WAIT}\n add.u32 %r5, %r3, %r4;")));
-    case(&owner(&format!("{LOAD}\n tcgen05.ld.sync.aligned.32x32b.x1.b32 %r6, [%r9+2];\n {WAIT}\n add.u32 %r5, %r3, %r6;")));
+    case(&owner(&format!("{LOAD}\n tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%r6}}, [%r9+2];\n {WAIT}\n add.u32 %r5, %r3, %r6;")));
     // The next load is under way while the last one's registers are used.
     case(&owner(&format!("{LOAD}\n {WAIT}\n mov.u32 %r10, 0;\n L:\n mov.u32 %r11, %r3;\n {LOAD}\n add.u32 %r10, %r10, %r11;\n {WAIT}\n setp.lt.u32 %p4, %r10, 9;\n @%p4 bra L;")));
 }
