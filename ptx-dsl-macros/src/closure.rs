@@ -114,7 +114,8 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -
         }
         scalar_type => (scalar(&scalar_type)?.0, None),
     };
-    let declarator = Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty), read_only };
+    let declarator =
+        Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty), read_only };
     Some(VarDecl {
         linkage: Vec::new(),
         space: word(".param"),

@@ -27,8 +27,9 @@ const BRANCH: &str = "because of this branch";
 
 pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool) -> Diagnostic {
     let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, and {}", here(one)));
-    section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5")
-        .help("run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as `%tid.x < 32`")
+    section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5").help(
+        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as `%tid.x < 32`",
+    )
 }
 
 pub(crate) fn thread_in_all_lanes(span: Span, op: &str, sure: bool) -> Diagnostic {
@@ -42,7 +43,11 @@ pub(crate) fn thread_in_all_lanes(span: Span, op: &str, sure: bool) -> Diagnosti
 
 pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool, sec: &str) -> Diagnostic {
     let d = found(603, span, sure, format!("all lanes of a warp run `{op}` together, and {}", here(one)));
-    let d = section(at(d, why, BRANCH), "an aligned instruction in conditional code needs a condition that the warp shares", sec);
+    let d = section(
+        at(d, why, BRANCH),
+        "an aligned instruction in conditional code needs a condition that the warp shares",
+        sec,
+    );
     if op.starts_with("bar.") {
         return d.help("move it to where the lanes are together again, or write `barrier.sync` and count its threads");
     }
@@ -66,7 +71,8 @@ pub(crate) fn mask_names_absent(
 pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, sec: &str) -> Diagnostic {
     let lane = lacking.trailing_zeros();
     let d = error(604, span, format!("every lane runs this `{op}`, and its mask {mask:#x} does not name lane {lane}"));
-    section(d, "a lane that runs the instruction is in its mask", sec).help("write `0xffffffff`, or let only those lanes run it")
+    section(d, "a lane that runs the instruction is in its mask", sec)
+        .help("write `0xffffffff`, or let only those lanes run it")
 }
 
 pub(crate) fn load_not_awaited(span: Span, reg: &str, load: Span, sure: bool) -> Diagnostic {
@@ -98,7 +104,8 @@ pub(crate) fn left_allocated(span: Span, alloc: Span, sure: bool) -> Diagnostic 
 
 pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
-    let d = found(607, span, sure, format!("`tcgen05.alloc` comes{when} after the CTA has given up the right to allocate"));
+    let d =
+        found(607, span, sure, format!("`tcgen05.alloc` comes{when} after the CTA has given up the right to allocate"));
     section(
         d.label(gave, "given up here"),
         "after `tcgen05.relinquish_alloc_permit` a CTA allocates no more",
@@ -109,7 +116,12 @@ pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diag
 
 pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {
     section(
-        found(608, span, false, "nothing makes the peer CTA meet this one before the pair's Tensor Memory is deallocated"),
+        found(
+            608,
+            span,
+            false,
+            "nothing makes the peer CTA meet this one before the pair's Tensor Memory is deallocated",
+        ),
         "`.dealloc` of a pair may or may not wait for the peer, which must no longer access that memory: Table 48",
         "9.7.16.5",
     )
@@ -118,7 +130,12 @@ pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {
 
 pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
-    let d = found(609, span, sure, format!("the response of `clusterlaunchcontrol.try_cancel` is read{when} before it has come"));
+    let d = found(
+        609,
+        span,
+        sure,
+        format!("the response of `clusterlaunchcontrol.try_cancel` is read{when} before it has come"),
+    );
     section(
         d.label(ask, "asked for here"),
         "the response is written asynchronously; only a wait on its mbarrier shows that it is there",
@@ -208,7 +225,8 @@ pub(crate) fn space_of_register(
 ) -> Diagnostic {
     let have = points(is, generic, of);
     let d = error(630, span, format!("`{reg}` holds {have} and the instruction accesses `{want}`"));
-    section(at(d, by, MADE), SPACES, "5.1").help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
+    section(at(d, by, MADE), SPACES, "5.1")
+        .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
 }
 
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -233,13 +251,23 @@ pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, b
 /// `to`: it is `cvta.to`, and the address is in its space already; else it is `cvta`, and the address is generic already.
 pub(crate) fn cvta_direction(span: Span, reg: &str, is: &str, to: bool, by: Option<Span>) -> Diagnostic {
     let (have, help) = if to {
-        (format!("an address in `{is}` already"), format!("use `{reg}` as it is, or write `cvta{is}` for a generic address"))
+        (
+            format!("an address in `{is}` already"),
+            format!("use `{reg}` as it is, or write `cvta{is}` for a generic address"),
+        )
     } else {
-        ("a generic address already".to_string(), format!("use `{reg}` as it is, or write `cvta.to{is}` for the way back"))
+        (
+            "a generic address already".to_string(),
+            format!("use `{reg}` as it is, or write `cvta.to{is}` for the way back"),
+        )
     };
     let d = error(631, span, format!("`{reg}` is {have}"));
-    section(at(d, by, MADE), "`cvta` makes an address generic, `cvta.to` takes a generic one back into its space", "9.7.9.20")
-        .help(help)
+    section(
+        at(d, by, MADE),
+        "`cvta` makes an address generic, `cvta.to` takes a generic one back into its space",
+        "9.7.9.20",
+    )
+    .help(help)
 }
 
 pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Option<Span>) -> Diagnostic {
@@ -249,13 +277,22 @@ pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Opti
         ("an address in `.shared`", "a generic address", format!("write `{op}.shared::cluster`"))
     };
     let d = error(630, span, format!("`{reg}` holds {have}, and this `{op}` takes {want}"));
-    section(at(d, by, MADE), "with `.shared::cluster` the address is one in shared memory, without it a generic one", "9.7.9.23")
-        .help(help)
+    section(
+        at(d, by, MADE),
+        "with `.shared::cluster` the address is one in shared memory, without it a generic one",
+        "9.7.9.23",
+    )
+    .help(help)
 }
 
 pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
     let what = if sure { "is" } else { "may be" };
-    let d = found(635, span, sure, format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"));
+    let d = found(
+        635,
+        span,
+        sure,
+        format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"),
+    );
     section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
         .help("write `.shared::cluster` if the instruction takes it; wait, `init` and `inval` are for the CTA that owns the mbarrier")
 }

@@ -76,7 +76,8 @@ impl Places {
         let mut leaves = vec![false; flow.cfg.blocks.len()];
         leaves[flow.cfg.exit as usize] = true;
         for &b in flow.cfg.rpo.iter().rev() {
-            let only = flow.cfg.range(b).all(|i| matches!(flow.cfg.instrs[i as usize].entry.opcode, "bra" | "ret" | "exit"));
+            let only =
+                flow.cfg.range(b).all(|i| matches!(flow.cfg.instrs[i as usize].entry.opcode, "bra" | "ret" | "exit"));
             let block = &flow.cfg.blocks[b as usize];
             if only && block.succ.iter().all(|e| leaves[e.to as usize]) {
                 leaves[b as usize] = true;
@@ -294,11 +295,27 @@ fn masks(
 ) {
     let left = who.others_left && who.why.is_some();
     if who.elected && mask.count_ones() > 1 && threads.many() {
-        out.push(errors::mask_names_absent(span, op, mask, "only the elected lane is here", who.why, !left, i.entry.section));
+        out.push(errors::mask_names_absent(
+            span,
+            op,
+            mask,
+            "only the elected lane is here",
+            who.why,
+            !left,
+            i.entry.section,
+        ));
         return;
     }
     if who.passed && mask == u32::MAX && threads.many() {
-        out.push(errors::mask_names_absent(span, op, mask, "the elected lane is not here", who.why, !left, i.entry.section));
+        out.push(errors::mask_names_absent(
+            span,
+            op,
+            mask,
+            "the elected lane is not here",
+            who.why,
+            !left,
+            i.entry.section,
+        ));
         return;
     }
     let warps = who.warps(threads);

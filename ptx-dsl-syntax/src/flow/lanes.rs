@@ -1,6 +1,8 @@
 //! Which threads of a CTA make a predicate true, as far as the text says: values that are a function of `%tid` and `%laneid`
 //! are worked out for every thread that a CTA can have, values that all lanes share are known as such.
 
+use std::collections::HashMap;
+
 use super::Flow;
 use super::cfg::NONE;
 use super::ssa::{UNDEF, Val, Value};
@@ -87,10 +89,20 @@ impl Threads {
 pub(super) struct Lanes {
     pub facts: Vec<Fact>,
     pub tables: Vec<Vec<u32>>,
+    /// By table: the lanes of each warp have the same number.
+    same: Vec<bool>,
     pub sets: Vec<Set>,
     pub threads: Threads,
     /// By block: a branch whose lanes may part leads here and not yet together again.
     pub apart: Vec<bool>,
+    /// Values that a guard depends on; of no others the numbers are worked out.
+    wanted: Vec<bool>,
+    /// The function has an instruction for which it matters who runs it.
+    asked: bool,
+    /// What was worked out last from which operands, by value.
+    known: HashMap<Val, ([Fact; 3], Fact)>,
+    /// Special registers that were asked for.
+    special: Vec<(&'static str, Fact)>,
 }
 
 /// Tables and sets are few in real kernels; beyond that many nothing more is known.
@@ -171,9 +183,18 @@ impl Lanes {
         let mut lanes = Lanes {
             facts: Vec::new(),
             tables: Vec::new(),
+            same: Vec::new(),
             sets: vec![ALL],
             threads: Threads { exact: exact.map(|n| n.min(THREADS)), full_warps },
             apart: vec![false; flow.cfg.blocks.len()],
+            wanted: wanted(flow),
+            asked: flow.cfg.instrs.iter().any(|i| {
+                super::granularity::aligned(i)
+                    || super::granularity::tcgen05(i).is_some()
+                    || i.operand("membermask").is_some()
+            }),
+            known: HashMap::new(),
+            special: Vec::new(),
         };
         // Values that meet where lanes came different ways are not shared. That makes more branches such ones; a few rounds
         // settle it, and if they do not, nothing counts as shared.
@@ -244,7 +265,7 @@ impl Lanes {
     /// Who shares a value.
     pub(super) fn shared(&self, v: Val) -> Shared {
         match self.facts.get(v as usize) {
-            Some(f) => shared(*f, &self.tables),
+            Some(f) => shared(*f, &self.same),
             None => Shared::No,
         }
     }
@@ -257,6 +278,7 @@ impl Lanes {
         if self.tables.len() >= MOST {
             return Fact::Is(if by_warp(&t) { Shared::Warp } else { Shared::No });
         }
+        self.same.push(by_warp(&t));
         self.tables.push(t);
         Fact::Table(self.tables.len() as u16 - 1)
     }
@@ -284,7 +306,7 @@ impl Lanes {
     fn pred(&self, f: Fact) -> Pred {
         match f {
             Fact::Pred(p) => p,
-            _ => Pred { shared: shared(f, &self.tables), ..UNKNOWN },
+            _ => Pred { shared: shared(f, &self.same), ..UNKNOWN },
         }
     }
 
@@ -307,9 +329,8 @@ impl Lanes {
                 match old {
                     None => new,
                     Some(o) => {
-                        let guard = flow.ssa.guard(*instr, i).map_or(Shared::No, |g| {
-                            shared(facts[g.0 as usize], &self.tables)
-                        });
+                        let guard =
+                            flow.ssa.guard(*instr, i).map_or(Shared::No, |g| shared(facts[g.0 as usize], &self.same));
                         self.join(new, facts[*o as usize], guard < Shared::Warp)
                     }
                 }
@@ -322,7 +343,7 @@ impl Lanes {
             (Fact::Bottom, x) | (x, Fact::Bottom) => x,
             (a, b) if a == b => a,
             _ if apart => Fact::Is(Shared::No),
-            (a, b) => Fact::Is(shared(a, &self.tables).min(shared(b, &self.tables)).min(Shared::Warp)),
+            (a, b) => Fact::Is(shared(a, &self.same).min(shared(b, &self.same)).min(Shared::Warp)),
         }
     }
 
@@ -340,40 +361,40 @@ impl Lanes {
             }
             Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
             Operand::Sreg("WARP_SZ") => Fact::Const(32),
-            Operand::Sreg(name) => match shape.table(name) {
-                Some(Special::Fact(f)) => f,
-                Some(Special::Table(t)) => self.table(t),
-                None => Fact::Is(Shared::No),
-            },
+            Operand::Sreg(name) => {
+                if let Some(found) = self.special.iter().find(|s| s.0 == *name) {
+                    return found.1;
+                }
+                let fact = match shape.table(name).filter(|s| self.asked || matches!(s, Special::Fact(_))) {
+                    Some(Special::Fact(f)) => f,
+                    Some(Special::Table(t)) => self.table(t),
+                    None => Fact::Is(Shared::No),
+                };
+                self.special.push((name, fact));
+                fact
+            }
             _ => Fact::Is(Shared::No),
         }
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn result(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        v: Val,
-        at: u32,
-        i: &Instr,
-        var: u32,
-        facts: &[Fact],
-    ) -> Fact {
+    fn result(&mut self, flow: &Flow, shape: &Shape, v: Val, at: u32, i: &Instr, var: u32, facts: &[Fact]) -> Fact {
         let arg = |name: &str| i.operand(name).map(|a| &a.value);
         // What every lane computes from shared values is shared.
         let mut least = Shared::Cta;
         for (_, u) in flow.ssa.uses(at) {
-            least = least.min(shared(facts[*u as usize], &self.tables));
+            least = least.min(shared(facts[*u as usize], &self.same));
         }
         for a in &i.operands {
             if let Operand::Sreg(_) = a.value {
                 let f = self.operand(flow, shape, at, &a.value, facts);
-                least = least.min(shared(f, &self.tables));
+                least = least.min(shared(f, &self.same));
             }
         }
         match i.entry.opcode {
-            "setp" => self.compare(flow, shape, at, i, var, facts).unwrap_or(Fact::Is(least)),
+            "setp" if self.wanted[v as usize] => {
+                self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(Fact::Is(least))
+            }
             "mov" | "cvt" => match (arg("a"), i.operands.len()) {
                 (Some(a), 2) if i.types.iter().all(|t| plain(*t)) => self.operand(flow, shape, at, a, facts),
                 _ => Fact::Is(least),
@@ -417,8 +438,10 @@ impl Lanes {
                 let entry = flow.function.entry;
                 if fixed && (entry || i.has(".const")) { Fact::Is(least) } else { Fact::Is(Shared::No) }
             }
-            "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max" | "rem" | "div" => {
-                self.arithmetic(flow, shape, at, i, facts).unwrap_or(Fact::Is(least))
+            "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max" | "rem" | "div"
+                if self.wanted[v as usize] =>
+            {
+                self.arithmetic(flow, shape, at, i, v, facts).unwrap_or(Fact::Is(least))
             }
             _ if pure(i) => Fact::Is(least),
             _ => Fact::Is(Shared::No),
@@ -443,7 +466,15 @@ impl Lanes {
     }
 
     /// `setp` on numbers that are known for every thread.
-    fn compare(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, var: u32, facts: &[Fact]) -> Option<Fact> {
+    fn compare(
+        &mut self,
+        flow: &Flow,
+        shape: &Shape,
+        at: u32,
+        i: &Instr,
+        (v, var): (Val, u32),
+        facts: &[Fact],
+    ) -> Option<Fact> {
         // The second predicate of `p|q` is the opposite without a Boolean operator; rare, and left unknown.
         match &i.operands.first()?.value {
             Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var => {}
@@ -455,9 +486,7 @@ impl Lanes {
         }
         let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
         let b = self.operand(flow, shape, at, &i.operand("b")?.value, facts);
-        let op = i.quals.iter().find(|q| {
-            matches!(q.as_str(), ".eq" | ".ne" | ".lt" | ".le" | ".gt" | ".ge" | ".lo" | ".ls" | ".hi" | ".hs")
-        })?;
+        let op = i.quals.iter().find_map(|q| Compare::of(q))?;
         let boolean = [".and", ".or", ".xor"].into_iter().find(|q| i.has(q));
         let signed = ty.class() == Class::Signed;
         if let (Fact::Const(x), Fact::Const(y), None) = (a, b, boolean) {
@@ -470,13 +499,16 @@ impl Lanes {
         if !known(a) || !known(b) {
             return None;
         }
-        let mut yes: Set = [0; THREADS / 64];
-        for t in 0..THREADS {
-            let (x, y) = (self.number(a, t), self.number(b, t));
-            if holds(op, signed, 32, u64::from(x), u64::from(y)) {
-                yes[t / 64] |= 1 << (t % 64);
-            }
+        let c = match boolean {
+            None => Fact::Bottom,
+            Some(_) => self.operand(flow, shape, at, &i.operand("c")?.value, facts),
+        };
+        if let Some((from, fact)) = self.known.get(&v)
+            && *from == [a, b, c]
+        {
+            return Some(*fact);
         }
+        let yes = self.threads_where(a, b, op, signed);
         let mut no = yes;
         for w in &mut no {
             *w = !*w;
@@ -488,26 +520,46 @@ impl Lanes {
             shared: if whole { Shared::Warp } else { Shared::No },
             ..UNKNOWN
         };
-        match boolean {
-            None => Some(Fact::Pred(p)),
-            Some(".xor") => None,
+        let fact = match boolean {
+            None => Fact::Pred(p),
+            Some(".xor") => return None,
             Some(op) => {
-                let c = self.operand(flow, shape, at, &i.operand("c")?.value, facts);
                 let q = self.pred(c);
-                Some(self.combine(p, q, op == ".and", Shared::No))
+                self.combine(p, q, op == ".and", Shared::No)
+            }
+        };
+        self.known.insert(v, ([a, b, c], fact));
+        Some(fact)
+    }
+
+    /// The threads for which two numbers compare so. Mostly one of them is a constant.
+    fn threads_where(&self, a: Fact, b: Fact, op: Compare, signed: bool) -> Set {
+        let (x, y) = (self.numbers(a), self.numbers(b));
+        // Once for each pair of numbers in a row.
+        let (mut last, mut held) = ((0, 0), holds(op, signed, 32, 0, 0));
+        let mut yes: Set = [0; THREADS / 64];
+        for (w, word) in yes.iter_mut().enumerate() {
+            for t in 0..64 {
+                let pair = (x.at(w * 64 + t), y.at(w * 64 + t));
+                if pair != last {
+                    last = pair;
+                    held = holds(op, signed, 32, u64::from(pair.0), u64::from(pair.1));
+                }
+                *word |= u64::from(held) << t;
             }
         }
+        yes
     }
 
-    fn number(&self, f: Fact, t: usize) -> u32 {
+    fn numbers(&self, f: Fact) -> Numbers<'_> {
         match f {
-            Fact::Const(n) => n as u32,
-            Fact::Table(k) => self.tables.get(k as usize).and_then(|v| v.get(t)).copied().unwrap_or(0),
-            _ => 0,
+            Fact::Const(n) => Numbers::One(n as u32),
+            Fact::Table(k) => self.tables.get(k as usize).map_or(Numbers::One(0), |t| Numbers::Each(t)),
+            _ => Numbers::One(0),
         }
     }
 
-    fn arithmetic(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[Fact]) -> Option<Fact> {
+    fn arithmetic(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, v: Val, facts: &[Fact]) -> Option<Fact> {
         let ty = *i.types.last()?;
         let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
@@ -527,39 +579,122 @@ impl Lanes {
             return None;
         }
         let signed = ty.class() == Class::Signed;
-        let of = |x: u32, y: u32, z: u32| -> Option<u32> {
-            let (sx, sy) = (x as i32, y as i32);
-            Some(match i.entry.opcode {
-                "add" => x.wrapping_add(y),
-                "sub" => x.wrapping_sub(y),
-                "mul" => x.wrapping_mul(y),
-                "mad" => x.wrapping_mul(y).wrapping_add(z),
-                "and" => x & y,
-                "or" => x | y,
-                "xor" => x ^ y,
-                "shl" => x.checked_shl(y).unwrap_or(0),
-                "shr" if signed => (sx >> y.min(31)) as u32,
-                "shr" => x.checked_shr(y).unwrap_or(0),
-                "min" if signed => sx.min(sy) as u32,
-                "min" => x.min(y),
-                "max" if signed => sx.max(sy) as u32,
-                "max" => x.max(y),
-                "rem" if signed => sx.checked_rem(sy)? as u32,
-                "rem" => x.checked_rem(y)?,
-                "div" if signed => sx.checked_div(sy)? as u32,
-                "div" => x.checked_div(y)?,
-                _ => return None,
-            })
+        // Chosen once, not for each thread.
+        let of: fn(u32, u32, u32) -> Option<u32> = match i.entry.opcode {
+            "add" => |x, y, _| Some(x.wrapping_add(y)),
+            "sub" => |x, y, _| Some(x.wrapping_sub(y)),
+            "mul" => |x, y, _| Some(x.wrapping_mul(y)),
+            "mad" => |x, y, z| Some(x.wrapping_mul(y).wrapping_add(z)),
+            "and" => |x, y, _| Some(x & y),
+            "or" => |x, y, _| Some(x | y),
+            "xor" => |x, y, _| Some(x ^ y),
+            "shl" => |x, y, _| Some(x.checked_shl(y).unwrap_or(0)),
+            "shr" if signed => |x, y, _| Some((x as i32 >> y.min(31)) as u32),
+            "shr" => |x, y, _| Some(x.checked_shr(y).unwrap_or(0)),
+            "min" if signed => |x, y, _| Some((x as i32).min(y as i32) as u32),
+            "min" => |x, y, _| Some(x.min(y)),
+            "max" if signed => |x, y, _| Some((x as i32).max(y as i32) as u32),
+            "max" => |x, y, _| Some(x.max(y)),
+            "rem" if signed => |x, y, _| (x as i32).checked_rem(y as i32).map(|n| n as u32),
+            "rem" => |x, y, _| x.checked_rem(y),
+            "div" if signed => |x, y, _| (x as i32).checked_div(y as i32).map(|n| n as u32),
+            "div" => |x, y, _| x.checked_div(y),
+            _ => return None,
         };
         if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
             return of(x as u32, y as u32, z as u32).map(|n| Fact::Const(u64::from(n)));
         }
-        let mut out = Vec::with_capacity(THREADS);
-        for t in 0..THREADS {
-            out.push(of(self.number(a, t), self.number(b, t), self.number(c, t))?);
+        if let Some((from, fact)) = self.known.get(&v)
+            && *from == [a, b, c]
+        {
+            return Some(*fact);
         }
-        Some(self.table(out))
+        let mut out = Vec::with_capacity(THREADS);
+        let (x, y, z) = (self.numbers(a), self.numbers(b), self.numbers(c));
+        for t in 0..THREADS {
+            out.push(of(x.at(t), y.at(t), z.at(t))?);
+        }
+        let fact = self.table(out);
+        self.known.insert(v, ([a, b, c], fact));
+        Some(fact)
     }
+}
+
+/// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
+#[derive(Debug, Clone, Copy)]
+enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Compare {
+    fn of(qualifier: &str) -> Option<Compare> {
+        Some(match qualifier {
+            ".eq" => Compare::Eq,
+            ".ne" => Compare::Ne,
+            ".lt" | ".lo" => Compare::Lt,
+            ".le" | ".ls" => Compare::Le,
+            ".gt" | ".hi" => Compare::Gt,
+            ".ge" | ".hs" => Compare::Ge,
+            _ => return None,
+        })
+    }
+}
+
+/// A number for every thread.
+enum Numbers<'t> {
+    One(u32),
+    Each(&'t [u32]),
+}
+
+impl Numbers<'_> {
+    fn at(&self, t: usize) -> u32 {
+        match self {
+            Numbers::One(n) => *n,
+            Numbers::Each(list) => list[t],
+        }
+    }
+}
+
+const MADE_OF_NUMBERS: &[&str] = &[
+    "setp", "mov", "cvt", "not", "and", "or", "xor", "add", "sub", "mul", "mad", "shl", "shr", "min", "max", "rem",
+    "div",
+];
+
+/// The values from which guards are made: of those the rules want to know the numbers, if there is anything to say at all.
+fn wanted(flow: &Flow) -> Vec<bool> {
+    let mut wanted = vec![false; flow.ssa.values.len()];
+    let mut stack = Vec::new();
+    flow.walk(
+        |_| {},
+        |at, i| {
+            if let Some((p, _)) = flow.ssa.guard(at, i) {
+                stack.push(p);
+            } else if i.entry.opcode == "brx.idx" {
+                stack.extend(flow.ssa.uses(at).iter().map(|u| u.1));
+            }
+        },
+    );
+    while let Some(v) = stack.pop() {
+        if !std::mem::replace(&mut wanted[v as usize], true) {
+            match &flow.ssa.values[v as usize] {
+                Value::Def { instr, old, .. } => {
+                    // What a load's address is, for one, tells nothing about what it loads.
+                    if MADE_OF_NUMBERS.contains(&flow.cfg.instrs[*instr as usize].entry.opcode) {
+                        stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
+                    }
+                    stack.extend(old);
+                }
+                Value::Phi { args, .. } => stack.extend(args),
+                Value::Undef | Value::Param => {}
+            }
+        }
+    }
+    wanted
 }
 
 /// Types whose `mov` or `cvt` keeps a number of 32 bits as it is.
@@ -572,13 +707,11 @@ fn pure(i: &Instr) -> bool {
     i.entry.host == crate::isa::Host::Lane || matches!(i.entry.opcode, "cvta" | "mapa" | "selp" | "isspacep")
 }
 
-fn shared(f: Fact, tables: &[Vec<u32>]) -> Shared {
+fn shared(f: Fact, same: &[bool]) -> Shared {
     match f {
         Fact::Bottom | Fact::Const(_) => Shared::Cta,
-        Fact::Table(k) => match tables.get(k as usize) {
-            Some(t) if by_warp(t) => Shared::Warp,
-            _ => Shared::No,
-        },
+        Fact::Table(k) if same.get(k as usize) == Some(&true) => Shared::Warp,
+        Fact::Table(_) => Shared::No,
         Fact::Is(s) => s,
         Fact::Pred(p) => p.shared,
     }
@@ -592,21 +725,17 @@ fn by_warp_set(s: &Set) -> bool {
     s.iter().all(|w| matches!(*w as u32, 0 | u32::MAX) && matches!((*w >> 32) as u32, 0 | u32::MAX))
 }
 
-fn holds(op: &str, signed: bool, bits: u32, x: u64, y: u64) -> bool {
+fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let (x, y) = (x & mask, y & mask);
     let wide = |n: u64| if signed { ((n << (64 - bits)) as i64) >> (64 - bits) } else { 0 };
     let order = if signed { wide(x).cmp(&wide(y)) } else { x.cmp(&y) };
     match op {
-        ".eq" => order.is_eq(),
-        ".ne" => order.is_ne(),
-        ".lt" => order.is_lt(),
-        ".le" => order.is_le(),
-        ".gt" => order.is_gt(),
-        ".ge" => order.is_ge(),
-        ".lo" => x < y,
-        ".ls" => x <= y,
-        ".hi" => x > y,
-        _ => x >= y,
+        Compare::Eq => order.is_eq(),
+        Compare::Ne => order.is_ne(),
+        Compare::Lt => order.is_lt(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        Compare::Ge => order.is_ge(),
     }
 }

@@ -166,10 +166,8 @@ fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
 fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let step = |i: &Instr, set: &mut Bits| {
-        let meets = matches!(
-            i.entry.opcode,
-            "barrier.cluster.wait" | "mbarrier.try_wait" | "mbarrier.test_wait" | "call"
-        );
+        let meets =
+            matches!(i.entry.opcode, "barrier.cluster.wait" | "mbarrier.try_wait" | "mbarrier.test_wait" | "call");
         if meets {
             set.set(0);
         }

@@ -227,4 +227,3 @@ fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
     }
 }
-

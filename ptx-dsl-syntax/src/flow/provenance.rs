@@ -299,4 +299,3 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
         _ => From::Unknown,
     }
 }
-

@@ -32,7 +32,8 @@ fn accesses(i: &Instr) -> Vec<Access<'_>> {
     if !plain && !objects && !copies {
         return Vec::new();
     }
-    let spaces: Vec<&str> = i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
+    let spaces: Vec<&str> =
+        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
     let args = i.operands.iter().filter(|a| a.role == Role::Addr);
     let bytes = match (word, i.types.last()) {
         ("ld" | "ldu" | "st" | "atom" | "red", Some(t)) if plain => {
@@ -215,7 +216,15 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
     if i.entry.opcode != "cvta" {
         let in_space = i.has(".shared::cluster");
         if a.space != Space::Shared {
-            out.push(errors::space_of_register(arg.span, name, is, a.generic, ".shared", whose(flow, &a).as_deref(), by));
+            out.push(errors::space_of_register(
+                arg.span,
+                name,
+                is,
+                a.generic,
+                ".shared",
+                whose(flow, &a).as_deref(),
+                by,
+            ));
         } else if in_space == a.generic {
             out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }

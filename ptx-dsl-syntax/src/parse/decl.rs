@@ -91,7 +91,14 @@ impl Parser<'_> {
         for token in &self.tokens[broken..self.pos] {
             if let Tok::Word(text) = &token.kind {
                 let name = Word { text: text.clone(), span: token.span() };
-                var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None, read_only: false });
+                var.names.push(Declarator {
+                    name,
+                    range: None,
+                    dims: Vec::new(),
+                    init: None,
+                    rust_type: None,
+                    read_only: false,
+                });
             }
         }
     }

@@ -8,10 +8,23 @@ const ELECT: &str = "elect.sync _|%p1, 0xffffffff;\n";
 
 #[test]
 fn barrier_for_one_thread() {
-    case(&kernel("128", &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0; // error: PTX0603\n SKIP: st.shared.u32 [sh], %r1;")));
+    case(&kernel(
+        "128",
+        &format!(
+            "{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0; // error: PTX0603\n SKIP: st.shared.u32 [sh], %r1;"
+        ),
+    ));
     // A CTA of one thread would do.
-    case(&kernel("", &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0; // warning: PTX0603\n SKIP: st.shared.u32 [sh], %r1;")));
-    case(&kernel("1", &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0;\n SKIP: st.shared.u32 [sh], %r1;")));
+    case(&kernel(
+        "",
+        &format!(
+            "{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0; // warning: PTX0603\n SKIP: st.shared.u32 [sh], %r1;"
+        ),
+    ));
+    case(&kernel(
+        "1",
+        &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bra SKIP;\n bar.sync 0;\n SKIP: st.shared.u32 [sh], %r1;"),
+    ));
     case(&kernel("128", &format!("{TID} setp.eq.u32 %p1, %r1, 7;\n @%p1 barrier.sync.aligned 0; // error: PTX0603")));
     both(&format!("{TID} setp.eq.u32 %p1, %r1, 7;\n @%p1 bar.sync 0; // error: PTX0603"));
 }
@@ -31,8 +44,13 @@ fn barrier_outside_of_the_branch() {
 
 #[test]
 fn barrier_for_some_lanes() {
-    both(&format!("{LANE} setp.lt.u32 %p1, %r1, 8;\n vote.sync.any.pred %p3, %p1, -1;\n @%p1 bar.sync 0; // error: PTX0603"));
-    case(&kernel("128", &format!("{TID} and.b32 %r2, %r1, 31;\n setp.ne.u32 %p1, %r2, 3;\n @%p1 bar.sync 0; // error: PTX0603")));
+    both(&format!(
+        "{LANE} setp.lt.u32 %p1, %r1, 8;\n vote.sync.any.pred %p3, %p1, -1;\n @%p1 bar.sync 0; // error: PTX0603"
+    ));
+    case(&kernel(
+        "128",
+        &format!("{TID} and.b32 %r2, %r1, 31;\n setp.ne.u32 %p1, %r2, 3;\n @%p1 bar.sync 0; // error: PTX0603"),
+    ));
     // The first warp lacks a lane, but the others may be the ones that are meant.
     both(&format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bar.sync 0;"));
     // A warp of 64 threads in rows of 16: two rows, of which one is here.
@@ -50,15 +68,21 @@ fn barrier_after_the_others_left() {
 
 #[test]
 fn elected_lane_at_a_barrier() {
-    both(&format!("{ELECT} @!%p1 bra DONE;\n barrier.cluster.arrive.aligned; // error: PTX0603\n barrier.cluster.wait; \n DONE: st.shared.u32 [sh], 1;"));
+    both(&format!(
+        "{ELECT} @!%p1 bra DONE;\n barrier.cluster.arrive.aligned; // error: PTX0603\n barrier.cluster.wait; \n DONE: st.shared.u32 [sh], 1;"
+    ));
     both(&format!("{ELECT} @%p1 bar.sync 0; // error: PTX0603\n bar.sync 0;"));
     both(&format!("{ELECT} and.pred %p2, %p1, %p1;\n not.pred %p3, %p2;\n @!%p3 bar.sync 0; // error: PTX0603"));
     // Whoever was not elected.
-    both(&format!("{ELECT} @%p1 bra A;\n bar.sync 0; // error: PTX0603\n bra B;\n A:\n st.shared.u32 [sh], 1;\n B: bar.sync 1;"));
+    both(&format!(
+        "{ELECT} @%p1 bra A;\n bar.sync 0; // error: PTX0603\n bra B;\n A:\n st.shared.u32 [sh], 1;\n B: bar.sync 1;"
+    ));
     // Each thread for itself.
     both(&format!("{ELECT} @!%p1 bra DONE;\n barrier.cluster.arrive;\n barrier.cluster.wait;\n DONE:"));
     // A disjunction says nothing.
-    both(&format!("{ELECT} ld.param.u32 %r1, [n];\n setp.eq.u32 %p2, %r1, 0;\n or.pred %p3, %p1, %p2;\n @%p3 bar.sync 0;"));
+    both(&format!(
+        "{ELECT} ld.param.u32 %r1, [n];\n setp.eq.u32 %p2, %r1, 0;\n or.pred %p3, %p1, %p2;\n @%p3 bar.sync 0;"
+    ));
 }
 
 #[test]
@@ -76,15 +100,24 @@ fn predicate_written_again() {
 
 #[test]
 fn masks_that_name_absent_lanes() {
-    both(&format!("{ELECT} @!%p1 bra DONE;\n shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffffffff; // error: PTX0604\n st.shared.u32 [sh], %r1;\n DONE: bar.sync 0;"));
-    case(&kernel("128", &format!("{LANE} setp.lt.u32 %p1, %r1, 16;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffffffff; // error: PTX0604")));
+    both(&format!(
+        "{ELECT} @!%p1 bra DONE;\n shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffffffff; // error: PTX0604\n st.shared.u32 [sh], %r1;\n DONE: bar.sync 0;"
+    ));
+    case(&kernel(
+        "128",
+        &format!(
+            "{LANE} setp.lt.u32 %p1, %r1, 16;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffffffff; // error: PTX0604"
+        ),
+    ));
     case(&kernel("128", "shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffff; // error: PTX0604"));
 }
 
 #[test]
 fn masks_of_those_that_are_there() {
     case(&kernel("128", &format!("{LANE} setp.lt.u32 %p1, %r1, 16;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffff;")));
-    both(&format!("{LANE} ld.param.u32 %r3, [n];\n setp.lt.u32 %p1, %r1, %r3;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffffffff;"));
+    both(&format!(
+        "{LANE} ld.param.u32 %r3, [n];\n setp.lt.u32 %p1, %r1, %r3;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffffffff;"
+    ));
     case(&kernel("16", "shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffff;"));
     case(&kernel("", "shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffff;"));
     both(&format!("{ELECT} @%p1 bar.warp.sync 1;"));
