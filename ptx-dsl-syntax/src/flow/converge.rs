@@ -205,7 +205,7 @@ impl Who {
         }
         // Whoever is here has a number of at least the lowest of these; all lower ones are there too.
         let lowest = bits.trailing_zeros();
-        if lowest >= 32 { 0 } else { (1u32 << lowest) - 1 | 1 << lowest }
+        if lowest >= 32 { 0 } else { ((1u32 << lowest) - 1) | (1 << lowest) }
     }
 
     /// What part of a warp can be here, if that is certainly not all of one.
