@@ -6,15 +6,20 @@ use super::*;
 const REGISTERS: OpTy = OpTy::Many(
     Ty::B32,
     &[
-        (".x2", 2), (".x4", 4), (".x8", 8), (".x16", 16), (".x32", 32), (".x64", 64), (".x128", 128),
-        (".16x128b", 2), (".16x256b", 4),
+        (".x2", 2),
+        (".x4", 4),
+        (".x8", 8),
+        (".x16", 16),
+        (".x32", 32),
+        (".x64", 64),
+        (".x128", 128),
+        (".16x128b", 2),
+        (".16x256b", 4),
     ],
 );
 /// `.sp::2:4` keeps two of four values, and two bits of metadata for each of them.
-const KEPT: OpTy = OpTy::Many(
-    Ty::B32,
-    &[(".x4", 2), (".x8", 4), (".x16", 8), (".x32", 16), (".x64", 32), (".x128", 64)],
-);
+const KEPT: OpTy =
+    OpTy::Many(Ty::B32, &[(".x4", 2), (".x8", 4), (".x16", 8), (".x32", 16), (".x64", 32), (".x128", 64)]);
 const METADATA: OpTy = OpTy::Many(Ty::B32, &[(".x64", 2), (".x128", 4)]);
 
 const ADDRESS: OperandSpec = tmem("taddr");
