@@ -14,6 +14,7 @@ mod converge;
 mod dataflow;
 mod granularity;
 mod lanes;
+mod meeting;
 mod obligations;
 mod ordinary;
 mod protocol;

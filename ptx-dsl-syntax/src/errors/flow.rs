@@ -185,6 +185,24 @@ pub(crate) fn before_init(span: Span, name: &str) -> Diagnostic {
     .help("move `mbarrier.init` before this place, and let the other threads wait for it with `bar.sync`")
 }
 
+pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic {
+    let who = if elected { "the elected lane of each warp" } else { "every lane that comes here" };
+    section(
+        found(614, span, false, format!("{who} initialises the mbarrier `{name}`")),
+        "`mbarrier.init` of an object that is initialised and not invalidated is undefined",
+        "9.7.13.15.9",
+    )
+    .help("let one thread of the CTA do it, as with `setp.eq.u32 p, %r, 0;` where `%r` is `%tid.x`")
+}
+
+pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Option<Span>, sec: &str) -> Diagnostic {
+    let d =
+        found(615, span, false, format!("this `{op}` waits for the whole CTA, and thread {missing} never comes to it"));
+    section(at(d, why, BRANCH), "without a number of threads a barrier is for all threads of the CTA", sec).help(
+        format!("give the number of threads that meet here, and another barrier than 0: `{op} 1, 32;` for one warp"),
+    )
+}
+
 pub(crate) fn unwritten(span: Span, reg: &str) -> Diagnostic {
     found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before"))
         .note("the value of such a register is anything (PTX ISA 5.1.1)")

@@ -178,7 +178,7 @@ impl Who {
     }
 
     /// The lanes of each warp that may be here, warps without any left out.
-    fn warps(&self, threads: Threads) -> Vec<(usize, u32)> {
+    pub(super) fn warps(&self, threads: Threads) -> Vec<(usize, u32)> {
         let n = threads.exact.unwrap_or(super::lanes::THREADS);
         let mut out = Vec::new();
         for w in 0..n.div_ceil(32) {
@@ -224,7 +224,7 @@ impl Who {
     }
 
     /// May all lanes of each warp be here that has any?
-    fn whole(&self, threads: Threads) -> bool {
+    pub(super) fn whole(&self, threads: Threads) -> bool {
         let n = threads.exact.unwrap_or(super::lanes::THREADS);
         let full = |w: usize| if n - w * 32 >= 32 { u32::MAX } else { (1 << (n - w * 32)) - 1 };
         !self.elected && !self.passed && self.warps(threads).iter().all(|(w, bits)| *bits == full(*w))
@@ -237,6 +237,11 @@ impl Who {
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    issued(flow, lanes, places, out);
+    super::meeting::check(flow, lanes, places, out);
+}
+
+fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let entry = flow.function.entry;
     let block_of = std::cell::Cell::new(0);
     flow.walk(
@@ -266,10 +271,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
                     return;
                 }
             }
-            let all_lanes = entry
-                && who.whole(lanes.threads)
-                && !lanes.apart[block as usize]
-                && flow.ssa.guard(at, i).is_none_or(|(p, _)| lanes.shared(p) >= Shared::Warp);
+            let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
             if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
                 // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
                 let error = lanes.threads.many() && !op.contains(".commit");
@@ -340,6 +342,13 @@ fn lanes_text(mask: u32) -> String {
         1 => format!("lane {n} is not here"),
         k => format!("lane {n} and {} more are not here", k - 1),
     }
+}
+
+/// Is the place run by every lane of each warp that comes there?
+pub(super) fn every_lane(flow: &Flow, lanes: &Lanes, who: &Who, block: u32, at: u32) -> bool {
+    who.whole(lanes.threads)
+        && !lanes.apart[block as usize]
+        && flow.ssa.guard(at, flow.cfg.instrs[at as usize]).is_none_or(|(p, _)| lanes.shared(p) >= Shared::Warp)
 }
 
 /// The constant mask of lanes, with its place.

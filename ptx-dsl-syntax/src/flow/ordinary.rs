@@ -18,6 +18,11 @@ fn unwritten(flow: &Flow, out: &mut Vec<Diagnostic>) {
     flow.walk(
         |_| {},
         |at, i| {
+            // `xor d, a, a` is a way to write zero.
+            let zero = matches!(i.entry.opcode, "xor" | "sub") && flow.ssa.uses(at).len() == 1 && i.pred.is_none();
+            if zero && !i.operands.iter().any(|a| matches!(a.value, crate::hir::Operand::Imm(_))) {
+                return;
+            }
             for (var, v) in flow.ssa.uses(at) {
                 if flow.ssa.origin[*v as usize] == UNDEF && !said.contains(var) && said.len() < 20 {
                     said.push(*var);

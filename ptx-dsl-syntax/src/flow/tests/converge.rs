@@ -122,3 +122,46 @@ fn masks_of_those_that_are_there() {
     case(&kernel("", "shfl.sync.idx.b32 %r1, 1, 0, 31, 0xffff;"));
     both(&format!("{ELECT} @%p1 bar.warp.sync 1;"));
 }
+
+#[test]
+fn barrier_that_a_warp_never_comes_to() {
+    let warp0 = "mov.u32 %r1, %tid.x;\n setp.lt.u32 %p2, %r1, 32;\n";
+    let rest = "mbarrier.try_wait.parity.shared.b64 %p3, [bar1], 0;";
+    case(&kernel(
+        "128",
+        &format!("{warp0} @!%p2 bra L;\n bar.sync 0; // warning: PTX0615\n bra M;\n L:\n {rest}\n M:"),
+    ));
+    case(&kernel(
+        "128",
+        &format!(
+            "{warp0} @!%p2 bra L;\n bar.sync 1, 32;\n bar.sync 2; // warning: PTX0615\n bra M;\n L:\n bar.sync 3, 96;\n {rest}\n M:"
+        ),
+    ));
+    // The others come to it elsewhere, or have left, or are not there.
+    case(&kernel("128", &format!("{warp0} @!%p2 bra L;\n bar.sync 0;\n bra M;\n L:\n bar.sync 0;\n M:")));
+    case(&kernel("128", &format!("{warp0} @!%p2 ret;\n bar.sync 0;")));
+    case(&kernel("32", &format!("{warp0} @!%p2 bra L;\n bar.sync 0;\n bra M;\n L:\n {rest}\n M:")));
+    case(&kernel("128", &format!("{warp0} @!%p2 bra L;\n bar.sync 1, 32;\n bra M;\n L:\n {rest}\n M:")));
+}
+
+#[test]
+fn mbarrier_initialised_by_many() {
+    let init = "mbarrier.init.shared.b64 [bar1], 1;";
+    case(&kernel("128", &format!("{init} // warning: PTX0614\n bar.sync 0;")));
+    case(&kernel("128", &format!("{ELECT} @%p1 {init} // warning: PTX0614\n bar.sync 0;")));
+    case(&kernel("128", &format!("{ELECT} @!%p1 bra L;\n {init} // warning: PTX0614\n L:\n bar.sync 0;")));
+    case(&kernel("32", &format!("{ELECT} @%p1 {init}\n bar.sync 0;")));
+    case(&kernel("1", init));
+    case(&kernel("", init));
+    case(&kernel("128", &format!("{TID} setp.eq.u32 %p1, %r1, 0;\n @%p1 {init}\n bar.sync 0;")));
+    case(&kernel(
+        "128",
+        &format!("{TID} setp.ge.u32 %p2, %r1, 32;\n @%p2 bra L;\n {ELECT} @%p1 {init}\n L:\n bar.sync 0;"),
+    ));
+    case(&kernel(
+        "128",
+        &format!(
+            "{ELECT} ld.param.u32 %r2, [n];\n setp.eq.u32 %p2, %r2, 0;\n and.pred %p3, %p1, %p2;\n @%p3 {init}\n bar.sync 0;"
+        ),
+    ));
+}
