@@ -98,7 +98,9 @@ fn misuse_is_a_fault() {
     });
     faults(d, "count");
     let d = run!(one(), 1, {
+        mov.u32 %r1, %tid.x;
         mov.u32 %r0, mb;
+        add.u32 %r0, %r0, %r1;
         add.u32 %r0, %r0, 4;
         mbarrier.arrive_drop.shared.b64 _, [%r0];
     });

@@ -16,6 +16,8 @@ struct Access<'h> {
     /// Reaches the shared memory of the own CTA only.
     own: bool,
     writes: bool,
+    /// An mbarrier or a response, which lies in shared memory also where the address is generic.
+    object: bool,
     /// In bytes; 0 if that is not known.
     size: u32,
     /// In bytes.
@@ -63,6 +65,7 @@ fn accesses(i: &Instr) -> Vec<Access<'_>> {
             space,
             own: matches!(space, Some(".shared::cta" | ".shared")) || waits || op == "clusterlaunchcontrol.try_cancel",
             writes: matches!(op, "st" | "atom" | "red") || (copies && n == 0),
+            object: objects,
             size,
             align: align.max(1),
         });
@@ -149,6 +152,10 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             out.push(errors::native_as_generic(span, name, is, of.as_deref(), by));
             return;
         }
+        None if access.object && a.space != Space::Shared => {
+            out.push(errors::space_of_register(span, name, is, true, ".shared", of.as_deref(), by));
+            return;
+        }
         None => {}
     }
     if a.mapped && access.own {
@@ -170,7 +177,9 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
     let base_align = match a.base {
         Origin::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
-            if past(var.size, var.dynamic, total, access.size) {
+            // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
+            let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
+            if !crooked && past(var.size, var.dynamic, total, access.size) {
                 out.push(errors::past_the_end(span, &var.name, total, access.size, var.size));
                 return;
             }

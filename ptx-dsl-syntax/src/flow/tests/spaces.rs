@@ -49,6 +49,7 @@ fn global_address_as_shared() {
     both(
         "ld.param.u64 %rd1, [w];\n cvta.to.global.u64 %rd2, %rd1;\n st.global.u32 [%rd2], 0;\n st.u32 [%rd1], 0;\n mov.u64 %rd3, g;\n ld.u32 %r1, [%rd3];",
     );
+    both("ld.param.u64 %rd1, [w];\n mbarrier.arrive.b64 _, [%rd1]; // error: PTX0630");
     both("ld.param.u64 %rd1, [any];\n cvta.to.shared.u64 %rd2, %rd1;\n st.shared.u32 [%rd2], 0;");
 }
 
