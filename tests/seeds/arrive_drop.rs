@@ -81,7 +81,10 @@ fn generic_addresses_and_the_window() {
         st.global.u32 [%pd], %r0;
     });
     assert_eq!(d.unwrap(), [2]);
-    faults(run!(one(), 2, { mbarrier.arrive_drop.b64 _, [%pd]; }), "is not");
+    faults(
+        run!(one(), 2, { mov.b64 {%r0, %r1}, %pd; mov.b64 %pd, {%r0, %r1}; mbarrier.arrive_drop.b64 _, [%pd]; }),
+        "is not",
+    );
 }
 
 #[test]

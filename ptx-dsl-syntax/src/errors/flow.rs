@@ -247,6 +247,13 @@ pub(crate) fn space_of_register(
         .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
 }
 
+pub(crate) fn object_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(630, span, format!("`{reg}` holds {have} and this operand lies in shared memory"));
+    section(at(d, by, MADE), "mbarriers and responses are objects in `.shared::cta`", "9.7.13.15")
+        .help("take the address of a `.shared` variable")
+}
+
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
     let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
     section(at(d, by, MADE), SPACES, "6.4.1")

@@ -153,7 +153,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             return;
         }
         None if access.object && a.space != Space::Shared => {
-            out.push(errors::space_of_register(span, name, is, true, ".shared", of.as_deref(), by));
+            out.push(errors::object_elsewhere(span, name, is, of.as_deref(), by));
             return;
         }
         None => {}
