@@ -17,6 +17,7 @@ use crate::span::Span;
 
 mod address;
 mod call;
+mod cta_group;
 mod decl;
 mod directive;
 mod function;
@@ -55,6 +56,7 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
             ast::Item::Directive(d) => checker.module_directive(d),
         }
     }
+    checker.one_cta_group(module);
     checker.finish()
 }
 

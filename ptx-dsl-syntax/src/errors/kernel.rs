@@ -111,7 +111,7 @@ pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(513, span, text)
+    error(518, span, text)
         .note("`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)")
         .help(help)
 }
@@ -122,6 +122,13 @@ pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
 
 pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
     error(515, span, text).note("see PTX ISA 11.4.7 and the chapter on `.pragma` strings").help(help)
+}
+
+pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
+    error(513, span, format!("`.{have}` in a kernel of `.{first}`"))
+        .label(at, format!("`.{first}` is here"))
+        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
+        .help(format!("write `.{first}`"))
 }
 
 /// A warning: ptxas ignores it too.
