@@ -153,7 +153,14 @@ fn attributes() {
         ],
     );
     let old = ".version 7.8\n.target sm_90\n.address_size 64\n";
-    table(&format!("{old}{{}}"), &[(".global .attribute(.unified(1,2)) .b32 g;", &["error PTX0301"])]);
+    table(
+        &format!("{old}{{}}"),
+        &[
+            (".global .attribute(.unified(1,2)) .b32 g;", &["error PTX0301"]),
+            (".entry k() { .pragma \"enable_smem_spilling\"; ret; }", &["error PTX0301"]),
+            (".entry k() { .pragma \"used_bytes_mask 15\"; ret; }", &["error PTX0301"]),
+        ],
+    );
 }
 
 #[test]
