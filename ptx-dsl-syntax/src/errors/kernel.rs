@@ -111,7 +111,7 @@ pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(518, span, text)
+    error(513, span, text)
         .note("`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)")
         .help(help)
 }
@@ -122,13 +122,6 @@ pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
 
 pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
     error(515, span, text).note("see PTX ISA 11.4.7 and the chapter on `.pragma` strings").help(help)
-}
-
-pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
-    error(513, span, format!("`.{have}` in a kernel of `.{first}`"))
-        .label(at, format!("`.{first}` is here"))
-        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
-        .help(format!("write `.{first}`"))
 }
 
 /// A warning: ptxas ignores it too.
@@ -153,4 +146,11 @@ pub(crate) fn over_limit(span: Span, name: &str, have: u64, unit: &str, limit: u
 pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) -> Diagnostic {
     error(303, span, format!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1))
         .help(format!("write `{instead}` in its place"))
+}
+
+pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
+    error(518, span, format!("`.{have}` in a kernel of `.{first}`"))
+        .label(at, format!("`.{first}` is here"))
+        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
+        .help(format!("write `.{first}`"))
 }
