@@ -92,9 +92,8 @@ fn spellings() -> Vec<String> {
                 let written = form.slots.iter().zip(&choice).filter_map(|(s, c)| c.map(|c| s.alts[c].as_ref()));
                 let qualifiers: Vec<String> =
                     written.map(|w| if w.starts_with("::") { w.into() } else { format!(".{w}") }).collect();
-                let many = |o: &OpForm| {
-                    instr.operands.iter().any(|s| s.name == o.name && matches!(s.ty, OpTy::Many(..)))
-                };
+                let many =
+                    |o: &OpForm| instr.operands.iter().any(|s| s.name == o.name && matches!(s.ty, OpTy::Many(..)));
                 for mask in 0..1u32 << form.optional_groups {
                     for change in [0, -1, 1] {
                         let on = |o: &&OpForm| o.group == 0 || mask >> (o.group - 1) & 1 == 1;
