@@ -186,8 +186,8 @@ impl Checker {
             let next = at.form.operands.iter().filter(|o| o.group == 0).nth(have);
             let d = match (extra, next) {
                 (Some(_), _) => d.help("remove what is too much"),
-                (None, Some(o)) if low == high => d.help(format!("add operand `{}`", o.name)),
-                _ => d,
+                (None, Some(o)) => d.help(format!("add operand `{}`", o.name)),
+                (None, None) => d.help("give the operands of the form"),
             };
             at.fail(d, 6);
             return Vec::new();

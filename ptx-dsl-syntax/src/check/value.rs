@@ -14,7 +14,7 @@ use crate::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
 fn takes_address(opcode: &str) -> bool {
-    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank" | "isspacep")
+    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank")
 }
 
 impl Checker {

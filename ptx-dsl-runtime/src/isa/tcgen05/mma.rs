@@ -1,13 +1,13 @@
 //! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
 //!
-//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the products of an
-//! element of D are added in f32 in ascending order of k, from zero. With block scaling that is done block by block; each sum is
-//! multiplied by both scale factors, rounded to f32 once, and these are added in ascending order. Last comes D, if it is read, times
-//! 2^-scale-input-d. A D of type f16 is rounded from that f32. `.kind::i8` is exact before D is added, and D wraps or
-//! saturates. (The manual leaves order and precision open.)
+//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the
+//! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
+//! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
+//! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
+//! `.kind::i8` is exact before D is added, and D wraps or saturates. (The manual leaves order and precision open.)
 //!
-//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their qualifiers change
-//! nothing here.
+//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their
+//! qualifiers change nothing here.
 
 mod operands;
 mod product;
@@ -130,10 +130,6 @@ impl Multiply {
                     let field = "transpose A (bit 15) of the instruction descriptor";
                     return wrong(field, "A in Tensor Memory cannot be transposed");
                 }
-                if !matches!(self.packing(0), Packing::Wide(_) | Packing::Bytes(_) | Packing::Four(_)) {
-                    let what = format!("{} elements of A in Tensor Memory in bytes of their own", formats[0].name());
-                    return Err(FaultKind::NotYet { what });
-                }
             }
         }
         swizzling(formats[1], major[1], self.b, "B")?;
@@ -154,7 +150,11 @@ impl Multiply {
 
     /// How the elements of A (0) or B (1) lie in memory.
     fn packing(&self, side: usize) -> Packing {
-        Packing::of(self.instruction.formats[side], self.form.vector > 1)
+        let (format, dense4) = (self.instruction.formats[side], self.form.vector > 1);
+        match self.a {
+            A::Tmem(_) if side == 0 => Packing::in_tmem(format, dense4),
+            _ => Packing::in_shared(format, dense4),
+        }
     }
 
     /// Elements of a row of A in memory.
@@ -169,7 +169,8 @@ impl Multiply {
     }
 }
 
-/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it (Table 52).
+/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it
+/// (Table 52).
 fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(), FaultKind> {
     let atom32 = shared.swizzle == Swizzle::B128Atom32;
     if major == Major::Mn && atom32 != (format == Format::Tf32) {
@@ -192,30 +193,45 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
     Ok(())
 }
 
-macro_rules! instructions {
-    ($($(#[$doc:meta])* $name:ident $sparse:literal $ws:literal)*) => {$(
-        $(#[$doc])*
-        pub fn $name<M: Monitor, const S: usize, const D: usize>(
-            x: &mut Ctx<'_, M>,
-            q: Q,
-            s: [&Lanes; S],
-            _: [&mut Lanes; D],
-        ) -> Result<(), Box<Fault>> {
-            issue(x, q, $sparse, $ws, &s)
-        }
-    )*};
+/// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
+/// `.block_scale` the scale factors of A and B and enable-input-d.
+pub fn tcgen05_mma<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, false, false, &s)
 }
 
-instructions! {
-    /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
-    /// `.block_scale` the scale factors of A and B and enable-input-d.
-    tcgen05_mma false false
-    /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
-    tcgen05_mma_sp true false
-    /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
-    tcgen05_mma_ws false true
-    /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
-    tcgen05_mma_ws_sp true true
+/// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
+pub fn tcgen05_mma_sp<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, true, false, &s)
+}
+
+/// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
+pub fn tcgen05_mma_ws<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, false, true, &s)
+}
+
+/// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
+pub fn tcgen05_mma_ws_sp<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, true, true, &s)
 }
 
 #[cfg(test)]

@@ -342,9 +342,9 @@ fn one_cta_group() {
         found.iter().map(|d| (d.code, d.labels.len())).collect()
     };
     assert_eq!(codes(format!(".entry a() {{ {ONE} {ONE} ret; }} .entry b() {{ {TWO} ret; }}")), []);
-    assert_eq!(codes(format!(".entry a() {{ {ONE} {{ {TWO} }} {TWO} ret; }}")), [(513, 1)]);
-    assert_eq!(codes(format!(".func f() {{ {ONE} ret; }} .entry a() {{ {TWO} call f; ret; }}")), [(513, 1)]);
+    assert_eq!(codes(format!(".entry a() {{ {ONE} {{ {TWO} }} {TWO} ret; }}")), [(518, 1)]);
+    assert_eq!(codes(format!(".func f() {{ {ONE} ret; }} .entry a() {{ {TWO} call f; ret; }}")), [(518, 1)]);
     let calls = ".entry a() { call f; ret; } .entry b() { call f; ret; }";
-    assert_eq!(codes(format!(".func g() {{ {ONE} ret; }} .func f() {{ {TWO} call g; ret; }} {calls}")), [(513, 1)]);
+    assert_eq!(codes(format!(".func g() {{ {ONE} ret; }} .func f() {{ {TWO} call g; ret; }} {calls}")), [(518, 1)]);
     assert_eq!(codes(format!(".func g() {{ {ONE} ret; }} .func f() {{ {TWO} ret; }} {calls}")), []);
 }
