@@ -16,8 +16,9 @@ fn check(target: &str, version: &str, cases: Cases) {
     }
     let (lexed, _) = lex(&text);
     let mut got = vec![String::new(); cases.len()];
-    for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(|d| d.severity == Severity::Error && d.code < 600)
-    {
+    // Single instructions in kernels that owe what the flow (06xx) asks for, such as `dealloc`.
+    let errors = |d: &&crate::diag::Diagnostic| d.severity == Severity::Error && d.code < 600;
+    for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(errors) {
         let line = line_col(&text, lexed.bytes(d.span).start).0 as usize;
         assert!(line > 3, "{target} {version}: {}", d.message);
         if got[line - 4].is_empty() {
