@@ -3,7 +3,7 @@
 use ptx_dsl::prelude::*;
 
 ptx! {
-    <sm_100a, ptx 8.6, allow(PTX0608)>
+    <sm_100a, ptx 8.6, allow(PTX0606), allow(PTX0608)>
 
     // Four warps store rows of their own, turn them through another shape, and load them again.
     .visible .entry through(.param .u64 .ptr .global .align 4 out: &mut [u32])
