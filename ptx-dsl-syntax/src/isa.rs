@@ -15,29 +15,41 @@
 use crate::ty::Ty;
 
 pub mod address;
+pub mod async_copy;
+pub mod async_store;
 pub mod atom;
 pub mod bar;
+pub mod bulk;
 pub mod clusterlaunchcontrol;
 pub mod compare;
+pub mod compress;
 pub mod control;
 pub mod convert;
 pub mod directive;
 pub mod extended;
+pub mod fabric;
 pub mod fence;
 pub mod float;
+pub mod fragment;
 pub mod half;
 pub mod integer;
 pub mod ld_st;
+pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
 pub mod mixed;
+pub mod mma;
 pub mod movement;
+pub mod multimem;
 pub mod prefetch;
 pub mod sreg;
 pub mod syntax;
 pub mod target;
+pub mod tensor;
 pub mod warp;
+pub mod wgmma;
+pub mod wmma;
 
 /// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
 #[derive(Debug, Clone, Copy)]
@@ -201,7 +213,7 @@ pub enum Role {
 }
 
 /// The type of an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum OpTy {
     /// Always this one.
     Ty(Ty),
@@ -213,6 +225,9 @@ pub enum OpTy {
     Vec(&'static str, u32),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
+    /// `{...}`: what a function makes of the qualifiers, the type of an element and their number. A fragment of a matrix, the
+    /// coordinates of a tensor. The braces stand even around one element.
+    Fragment(fn(&[String]) -> (Ty, u32)),
     /// Not a value.
     None,
 }
@@ -394,6 +409,17 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("mbarrier", mbarrier::LIST),
     ("clusterlaunchcontrol", clusterlaunchcontrol::LIST),
     ("warp", warp::LIST),
+    ("async_store", async_store::LIST),
+    ("async_copy", async_copy::LIST),
+    ("bulk", bulk::LIST),
+    ("tensor", tensor::LIST),
+    ("multimem", multimem::LIST),
+    ("fabric", fabric::LIST),
+    ("compress", compress::LIST),
+    ("wmma", wmma::LIST),
+    ("mma", mma::LIST),
+    ("ldmatrix", ldmatrix::LIST),
+    ("wgmma", wgmma::LIST),
     ("control", control::LIST),
     ("misc", misc::LIST),
 ];

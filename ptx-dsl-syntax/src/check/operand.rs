@@ -108,6 +108,10 @@ impl<'a> Attempt<'a> {
                 let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
                 (ty, if n == 0 { self.vec() } else { n })
             }
+            OpTy::Fragment(of) => {
+                let (ty, count) = of(self.quals);
+                (Some(ty), count)
+            }
             OpTy::None => (None, 0),
         }
     }
@@ -122,6 +126,16 @@ fn wide(ty: Ty) -> Ty {
         Ty::B16 => Ty::B32,
         Ty::B32 => Ty::B64,
         other => other,
+    }
+}
+
+/// The untyped type of the same width.
+fn bits(ty: Ty) -> Ty {
+    match ty.bits() {
+        16 => Ty::B16,
+        32 => Ty::B32,
+        64 => Ty::B64,
+        _ => ty,
     }
 }
 
@@ -342,8 +356,12 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
-        let (ty, count) = at.ty(spec);
+        let (mut ty, count) = at.ty(spec);
+        let fragment = matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_)));
         if let OperandKind::Vector(elements) = &given.kind {
+            if fragment && self.mixed(elements) {
+                ty = ty.map(bits);
+            }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
                 return self.parts(at, form.name, spec, ty, elements, given.span);
             }
@@ -383,6 +401,10 @@ impl Checker {
                 return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
             }
         }
+        if fragment {
+            at.fail(errors::wrong_shape(given.span, form.name, &format!("a vector of {count} in `{{ }}`")), 3);
+            return Operand::Sink;
+        }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
             && count <= 1
@@ -396,6 +418,19 @@ impl Checker {
             return Operand::Sink;
         }
         self.value(at, form.name, spec, ty, given)
+    }
+
+    /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
+    fn mixed(&mut self, elements: &[ast::Operand]) -> bool {
+        let mut types = elements.iter().filter_map(|e| match &e.kind {
+            OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
+                Some(Sym::Reg(id)) => Some(self.reg_ty(id)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let first = types.next();
+        types.any(|t| Some(t) != first)
     }
 
     /// `mov.b64 {a, b}, d`: equal parts (PTX ISA 9.7.9.4).
