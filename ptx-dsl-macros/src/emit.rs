@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::hir::{FuncId, Instr, Module};
 use quote::{format_ident, quote};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub use launch::{Source, rust_name};
 
@@ -43,6 +43,9 @@ pub struct Emit<'m> {
     site_items: Vec<TokenStream>,
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
+    /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
+    recursive: HashSet<FuncId>,
+    frame: u64,
 }
 
 /// The printed module: one constant for all its kernels.
@@ -73,6 +76,7 @@ impl<'m> Text<'m> {
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
+    let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
     let mut e = Emit {
         module: &compiled.hir,
         compiled,
@@ -85,8 +89,9 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         sites: HashMap::new(),
         site_items: Vec::new(),
         generic: false,
+        recursive: program.recursive.clone(),
+        frame: u64::from(program.local_size(&compiled.hir).next_multiple_of(16)),
     };
-    let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
     let step = e.step(&program);
     let info = e.info(entry, &program);
     e.item(entry, step, info)

@@ -30,32 +30,62 @@ fn active(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |l| mask >> l & 1 != 0)
 }
 
-/// Copies a parameter of `size` bytes from one place of local memory to another, in every active lane.
-pub fn copy_param<M: Monitor>(x: &mut Ctx<'_, M>, from: u64, to: u64, size: u32) -> Result<(), Box<Fault>> {
-    for lane in active(x.mask) {
-        for i in 0..u64::from(size) {
-            let byte = x.read(AddrSpace::ParamFunc, from + i, 1, lane)?;
-            x.write(AddrSpace::ParamFunc, to + i, 1, byte, lane)?;
+/// Reads a parameter of `size` bytes, eight at a time.
+pub fn read_param<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    at: impl Fn(usize) -> u64,
+    size: u32,
+) -> Result<Vec<Lanes>, Box<Fault>> {
+    let mut v = vec![[0; 32]; size.div_ceil(8) as usize];
+    for (i, (from, word)) in (0..).step_by(8).zip(&mut v).enumerate() {
+        let bytes = (size - 8 * i as u32).min(8);
+        for lane in active(x.mask) {
+            let at = at(lane as usize) + from;
+            word[lane as usize] = x.read_aligned(AddrSpace::ParamFunc, at, bytes, 1, lane)?[0];
+        }
+    }
+    Ok(v)
+}
+
+/// Writes a parameter of `size` bytes.
+pub fn write_param<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    at: impl Fn(usize) -> u64,
+    size: u32,
+    v: &[Lanes],
+) -> Result<(), Box<Fault>> {
+    for (i, (from, word)) in (0..size).step_by(8).zip(v).enumerate() {
+        let bytes = (size - 8 * i as u32).min(8);
+        for lane in active(x.mask) {
+            let at = at(lane as usize) + u64::from(from);
+            x.write_aligned(AddrSpace::ParamFunc, at, bytes, 1, [word[lane as usize], 0, 0, 0], lane)?;
         }
     }
     Ok(())
 }
 
-/// Reads a scalar parameter.
-pub fn read_param<M: Monitor>(x: &mut Ctx<'_, M>, from: u64, size: u32) -> Result<Lanes, Box<Fault>> {
-    let mut v = [0; 32];
+/// A recursive call: the active lanes get a new frame of `size` bytes of local memory. Their registers are on the stack
+/// already.
+pub fn nest<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    frame: &mut Lanes,
+    stack: &[Vec<u64>; 32],
+    size: u64,
+    limit: u64,
+) -> Result<(), Box<Fault>> {
     for lane in active(x.mask) {
-        v[lane as usize] = x.read(AddrSpace::ParamFunc, from, size.min(8), lane)?[0];
-    }
-    Ok(v)
-}
-
-/// Writes a scalar parameter.
-pub fn write_param<M: Monitor>(x: &mut Ctx<'_, M>, to: u64, size: u32, v: &Lanes) -> Result<(), Box<Fault>> {
-    for lane in active(x.mask) {
-        x.write(AddrSpace::ParamFunc, to, size.min(8), [v[lane as usize], 0, 0, 0], lane)?;
+        let l = lane as usize;
+        frame[l] += size;
+        if frame[l] > limit || stack[l].len() as u64 * 8 > limit {
+            return Err(x.fault(FaultKind::StackOverflow { bytes: limit }, lane));
+        }
     }
     Ok(())
+}
+
+/// The lanes of `mask` are back from a recursive call.
+pub fn unnest(frame: &mut Lanes, size: u64, mask: u32) {
+    active(mask).for_each(|lane| frame[lane as usize] -= size);
 }
 
 /// `brx.idx` past the end of its table is undefined.

@@ -119,6 +119,23 @@ pub enum FaultKind {
         /// what is wrong
         what: String,
     },
+    /// Wrong use of Tensor Memory: allocation, lanes, columns.
+    TensorMemory {
+        /// what is wrong
+        what: String,
+    },
+    /// A field of an instruction, shared-memory or zero-column-mask descriptor of tcgen05 that has no meaning.
+    Descriptor {
+        /// which descriptor, and its field
+        field: &'static str,
+        /// what is wrong
+        what: String,
+    },
+    /// A tcgen05 instruction issued by the wrong threads (Table 46), or without its peer CTA.
+    IssueGranularity {
+        /// what is wrong
+        what: String,
+    },
     /// The index of `brx.idx` is past the end of its table.
     BranchIndex {
         /// entries of the table
@@ -126,6 +143,11 @@ pub enum FaultKind {
     },
     /// An indirect call of something that is none of the functions it may call.
     CallTarget,
+    /// Recursive calls need more stack than a thread has.
+    StackOverflow {
+        /// bytes a thread has
+        bytes: u64,
+    },
     /// `trap`
     Trap,
     /// Other undefined behaviour, with the manual's section and a way out.
@@ -184,7 +206,10 @@ impl FaultKind {
             ClusterBarrier { .. } => "9.7.13.3",
             Members { .. } => "9.7.13.2",
             BranchIndex { .. } => "9.7.12.4",
-            CallTarget => "9.7.12.5",
+            CallTarget | StackOverflow { .. } => "9.7.12.5",
+            TensorMemory { .. } => "9.7.16.1",
+            Descriptor { .. } => "9.7.16.4",
+            IssueGranularity { .. } => "9.7.16.5",
             Trap => "9.7.19.4",
             Undefined { section, .. } => section,
             Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | Internal(_) => "",
@@ -221,7 +246,13 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
+            TensorMemory { .. } => "allocate the columns with `tcgen05.alloc`, and stay inside of them",
+            Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
+            IssueGranularity { .. } => {
+                "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
+            }
             Undefined { help, .. } => help,
+            StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             Trap | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
         }
@@ -268,6 +299,11 @@ impl fmt::Display for FaultKind {
             ClusterBarrier { what } => write!(f, "cluster barrier: {what}"),
             Members { what } => f.write_str(what),
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
+            TensorMemory { what } | IssueGranularity { what } => f.write_str(what),
+            Descriptor { field, what } => write!(f, "{field}: {what}"),
+            StackOverflow { bytes } => {
+                write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")
+            }
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
             Undefined { what, .. } => f.write_str(what),

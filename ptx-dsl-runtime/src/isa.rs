@@ -19,6 +19,7 @@ pub mod mbarrier;
 pub mod misc;
 pub mod prefetch;
 pub mod sreg;
+pub mod tcgen05;
 pub mod warp;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod driver;
 mod memory;
 mod report;
 mod sync;
+pub mod tensor;
 #[cfg(test)]
 mod tests;
 

@@ -14,7 +14,6 @@ macro_rules! modules {
 modules! {
     atomics "../ptx/atomics.ptx"
     barriers "../ptx/barriers.ptx"
-    calls "../ptx/calls.ptx"
     clc "../ptx/clc.ptx"
     clc_older "../ptx/clc_older.ptx"
     cluster "../ptx/cluster.ptx"
@@ -52,11 +51,4 @@ fn a_kernel_from_a_file_steals_clusters_of_two() {
         assert_eq!(taken.iter().sum::<u32>(), 64);
         assert_eq!(report.clusters_launched + report.clusters_cancelled, 32);
     }
-}
-
-#[test]
-fn recursion_is_refused_by_name() {
-    let mut out = [0u64; 64];
-    let error = calls::calls.launch(&Host::new(), Launch::grid(1).block(32), (&mut out, 5)).unwrap_err().to_string();
-    assert!(error.contains("recursive call"), "{error}");
 }

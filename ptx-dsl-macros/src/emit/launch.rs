@@ -71,7 +71,8 @@ impl Emit<'_> {
         let explicit = f.explicitcluster;
         let dynamic = self.module.vars.iter().any(|v| v.dynamic);
         let shared = self.module.shared_size.next_multiple_of(16);
-        let local = program.funcs.iter().map(|f| self.module.functions[f.0 as usize].local_end).max().unwrap_or(0);
+        let stack = if program.recursive.is_empty() { 0 } else { super::calls::STACK };
+        let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
         let target = &self.module.target;
         let bytes = |b: &[u8]| Literal::byte_string(b);
         let (consts, globals) = (bytes(&self.module.const_image), bytes(&self.module.global_image));
@@ -133,6 +134,9 @@ impl Emit<'_> {
             quote!(#name: [#ty; 32])
         });
         let quals = &self.qual_items;
+        let frames = self.frames();
+        let stack =
+            if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
         let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
         let types = passing.iter().map(|p| &p.ty);
         let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
@@ -162,7 +166,9 @@ impl Emit<'_> {
                 #(#quals)*
 
                 #[derive(Clone, Default, PartialEq)]
-                pub struct Warp { #(#fields,)* }
+                pub struct Warp { #(#fields,)* #stack }
+
+                #frames
 
                 pub const INFO: &#rt::KernelInfo = &#info;
 

@@ -4,7 +4,7 @@
 
 use ptx_dsl_syntax::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_syntax::isa::Host;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A region before numbering; targets are indices into [`Program::regions`].
 pub struct Region<'m> {
@@ -65,6 +65,8 @@ pub struct Program<'m> {
     pub funcs: Vec<FuncId>,
     /// Return sites by function.
     pub returns: HashMap<FuncId, Vec<usize>>,
+    /// Functions that may run again before they return.
+    pub recursive: HashSet<FuncId>,
     /// Things the host cannot run yet: what, and the instruction.
     pub not_yet: Vec<(String, u32)>,
 }
@@ -72,7 +74,18 @@ pub struct Program<'m> {
 impl Program<'_> {
     /// No code at all.
     pub fn empty(entry: FuncId) -> Self {
-        Program { regions: Vec::new(), funcs: vec![entry], returns: HashMap::new(), not_yet: Vec::new() }
+        Program {
+            regions: Vec::new(),
+            funcs: vec![entry],
+            returns: HashMap::new(),
+            recursive: HashSet::new(),
+            not_yet: Vec::new(),
+        }
+    }
+
+    /// Bytes of local memory that the variables of all functions take.
+    pub fn local_size(&self, module: &Module) -> u32 {
+        self.funcs.iter().map(|f| module.functions[f.0 as usize].local_end).max().unwrap_or(0)
     }
 }
 
@@ -93,7 +106,7 @@ pub fn callees(instr: &Instr) -> Vec<FuncId> {
 
 /// Cuts `entry` and everything it calls into regions.
 pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
-    let mut p = Program { regions: Vec::new(), funcs: vec![entry], returns: HashMap::new(), not_yet: Vec::new() };
+    let mut p = Program::empty(entry);
     let mut starts = HashMap::new();
     let mut next = 0;
     while next < p.funcs.len() {
@@ -118,26 +131,24 @@ pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
     number(p)
 }
 
-/// Recursive calls would need a frame per activation; functions have one.
+/// Finds the functions that can reach themselves.
 fn recursion(p: &mut Program) {
-    let mut calls: HashMap<FuncId, Vec<(FuncId, u32)>> = HashMap::new();
+    let mut calls: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
     for r in &p.regions {
-        if let End::Call { instr, callees, .. } = &r.end {
-            calls.entry(r.func).or_default().extend(callees.iter().map(|c| (c.func, instr.index)));
+        if let End::Call { callees, .. } = &r.end {
+            calls.entry(r.func).or_default().extend(callees.iter().map(|c| c.func));
         }
     }
     for &f in &p.funcs {
-        let mut seen = vec![];
+        let mut seen = HashSet::new();
         let mut todo: Vec<_> = calls.get(&f).cloned().unwrap_or_default();
-        while let Some((g, site)) = todo.pop() {
-            if g == f {
-                p.not_yet.push(("recursive call".into(), site));
-                break;
+        while let Some(g) = todo.pop() {
+            if seen.insert(g) {
+                todo.extend(calls.get(&g).into_iter().flatten());
             }
-            if !seen.contains(&g) {
-                seen.push(g);
-                todo.extend(calls.get(&g).cloned().unwrap_or_default());
-            }
+        }
+        if seen.contains(&f) {
+            p.recursive.insert(f);
         }
     }
 }

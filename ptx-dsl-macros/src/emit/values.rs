@@ -37,6 +37,12 @@ impl Emit<'_> {
         base.wrapping_add(offset as u64)
     }
 
+    /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
+    pub fn framed(&self, func: FuncId, var: VarId, at: Literal) -> TokenStream {
+        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
+        if local && self.recursive.contains(&func) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
+    }
+
     /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
     pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<TokenStream> {
         let lit = |v: u64| {
@@ -64,7 +70,10 @@ impl Emit<'_> {
                 lit(truncated(*v, ty))
             }
             Operand::Sreg(name) => self.sreg(name),
-            Operand::VarAddr(v, o) => lit(truncated(self.var_address(*v, *o), ty)),
+            Operand::VarAddr(v, o) => {
+                let at = Literal::u64_suffixed(truncated(self.var_address(*v, *o), ty));
+                self.framed(func, *v, at)
+            }
             Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
             Operand::Address(base, offset) => self.address(func, *base, *offset),
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
@@ -89,8 +98,7 @@ impl Emit<'_> {
             }
             Base::Var(v) => {
                 let window = if self.generic { window(self.module.vars[v.0 as usize].space) } else { 0 };
-                let v = Literal::u64_suffixed(window << 56 | self.var_address(v, offset));
-                quote!(#v)
+                self.framed(func, v, Literal::u64_suffixed(window << 56 | self.var_address(v, offset)))
             }
             Base::Reg(r) => {
                 let f = self.field(func, r, 0);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::kernel::{Pc, Wait};
+use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
 
@@ -52,6 +53,7 @@ pub(crate) struct Cta {
     pub barriers: [Barrier; 16],
     pub shared: Vec<u8>,
     pub local: Vec<u8>,
+    pub tmem: Tmem,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
 }
@@ -95,6 +97,7 @@ impl Cluster {
             cta.shared.resize(shared, 0);
             // large and mostly unused: fresh pages cost nothing until touched
             cta.local = vec![0; local];
+            cta.tmem = Tmem::default();
             cta.clc_failed = false;
             let whole = threads / 32;
             let start = Cohort { cta: rank as u32, ..Cohort::default() };

@@ -1,0 +1,11 @@
+//! Tensor Memory and the tensor cores of the fifth generation (PTX ISA 9.7.16), a file per kind of instruction.
+
+pub mod alloc;
+pub mod commit;
+pub mod cp;
+pub mod descriptor;
+pub mod format;
+pub mod layout;
+pub mod ld_st;
+pub mod mma;
+pub mod shift;

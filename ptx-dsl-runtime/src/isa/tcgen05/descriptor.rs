@@ -1,0 +1,1 @@
+//! Instruction, shared-memory and zero-column-mask descriptors (PTX ISA 9.7.16).

@@ -1,0 +1,1 @@
+//! Element formats of matrices, as data (PTX ISA 9.7.16).

@@ -1,0 +1,1 @@
+//! `tcgen05.ld`, `.st`, `.wait` (PTX ISA 9.7.16).

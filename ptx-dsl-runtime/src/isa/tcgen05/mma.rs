@@ -1,0 +1,1 @@
+//! `tcgen05.mma` and its variants (PTX ISA 9.7.16).

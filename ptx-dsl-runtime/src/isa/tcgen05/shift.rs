@@ -1,0 +1,1 @@
+//! `tcgen05.shift` (PTX ISA 9.7.16).

@@ -1,0 +1,71 @@
+//! Tensor Memory of a CTA: 128 lanes of 512 columns of 32 bits (PTX ISA 9.7.16.1).
+
+use std::ops::Range;
+
+use crate::fault::FaultKind;
+
+/// Lanes (rows).
+pub const LANES: usize = 128;
+/// Columns.
+pub const COLUMNS: usize = 512;
+/// Columns are allocated in units of this many.
+pub const UNIT: usize = 32;
+
+/// The lane and column of a Tensor Memory address: lane in the high half, column in the low one.
+pub const fn split(taddr: u32) -> (usize, usize) {
+    ((taddr >> 16) as usize, (taddr & 0xffff) as usize)
+}
+
+/// The memory, and which of its columns are allocated.
+#[derive(Debug, Clone, Default)]
+pub struct Tmem {
+    /// Lane after lane; empty until something is allocated.
+    words: Vec<u32>,
+    /// A bit per unit of columns.
+    allocated: u16,
+}
+
+impl Tmem {
+    /// Marks columns as allocated or free. What they hold stays.
+    pub fn set_allocated(&mut self, columns: Range<usize>, allocated: bool) {
+        if allocated && self.words.is_empty() {
+            self.words = vec![0; LANES * COLUMNS];
+        }
+        for unit in columns.start / UNIT..columns.end.div_ceil(UNIT).min(COLUMNS / UNIT) {
+            if allocated {
+                self.allocated |= 1 << unit;
+            } else {
+                self.allocated &= !(1 << unit);
+            }
+        }
+    }
+
+    /// Are these lanes there, and these columns allocated?
+    pub fn check(&self, lanes: Range<usize>, columns: Range<usize>) -> Result<(), FaultKind> {
+        let wrong = |what: String| Err(FaultKind::TensorMemory { what });
+        if lanes.end > LANES || columns.end > COLUMNS {
+            return wrong(format!(
+                "lanes {lanes:?} and columns {columns:?} reach past the {LANES} lanes and {COLUMNS} columns of Tensor Memory"
+            ));
+        }
+        match (columns.start / UNIT..columns.end.div_ceil(UNIT)).find(|u| self.allocated & 1 << u == 0) {
+            Some(unit) => {
+                let first = columns.start.max(unit * UNIT);
+                wrong(format!("column {first} of Tensor Memory is not allocated"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The columns of a lane; none as long as nothing has been allocated.
+    #[inline(always)]
+    pub fn lane(&self, lane: usize) -> &[u32] {
+        self.words.get(lane * COLUMNS..(lane + 1) * COLUMNS).unwrap_or_default()
+    }
+
+    /// The columns of a lane, to write.
+    #[inline(always)]
+    pub fn lane_mut(&mut self, lane: usize) -> &mut [u32] {
+        self.words.get_mut(lane * COLUMNS..(lane + 1) * COLUMNS).unwrap_or_default()
+    }
+}
