@@ -46,6 +46,7 @@ pub mod prefetch;
 pub mod sreg;
 pub mod syntax;
 pub mod target;
+pub mod tcgen05;
 pub mod tensor;
 pub mod warp;
 pub mod wgmma;
@@ -223,11 +224,14 @@ pub enum OpTy {
     Wide(&'static str),
     /// A vector of `n` values of the slot's type, where n is what `.vec` says (1 without), or this fixed number.
     Vec(&'static str, u32),
+    /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
+    /// (`.16x128b` with `.x4` is 2 times 4).
+    Many(Ty, &'static [(&'static str, u32)]),
+    /// Always `{...}` too: the function gives the type of a value and their number, by the qualifiers. A fragment of a matrix,
+    /// the coordinates of a tensor.
+    Fragment(fn(&[String]) -> (Ty, u32)),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
-    /// `{...}`: what a function makes of the qualifiers, the type of an element and their number. A fragment of a matrix, the
-    /// coordinates of a tensor. The braces stand even around one element.
-    Fragment(fn(&[String]) -> (Ty, u32)),
     /// Not a value.
     None,
 }
@@ -421,6 +425,11 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("ldmatrix", ldmatrix::LIST),
     ("wgmma", wgmma::LIST),
     ("control", control::LIST),
+    ("tcgen05", tcgen05::alloc::LIST),
+    ("tcgen05", tcgen05::ld_st::LIST),
+    ("tcgen05", tcgen05::cp::LIST),
+    ("tcgen05", tcgen05::mma::LIST),
+    ("tcgen05", tcgen05::commit::LIST),
     ("misc", misc::LIST),
 ];
 

@@ -108,12 +108,25 @@ impl<'a> Attempt<'a> {
                 let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
                 (ty, if n == 0 { self.vec() } else { n })
             }
+            OpTy::Many(ty, numbers) => {
+                let written = numbers.iter().filter(|(q, _)| self.has(q));
+                (Some(ty), written.fold(1, |n, (_, times)| n * times))
+            }
             OpTy::Fragment(of) => {
                 let (ty, count) = of(self.quals);
                 (Some(ty), count)
             }
             OpTy::None => (None, 0),
         }
+    }
+}
+
+/// The numbers that give an operand's count of values, where it is always a vector.
+fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
+    match spec.map(|s| s.ty) {
+        Some(OpTy::Many(_, numbers)) => Some(numbers),
+        Some(OpTy::Fragment(_)) => Some(&[]),
+        _ => None,
     }
 }
 
@@ -312,6 +325,9 @@ impl Checker {
                 }
                 Operand::Addresses(out)
             }
+            (Shape::Vector(parts), OperandKind::Vector(_)) if parts.is_empty() && many(spec).is_some() => {
+                self.vector_or_value(at, form, spec, given)
+            }
             (Shape::Vector(parts), OperandKind::Vector(elements)) => {
                 let mut out = Vec::with_capacity(elements.len());
                 for (i, e) in elements.iter().enumerate() {
@@ -357,9 +373,31 @@ impl Checker {
         given: &ast::Operand,
     ) -> Operand {
         let (mut ty, count) = at.ty(spec);
-        let fragment = matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_)));
+        if let Some(numbers) = many(spec) {
+            let have = match &given.kind {
+                OperandKind::Vector(elements) => elements.len(),
+                // A vector register may stand for the vector, except where the form spells the braces out.
+                OperandKind::Expr(Expr::Name(word, None)) if matches!(form.shape, Shape::Value) => {
+                    match self.lookup(&word.text) {
+                        Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => self.reg_lanes(id) as usize,
+                        _ => 0,
+                    }
+                }
+                _ => 0,
+            };
+            if have != count as usize {
+                // A shape, dimensions, or a number: what has a digit in the second or third place.
+                let counts = |q: &&str| q.bytes().skip(1).take(2).any(|b| b.is_ascii_digit()) && !is_type(&q[1..]);
+                let by: Vec<&str> = match spec.map(|s| s.ty) {
+                    Some(OpTy::Fragment(_)) => at.quals.iter().map(String::as_str).filter(counts).collect(),
+                    _ => numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect(),
+                };
+                at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
+                return Operand::Sink;
+            }
+        }
         if let OperandKind::Vector(elements) = &given.kind {
-            if fragment && self.mixed(elements) {
+            if many(spec).is_some() && self.mixed(elements) {
                 ty = ty.map(bits);
             }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
@@ -379,6 +417,21 @@ impl Checker {
                 && widths.any(|w| w != first)
             {
                 at.fail(errors::uneven_vector(given.span), 1);
+            }
+            let has = |f: fn(Class) -> bool| {
+                values.iter().any(|v| matches!(v, Operand::Reg(id, _) if f(self.reg_ty(*id).class())))
+            };
+            if many(spec).is_some() && at.errors.is_empty() {
+                if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
+                    at.fail(errors::mixed_kinds(given.span), 1);
+                } else if !values.iter().any(|v| match v {
+                    Operand::Reg(..) | Operand::Sreg(_) => true,
+                    // Coordinates may all be constants.
+                    Operand::Imm(_) => matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_))),
+                    _ => false,
+                }) {
+                    at.fail(errors::needs_register(given.span, form.name), 2);
+                }
             }
             return Operand::Vector(values);
         }
@@ -400,10 +453,6 @@ impl Checker {
                 }
                 return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
             }
-        }
-        if fragment {
-            at.fail(errors::wrong_shape(given.span, form.name, &format!("a vector of {count} in `{{ }}`")), 3);
-            return Operand::Sink;
         }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
