@@ -44,7 +44,6 @@ pub const LIST: &[Instr] = &[
             gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)),
             gate(&[any(&[".L2::64B", ".L2::128B", ".L2::256B"])]).since(ptx(7, 4)),
             gate(&[operand("ignore-src")]).since(ptx(7, 5)),
-            gate(&[has(".shared::cta")]).since(ptx(7, 8)),
         ])
         .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]),
     instr("cp.async.commit_group").section("9.7.9.25.3.2").since(ptx(7, 0)).requires(sm(80))

@@ -15,15 +15,22 @@ const DST: OperandSpec = addr("dstMem").align(16);
 const SRC: OperandSpec = addr("srcMem").align(16);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
 const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::B16));
-const RULES: &[Rule] = &[Rule::Custom(sixteens)];
+const RULES: &[Rule] = &[
+    Rule::Custom(sixteens),
+    Rule::Never(&[any(VALIDITY), has(".ignore_oob")], "bytes that are ignored have no validity to report"),
+];
 
 /// Everything of `sm_107`.
 pub const RUBIN: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
+
+/// Targets of `.relaxed` from global memory to that of a cluster.
 const RELAXED: Targets = Targets::Only(&[("sm_90a", Ptx(9, 3)), ("sm_100f", Ptx(9, 3)), ("sm_110f", Ptx(9, 3))]);
 
-/// What a copy into shared memory may report to its mbarrier.
-pub const REPORT: &[&str] = &[
-    ".mbarrier::report::disabled",
+/// What a copy into shared memory reports to its mbarrier.
+pub const REPORT: Gate = gate(&[any(&[".mbarrier::report::disabled"])]).since(ptx(9, 4)).requires(RUBIN);
+/// It can report whether the bytes are valid, too.
+pub const VALID: Gate = gate(&[any(VALIDITY)]).since(ptx(9, 4)).requires(RUBIN);
+const VALIDITY: &[&str] = &[
     ".mbarrier::report::validity::per_16bytes::80000000",
     ".mbarrier::report::validity::per_16bytes::8000",
     ".mbarrier::report::validity::per_16bytes::80",
@@ -69,9 +76,10 @@ pub const LIST: &[Instr] = &[
             gate(&[has(".cp_mask")]).since(ptx(8, 6)).requires(sm(100)),
             gate(&[has(".ignore_oob")]).since(ptx(9, 2)),
             gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
-            gate(&[has(".relaxed")]).requires(RELAXED),
-            gate(&[any(REPORT)]).since(ptx(9, 4)).requires(RUBIN),
-            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)).requires(RUBIN),
+            gate(&[has(".shared::cluster"), has(".global"), has(".relaxed")]).requires(RELAXED),
+            REPORT,
+            VALID,
+            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
         ])
         .rules(RULES),
     instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(9, 4)).requires(RUBIN)
@@ -145,7 +153,6 @@ pub const LIST: &[Instr] = &[
         .gates(&[
             gate(&[has(".cp_mask")]).requires(sm(100)),
             gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
-            gate(&[has(".relaxed")]).requires(RELAXED),
         ])
         .rules(RULES),
     instr("multimem.cp.reduce.async.bulk").section("9.7.9.25.4.5").since(ptx(9, 1)).requires(sm(90))

@@ -71,10 +71,23 @@ const BYTE_B: OperandSpec = src("byte-id-b", ty(Ty::U16));
 const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16));
 const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16));
 
-/// Targets of `.kind::f8f6f4` and `.kind::mxf8f6f4`.
+/// Targets of `.kind::f8f6f4` with types of eight bits, as the assembler has them; the manual names those of `KINDS` alone.
+const KINDS_OF_8: Targets = Targets::Only(&[
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+/// Types of six and four bits.
+const NARROW: Gate = gate(&[any(&[".e3m2", ".e2m3", ".e2m1"])]).since(ptx(8, 7)).requires(KINDS);
+/// Targets of narrower types, and of `.kind::mxf8f6f4`.
 const KINDS: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_120f", Ptx(8, 8))]);
 /// Targets of the kinds of four bits.
-const KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8))]);
+const KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8)), ("sm_120f", Ptx(8, 8))]);
 
 /// The family.
 #[rustfmt::skip]
@@ -117,7 +130,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(".f16")]).since(ptx(8, 7)),
         ])
         .rules(&[ACCUMULATORS]),
-    instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
+    instr("mma").section("9.7.14.5.14").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c;
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }
@@ -125,6 +138,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(DENSE)
+        .gates(&[NARROW])
         .rules(&[ACCUMULATORS]),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
         .syntax(
@@ -205,7 +219,7 @@ pub const LIST: &[Instr] = &[
             Rule::Custom(selector),
             Rule::Needs(has(".f16"), has("::ordered_metadata"), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
         ]),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c, e, f;
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }
@@ -213,6 +227,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(SPARSE)
+        .gates(&[NARROW])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
         .syntax(

@@ -2,7 +2,7 @@
 //!
 //! How many coordinates there are follows from the dimensions and the mode, and so does the number of offsets of `im2col`.
 
-use super::bulk::{REPORT, RUBIN};
+use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
 use crate::hir;
 
@@ -33,12 +33,18 @@ fn attribute(quals: &[String]) -> (Ty, u32) {
 }
 
 const IM2COL: When = any(&[".im2col", ".im2col::w", ".im2col::w::128", ".im2col_no_offs", ".im2col_no_offs::w"]);
-const RULES: &[Rule] = &[
-    Rule::Never(&[IM2COL, any(&[".1d", ".2d"])], "`im2col` needs three dimensions or more"),
-    Rule::Never(&[any(&[".tile::gather4", ".tile::scatter4"]), any(&[".1d", ".3d", ".4d", ".5d"])], "rows are of `.2d` tensors"),
-    Rule::Never(&[has(".override::global_dim"), any(&[".2d", ".3d", ".4d", ".5d"])], "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`"),
-    Rule::Never(&[has(".override::global_dim_stride"), has(".1d")], "a `.1d` tensor has no strides: `.override::global_dim`"),
-];
+const IM2COL_DIMENSIONS: Rule = Rule::Never(&[IM2COL, any(&[".1d", ".2d"])], "`im2col` needs three dimensions or more");
+const ROWS: Rule = Rule::Never(
+    &[any(&[".tile::gather4", ".tile::scatter4"]), any(&[".1d", ".3d", ".4d", ".5d"])],
+    "rows are of `.2d` tensors",
+);
+const DIM_ONE: Rule = Rule::Never(
+    &[has(".override::global_dim"), any(&[".2d", ".3d", ".4d", ".5d"])],
+    "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
+);
+const STRIDES: Rule =
+    Rule::Never(&[has(".override::global_dim_stride"), has(".1d")], "a `.1d` tensor has no strides: `.override::global_dim`");
+const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES];
 
 /// Targets of the modes that came with `sm_100`.
 const BLACKWELL: Targets = Targets::Only(&[
@@ -64,6 +70,18 @@ const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)
 /// Targets of `tensormap.replace`.
 const REPLACE: Targets = Targets::Only(&[
     ("sm_90a", Ptx(8, 3)),
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+
+/// Those of `.swizzle_atomicity`: without Hopper.
+const ATOMICITY: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
     ("sm_110a", Ptx(9, 0)),
@@ -109,7 +127,8 @@ pub const LIST: &[Instr] = &[
             gate(&[has(".im2col::w")]).since(ptx(8, 6)).requires(sm(100)),
             gate(&[has(".im2col::w::128")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[any(REPORT)]).since(ptx(9, 4)).requires(RUBIN),
+            REPORT,
+            VALID,
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", ".tile")])
@@ -120,7 +139,7 @@ pub const LIST: &[Instr] = &[
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
-             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
              .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
@@ -134,8 +153,9 @@ pub const LIST: &[Instr] = &[
             gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)).requires(RUBIN),
-            gate(&[any(REPORT)]).since(ptx(9, 4)).requires(RUBIN),
+            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
+            REPORT,
+            VALID,
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", ".tile")])
@@ -228,7 +248,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, COORDS, OFFSETS])
         .defaults(&[(".tile_mode", ".tile")])
-        .rules(RULES),
+        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES]),
     instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
         .syntax(
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
@@ -247,7 +267,7 @@ pub const LIST: &[Instr] = &[
             src("value64", ty(Ty::B64)),
             src("imm", ty(Ty::U32)).imm(),
         ])
-        .gates(&[gate(&[has(".swizzle_atomicity")]).since(ptx(8, 6))])
+        .gates(&[gate(&[has(".swizzle_atomicity")]).requires(ATOMICITY)])
         .rules(&[Rule::Custom(field)]),
     instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
         .syntax(

@@ -59,6 +59,7 @@ fn same_integers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 const GATES: &[Gate] = &[
+    gate(&[has(".aligned")]).since(ptx(6, 3)),
     gate(&[any(&[".m32n8k16", ".m8n32k16"])]).since(ptx(6, 1)),
     gate(&[any(&[".s8", ".u8", ".s32"])]).since(ptx(6, 3)).requires(sm(72)),
     gate(&[any(&[".m8n8k32", ".m8n8k128"])]).since(ptx(6, 3)).requires(sm(75)),
