@@ -13,7 +13,7 @@ fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
 const DST: OperandSpec = addr("dstMem").align(16);
 const SRC: OperandSpec = addr("srcMem").align(16);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
 const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::B16));
 const RULES: &[Rule] = &[
     Rule::Custom(sixteens),

@@ -1,34 +1,47 @@
 //! Transfers between devices of a fabric, PTX ISA 9.3 and 9.4.
 
+use super::bulk::RUBIN;
 use super::multimem::FP8;
+use super::tensor::{COORDS, DIM_ONE, INFO, MAP, STRIDES};
 use super::*;
 
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
 const BAR: OperandSpec = addr("bar").align(8);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
 /// A place of the fabric: which endpoint, and where there.
 const DST_LE: OperandSpec = src("dstLeId", ty(Ty::B32));
 const DST_OFF: OperandSpec = src("dstDataOff", ty(Ty::B64));
 const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::B64));
 const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::B32));
 const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::B64));
-const HINT: Gate = gate(&[has(".L2::cache_hint")]).since(ptx(9, 4));
+
+const TENSOR: &[OperandSpec] = &[
+    addr("dstMem").align(16),
+    MAP,
+    src("tensorMapLeId", ty(Ty::B32)),
+    src("tensorMapOff", ty(Ty::B64)),
+    src("counterOff", ty(Ty::B64)),
+    INFO,
+    COORDS,
+    addr("src").align(16),
+    src("sizeBytes", ty(Ty::U32)),
+    addr("mbar").align(8),
+    POLICY,
+];
 
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
-        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, POLICY])
-        .gates(&[HINT]),
+        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
     instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.cp_mask.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar], bytemask{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::B16)), POLICY])
-        .gates(&[HINT]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::B16)), POLICY]),
     instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
@@ -43,8 +56,7 @@ pub const LIST: &[Instr] = &[
              .typeMinMax = { .u32, .s32, .u64, .s64, .f16, .bf16 }
              .typeAdd = { .u32, .u64, .f16, .bf16, .f32, .f64 }",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, POLICY])
-        .gates(&[HINT]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, POLICY]),
     instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpBit.typeBit.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
@@ -81,4 +93,36 @@ pub const LIST: &[Instr] = &[
              .typeAdd3 = { .u32, .u64, .f16x2, .bf16x2, .f32, .f64 }",
         )
         .operands(&[DST_LE, DST_OFF, addr("smem_dst"), addr("smem_src"), addr("mbar").align(8), POLICY]),
+    instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
+             fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
+    instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
+    instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }
+             .redOp = { .and, .xor, .or, .add, .min, .max }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
 ];

@@ -13,6 +13,8 @@ fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
     match (four, matrix) {
         (true, Matrix::C) => (ty, count * 4),
         (true, _) => (ty, 2),
+        // The assembler takes any registers of 64 bits.
+        _ if ty == Ty::F64 => (Ty::B64, count),
         _ => (ty, count),
     }
 }

@@ -38,11 +38,13 @@ const ROWS: Rule = Rule::Never(
     &[any(&[".tile::gather4", ".tile::scatter4"]), any(&[".1d", ".3d", ".4d", ".5d"])],
     "rows are of `.2d` tensors",
 );
-const DIM_ONE: Rule = Rule::Never(
+/// What `.override::global_dim` is for.
+pub const DIM_ONE: Rule = Rule::Never(
     &[has(".override::global_dim"), any(&[".2d", ".3d", ".4d", ".5d"])],
     "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
 );
-const STRIDES: Rule =
+/// What `.override::global_dim_stride` is not for.
+pub const STRIDES: Rule =
     Rule::Never(&[has(".override::global_dim_stride"), has(".1d")], "a `.1d` tensor has no strides: `.override::global_dim`");
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES];
 
@@ -58,13 +60,16 @@ const BLACKWELL: Targets = Targets::Only(&[
 const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
 
 const DST: OperandSpec = addr("dstMem").align(16);
-const MAP: OperandSpec = addr("tensorMap").align(64);
+/// The object that describes the tensor.
+pub const MAP: OperandSpec = addr("tensorMap").align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::B64));
-const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
-const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
+/// What is written over in it.
+pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
+/// Where the box lies.
+pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
 const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
 const MBAR: OperandSpec = addr("mbar").align(8);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
 const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)).requires(RUBIN);
 
 /// Targets of `tensormap.replace`.

@@ -40,7 +40,7 @@ const OPERANDS: &[OperandSpec] = &[
     src("b-desc", ty(Ty::U64)),
     src("sp-meta", ty(Ty::B32)).reg(),
     src("sp-sel", ty(Ty::U32)).imm().range(0, 1),
-    src("scale-d", ty(Ty::Pred)),
+    src("scale-d", ty(Ty::Pred)).range(0, 1),
     src("imm-scale-a", ty(Ty::S32)).imm(),
     src("imm-scale-b", ty(Ty::S32)).imm(),
     src("imm-trans-a", ty(Ty::S32)).imm().range(0, 1),

@@ -9,7 +9,7 @@ fn fragment(quals: &[String], matrix: Matrix, element: &str) -> (Ty, u32) {
     let (ty, count) = registers(quals, matrix, element, 32);
     match element {
         "f16" if matrix != Matrix::C => (ty, 8),
-        "s8" | "u8" | "s4" | "u4" | "b1" => (Ty::U32, count),
+        "s8" | "u8" => (Ty::U32, count),
         _ => (ty, count),
     }
 }
