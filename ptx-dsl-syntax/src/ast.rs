@@ -24,8 +24,8 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Number of instructions; [`Instr::index`] counts them.
     pub instrs: u32,
-    /// `allow(PTX0612)` of the header: codes of warnings to leave out, and where they stand.
-    pub allow: Vec<(u16, Span)>,
+    /// `allow(PTX0612)`, `warn(...)`, `deny(...)` of the header.
+    pub levels: Vec<crate::levels::SetLevel>,
 }
 
 /// `M.m`.

@@ -8,6 +8,7 @@ pub mod diag;
 mod errors;
 pub mod hir;
 pub mod isa;
+pub mod levels;
 pub mod lex;
 pub mod parse;
 pub mod print;
@@ -55,7 +56,9 @@ pub fn compile(tokens: &[Token]) -> Compiled {
 
 /// Checks and prints a module that was parsed before, or put together by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
-    let (hir, diagnostics) = check::check(&ast, &check::Options::default());
+    let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
+    let wrong = levels::apply(&ast.levels, &mut diagnostics);
+    diagnostics.extend(wrong);
     let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
     Compiled { ast, hir, ptx, lines, diagnostics }
 }

@@ -28,6 +28,7 @@ modules! {
     older "../ptx/older.ptx"
     order "../ptx/order.ptx"
     sreg "../ptx/sreg.ptx"
+    tcgen05 "../ptx/tcgen05.ptx"
     warp "../ptx/warp.ptx"
 }
 

@@ -9,3 +9,10 @@ pub mod layout;
 pub mod ld_st;
 pub mod mma;
 pub mod shift;
+
+pub use alloc::*;
+pub use commit::*;
+pub use cp::*;
+pub use ld_st::*;
+pub use mma::*;
+pub use shift::*;

@@ -6,8 +6,8 @@ use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Base, Operand, Space, VarId};
-use crate::isa::{OpTy, OperandSpec};
 use crate::isa::syntax::{Shape, is_space};
+use crate::isa::{OpTy, OperandSpec};
 use crate::parse::{Const, fold};
 use crate::ty::Class;
 

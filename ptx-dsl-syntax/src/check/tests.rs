@@ -1,8 +1,11 @@
-//! Kernels with their errors marked in the text: `// error: PTX0207` stands on the line of the error, as often as there are.
+//! Kernels with their errors marked in the text: `// error: PTX0207` stands on the line of the error, as often as there are,
+//! and `// warning: PTX0516` on that of a warning.
 
 use super::*;
 use crate::diag::Severity;
 use crate::lex::{lex, line_col};
+
+mod directives;
 
 /// The errors that a text gives and those that it is marked with, by line, both as `line PTXnnnn`.
 fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
@@ -12,15 +15,18 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     all.extend(compiled.diagnostics);
     let mut got = Vec::new();
     let mut full = Vec::new();
-    for d in all.iter().filter(|d| d.severity == Severity::Error) {
+    for d in &all {
         let line = line_col(text, lexed.bytes(d.span).start).0;
-        got.push(format!("{line} PTX{:04}", d.code));
+        let kind = if d.severity == Severity::Error { "error" } else { "warning" };
+        got.push(format!("{line} {kind} PTX{:04}", d.code));
         full.push(format!("{line}: PTX{:04} {} | {:?} | {:?}", d.code, d.message, d.notes, d.helps));
     }
     let mut want = Vec::new();
     for (i, line) in text.lines().enumerate() {
-        for mark in line.split("error: ").skip(1) {
-            want.push(format!("{} {}", i + 1, mark.split_whitespace().next().unwrap_or("")));
+        for kind in ["error", "warning"] {
+            for mark in line.split(&format!("{kind}: ")).skip(1) {
+                want.push(format!("{} {kind} {}", i + 1, mark.split_whitespace().next().unwrap_or("")));
+            }
         }
     }
     got.sort();
@@ -257,7 +263,7 @@ fn kernels() {
     case(
         ".version 8.6\n.target sm_90
          .entry a() .reqntid 32 .maxntid 32 { ret; } // error: PTX0503
-         .entry b() .minnctapersm 2 { ret; } // error: PTX0505
+         .entry b() .minnctapersm 2 { ret; } // warning: PTX0516
          .entry c() .reqntid 2000 { ret; } // error: PTX0504
          .entry d() .reqnctapercluster 2 .maxclusterrank 4 { ret; } // error: PTX0503
          .entry e() .maxnreg 0 { ret; } // error: PTX0504

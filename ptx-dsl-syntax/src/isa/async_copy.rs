@@ -6,7 +6,8 @@ use crate::hir;
 /// No more bytes are read than are written.
 fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.operands.iter().position(|o| o.name == "src-size")?;
-    let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value) else {
+    let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value)
+    else {
         return None;
     };
     (src > cp).then(|| (format!("`src-size` is {src}, more than the {cp} bytes that are copied"), Some(number)))

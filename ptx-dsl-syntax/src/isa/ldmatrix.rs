@@ -24,12 +24,8 @@ const NARROW: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 /// Targets of `.s8.s4`, which Hopper has too.
-const SIGNED: Targets = Targets::Only(&[
-    ("sm_90a", Ptx(9, 4)),
-    ("sm_100f", Ptx(9, 4)),
-    ("sm_110f", Ptx(9, 4)),
-    ("sm_120f", Ptx(9, 4)),
-]);
+const SIGNED: Targets =
+    Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
 const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
 const ROWS: OperandSpec = addr("p").align(16);
 

@@ -44,8 +44,9 @@ fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let element = types(&i.quals).get(1).copied()?;
     let row = shape(&i.quals)?[2] * bits(&i.quals, element);
     let most = if bits(&i.quals, element) >= 16 { 1024 / row } else { 512 / row };
-    (value >= u64::from(most.max(1)))
-        .then(|| (format!("the selector is {value}, but of this shape and type at most {}", most.max(1) - 1), Some(number)))
+    (value >= u64::from(most.max(1))).then(|| {
+        (format!("the selector is {value}, but of this shape and type at most {}", most.max(1) - 1), Some(number))
+    })
 }
 
 /// `c` and `d` have one type, except that `.m8n8k4` adds `.f16` to `.f32`.

@@ -13,7 +13,8 @@ pub const FP8: Targets = Targets::Only(&[
     ("sm_101f", Ptx(8, 8)),
     ("sm_110f", Ptx(9, 0)),
 ]);
-const WEAK: Rule = Rule::Never(&[has(".weak"), any(&[".relaxed", ".acquire", ".release"])], "a weak operation has no ordering");
+const WEAK: Rule =
+    Rule::Never(&[has(".weak"), any(&[".relaxed", ".acquire", ".release"])], "a weak operation has no ordering");
 
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));
 const B: OperandSpec = src("b", OpTy::Vec(".type", 0));

@@ -44,8 +44,10 @@ pub const DIM_ONE: Rule = Rule::Never(
     "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
 );
 /// What `.override::global_dim_stride` is not for.
-pub const STRIDES: Rule =
-    Rule::Never(&[has(".override::global_dim_stride"), has(".1d")], "a `.1d` tensor has no strides: `.override::global_dim`");
+pub const STRIDES: Rule = Rule::Never(
+    &[has(".override::global_dim_stride"), has(".1d")],
+    "a `.1d` tensor has no strides: `.override::global_dim`",
+);
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES];
 
 /// Targets of the modes that came with `sm_100`.

@@ -174,8 +174,15 @@ impl Parser<'_> {
                     var.vector.replace((n, span)).map(|v| v.1)
                 }
                 "attribute" => {
-                    let a = self.attribute()?;
-                    var.attribute.replace(a).map(|a| a.span)
+                    let mut a = self.attribute()?;
+                    // Several are one with a list.
+                    if let Some(first) = var.attribute.take() {
+                        let inner = a.text.trim_start_matches(".attribute(");
+                        a.text = format!("{}, {inner}", first.text.strip_suffix(')').unwrap_or(&first.text));
+                        a.span = first.span.to(a.span);
+                    }
+                    var.attribute = Some(a);
+                    None
                 }
                 "ptr" => {
                     let p = self.ptr()?;
@@ -217,7 +224,7 @@ impl Parser<'_> {
         Ok((value, start.to(span)))
     }
 
-    /// `.ptr{.space}{.align N}` (PTX ISA 7.1.1.1)
+    /// `.ptr{.space}{.align N}` (PTX ISA 5.1.6.3)
     fn ptr(&mut self) -> Res<Ptr> {
         let start = self.dot_word()?.span;
         let mut ptr = Ptr { space: None, align: None, span: start };
@@ -231,7 +238,7 @@ impl Parser<'_> {
         Ok(ptr)
     }
 
-    /// `.attribute(...)`, kept as text (PTX ISA 5.4.9).
+    /// `.attribute(...)`, kept as text (PTX ISA 5.4.8).
     pub(super) fn attribute(&mut self) -> Res<Word> {
         let span = self.dot_word()?.span;
         let open = self.expect('(')?;

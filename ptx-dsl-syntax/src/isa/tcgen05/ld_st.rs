@@ -6,15 +6,20 @@ use super::*;
 const REGISTERS: OpTy = OpTy::Many(
     Ty::B32,
     &[
-        (".x2", 2), (".x4", 4), (".x8", 8), (".x16", 16), (".x32", 32), (".x64", 64), (".x128", 128),
-        (".16x128b", 2), (".16x256b", 4),
+        (".x2", 2),
+        (".x4", 4),
+        (".x8", 8),
+        (".x16", 16),
+        (".x32", 32),
+        (".x64", 64),
+        (".x128", 128),
+        (".16x128b", 2),
+        (".16x256b", 4),
     ],
 );
 /// `.sp::2:4` keeps two of four values, and two bits of metadata for each of them.
-const KEPT: OpTy = OpTy::Many(
-    Ty::B32,
-    &[(".x4", 2), (".x8", 4), (".x16", 8), (".x32", 16), (".x64", 32), (".x128", 64)],
-);
+const KEPT: OpTy =
+    OpTy::Many(Ty::B32, &[(".x4", 2), (".x8", 4), (".x16", 8), (".x32", 16), (".x64", 32), (".x128", 64)]);
 const METADATA: OpTy = OpTy::Many(Ty::B32, &[(".x64", 2), (".x128", 4)]);
 
 const ADDRESS: OperandSpec = tmem("taddr");
@@ -38,7 +43,7 @@ pub const LIST: &[Instr] = &[
              .num = { .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128 }
              .pack = { .pack::16b }",
         )
-        .operands(&[dst("r", REGISTERS).or_sink(), ADDRESS, SPLIT])
+        .operands(&[dst("r", REGISTERS), ADDRESS, SPLIT])
         .rules(RULES)
         .host(LD),
     instr("tcgen05.ld").section("9.7.16.8.3").since(NEW).requires(SM_107A)
@@ -61,7 +66,7 @@ pub const LIST: &[Instr] = &[
              .redOp = { .min, .max }
              .type = { .u32, .s32 }",
         )
-        .operands(&[dst("r", REGISTERS).or_sink(), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
+        .operands(&[dst("r", REGISTERS), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
         .host(LD_RED),
     instr("tcgen05.ld.red").section("9.7.16.8.3").since(NEW).requires(SM_107A)
         .syntax(

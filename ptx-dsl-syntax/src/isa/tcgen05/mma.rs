@@ -63,8 +63,7 @@ const BLOCK_RULES: &[Rule] = &[
         "`.kind::mxf4nvf4` needs `.scale_vec::2X`, `.scale_vec::4X`, `.block16` or `.block32`",
     ),
 ];
-const ONE_CTA: Rule =
-    Rule::Never(&[has(".cta_group::2")], "the weight-stationary form is for `.cta_group::1` only");
+const ONE_CTA: Rule = Rule::Never(&[has(".cta_group::2")], "the weight-stationary form is for `.cta_group::1` only");
 
 /// The sets of a syntax block.
 macro_rules! block {
