@@ -120,6 +120,8 @@ pub struct Declarator {
     pub init: Option<Init>,
     /// The tokens of the Rust type after `name:` (macro only; text has none).
     pub rust_type: Option<Span>,
+    /// The Rust type is a shared reference: `&[T]`, not `&mut [T]`.
+    pub read_only: bool,
 }
 
 /// An initialiser.

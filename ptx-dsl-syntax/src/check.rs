@@ -129,6 +129,8 @@ struct Checker {
     shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
+    /// A statement of it is broken and left out.
+    dropped: bool,
     /// Variables that are only declared, with `.extern`.
     externals: HashSet<hir::VarId>,
     /// Functions by name.
@@ -166,6 +168,7 @@ impl Checker {
             shared_here: 0,
             fun: None,
             externals: HashSet::new(),
+            dropped: false,
             declared: HashMap::new(),
         }
     }

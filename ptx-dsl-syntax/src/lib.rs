@@ -6,6 +6,7 @@ pub mod ast;
 pub mod check;
 pub mod diag;
 mod errors;
+mod flow;
 pub mod hir;
 pub mod isa;
 pub mod levels;
@@ -47,6 +48,10 @@ pub fn compile(tokens: &[Token]) -> Compiled {
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
     if diagnostics.iter().any(|d| matches!(d.code, 130 | 131)) {
         compiled.diagnostics.retain(|d| !matches!(d.code, 304 | 305));
+    }
+    // The parser leaves out what it cannot read: how the rest flows says nothing then.
+    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error) {
+        compiled.diagnostics.retain(|d| !(600..700).contains(&d.code));
     }
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));

@@ -6,6 +6,7 @@ use super::directive::Attributed;
 use super::names::{Scope, Signature, Sym};
 use super::{Checker, Declared};
 use crate::ast;
+use crate::diag::Severity;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use crate::isa::Ptx;
@@ -52,6 +53,7 @@ impl Checker {
             span: f.name.span,
         });
         self.shared_here = 0;
+        self.dropped = false;
         let before = self.diags.len();
         self.scopes.push(Scope::default());
         if f.entry
@@ -105,6 +107,11 @@ impl Checker {
             self.block(body);
         }
         self.undeclared_once(before);
+        // What a statement that is broken would have done is not known.
+        let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
+        if let (false, Some(fun)) = (errors || self.dropped, &self.fun) {
+            self.diags.extend(crate::flow::check(&self.out, fun));
+        }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {
             fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
@@ -158,6 +165,7 @@ impl Checker {
                     array: shape.array,
                     ptr,
                     rust_type: name.rust_type,
+                    read_only: name.read_only,
                     span: name.name.span,
                 });
             }
@@ -212,7 +220,9 @@ impl Checker {
                     }
                 }
                 ast::Stmt::Instr(i) => {
-                    if let Some(typed) = self.instr(i) {
+                    let typed = self.instr(i);
+                    self.dropped |= typed.is_none();
+                    if let Some(typed) = typed {
                         if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {
                             *slot = Some(typed.spelling.clone());
                         }

@@ -34,6 +34,11 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     (got, want, full)
 }
 
+/// Snippets read registers that nothing wrote, which is a warning.
+fn errors(found: &[Diagnostic]) -> Vec<Diagnostic> {
+    found.iter().filter(|d| d.severity == Severity::Error).cloned().collect()
+}
+
 #[track_caller]
 fn case(text: &str) {
     let (got, want, full) = verdicts(text);
@@ -371,14 +376,14 @@ fn order_of_qualifiers() {
         let text = kernel(&body);
         let (lexed, _) = lex(&text);
         let compiled = crate::compile(&lexed.tokens);
-        assert_eq!(compiled.diagnostics, vec![], "{canonical}");
+        assert_eq!(errors(&compiled.diagnostics), vec![], "{canonical}");
         for spelling in &compiled.hir.spelling {
             assert_eq!(spelling.as_deref(), Some(canonical.as_str()));
         }
         // What is printed checks and prints the same again.
         let (again, _) = lex(&compiled.ptx);
         let second = crate::compile(&again.tokens);
-        assert_eq!((second.diagnostics, second.ptx), (vec![], compiled.ptx));
+        assert_eq!((errors(&second.diagnostics), second.ptx), (vec![], compiled.ptx));
     }
 }
 
@@ -393,7 +398,7 @@ fn fast_enough() {
     let start = std::time::Instant::now();
     let (_, diags) = check(&ast, &Options::default());
     let took = start.elapsed();
-    assert_eq!(diags, vec![]);
+    assert_eq!(errors(&diags), vec![]);
     println!("200 instructions: {took:?}");
     assert!(took.as_millis() < 200, "{took:?}");
 }
@@ -491,7 +496,7 @@ fn unified_addresses() {
     let text = kernel("ld.weak.global.b32 %r1, [%rd1].unified;");
     let (lexed, _) = lex(&text);
     let compiled = crate::compile(&lexed.tokens);
-    assert_eq!(compiled.diagnostics, vec![]);
+    assert_eq!(errors(&compiled.diagnostics), vec![]);
     assert!(compiled.ptx.contains("ld.weak.global.b32 %r1, [%rd1].unified;"), "{}", compiled.ptx);
 }
 

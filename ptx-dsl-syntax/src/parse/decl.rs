@@ -91,7 +91,14 @@ impl Parser<'_> {
         for token in &self.tokens[broken..self.pos] {
             if let Tok::Word(text) = &token.kind {
                 let name = Word { text: text.clone(), span: token.span() };
-                var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None });
+                var.names.push(Declarator {
+                    name,
+                    range: None,
+                    dims: Vec::new(),
+                    init: None,
+                    rust_type: None,
+                    read_only: false,
+                });
             }
         }
     }
@@ -106,9 +113,14 @@ impl Parser<'_> {
         self.declarator(&mut var.names)?;
         if self.is(':') && !self.is_path(0) {
             self.bump();
+            let start = self.pos;
             let ty = self.rust_type()?;
+            let mut head = self.tokens[start..self.pos].iter().take_while(|t| t.kind != Tok::Punct('['));
+            let shared = head.next().is_some_and(|t| t.kind == Tok::Punct('&'))
+                && !head.any(|t| matches!(&t.kind, Tok::Word(w) if w == "mut"));
             if let Some(declarator) = var.names.last_mut() {
                 declarator.rust_type = Some(ty);
+                declarator.read_only = shared;
             }
         }
         var.span = start.to(self.before());
@@ -264,7 +276,7 @@ impl Parser<'_> {
     /// `name`, `%r<100>`, `a[4][]`, `x = ...`
     fn declarator(&mut self, names: &mut Vec<Declarator>) -> Res<()> {
         let name = self.name("a name")?;
-        let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None };
+        let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None, read_only: false };
         let result = self.declarator_tail(&mut out);
         // The name counts even where what follows it is broken.
         names.push(out);
