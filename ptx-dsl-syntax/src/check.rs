@@ -22,6 +22,7 @@ mod instr;
 mod names;
 mod operand;
 mod select;
+mod texture;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -112,6 +113,8 @@ struct Checker {
     version: Ptx,
     target: Option<&'static Target>,
     target_name: String,
+    /// `texmode_independent`: samplers apart from textures.
+    independent: bool,
     scopes: Vec<Scope>,
     table: Table,
     /// End of the static shared memory, of local memory, of the images.
@@ -135,6 +138,7 @@ impl Checker {
             version: Ptx(u32::MAX, 0),
             target: None,
             target_name: String::new(),
+            independent: false,
             scopes: vec![Scope::default()],
             table: Table::default(),
             shared_end: 0,
@@ -167,6 +171,7 @@ impl Checker {
         let mut seen = false;
         for word in &module.target {
             if target::option(&word.text).is_some() {
+                self.independent |= word.text == "texmode_independent";
                 continue;
             }
             seen = true;

@@ -35,8 +35,11 @@ pub mod mixed;
 pub mod movement;
 pub mod prefetch;
 pub mod sreg;
+pub mod surface;
 pub mod syntax;
 pub mod target;
+pub mod texture;
+pub mod video;
 pub mod warp;
 
 /// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
@@ -213,6 +216,10 @@ pub enum OpTy {
     Vec(&'static str, u32),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
+    /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
+    Coords(&'static str),
+    /// Offsets and gradients of a texture: a value of this type for each axis of the geometry.
+    PerAxis(Ty),
     /// Not a value.
     None,
 }
@@ -389,12 +396,15 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("prefetch", prefetch::LIST),
     ("address", address::LIST),
     ("atom", atom::LIST),
+    ("texture", texture::LIST),
+    ("surface", surface::LIST),
     ("fence", fence::LIST),
     ("bar", bar::LIST),
     ("mbarrier", mbarrier::LIST),
     ("clusterlaunchcontrol", clusterlaunchcontrol::LIST),
     ("warp", warp::LIST),
     ("control", control::LIST),
+    ("video", video::LIST),
     ("misc", misc::LIST),
 ];
 

@@ -108,7 +108,7 @@ impl<'a> Attempt<'a> {
                 let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
                 (ty, if n == 0 { self.vec() } else { n })
             }
-            OpTy::None => (None, 0),
+            OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
         }
     }
 }
@@ -273,6 +273,11 @@ impl Checker {
             (Shape::Addr(parts), OperandKind::Address(given_parts)) => {
                 at.addresses += 1;
                 if parts.len() <= 1 && given_parts.len() <= 1 {
+                    if let (Some(part), Some(g)) = (parts.first(), given_parts.first())
+                        && spec.is_some_and(|s| s.role == Role::Src)
+                    {
+                        return self.operand(at, part, spec, g);
+                    }
                     return match given_parts.first() {
                         Some(g) => self.address(at, spec, g),
                         None => {
@@ -313,7 +318,10 @@ impl Checker {
             }
             (Shape::Pair(second, _), OperandKind::Pair(a, b)) => {
                 let ty = at.ty(spec).0;
-                let first = self.value(at, form.name, spec, ty, a);
+                let first = match spec.map(|s| s.ty) {
+                    Some(OpTy::Vec(..)) => self.vector_or_value(at, form, spec, a),
+                    _ => self.value(at, form.name, spec, ty, a),
+                };
                 let spec2 = at.spec(second);
                 let ty2 = spec2.map_or(Some(Ty::Pred), |_| at.ty(spec2).0);
                 let second = match &b.kind {
@@ -342,6 +350,9 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
+        if let Some(s) = spec.filter(|s| matches!(s.ty, OpTy::Coords(_) | OpTy::PerAxis(_))) {
+            return self.per_geometry(at, form.name, s, given);
+        }
         let (ty, count) = at.ty(spec);
         if let OperandKind::Vector(elements) = &given.kind {
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {

@@ -112,7 +112,8 @@ impl Checker {
             other => {
                 self.report(errors::variable(
                     decl.space.span,
-                    &format!("variables in `{other}` are not supported yet"),
+                    // `.tex` of PTX ISA 1.0 to 1.4 (PTX ISA 5.1.8).
+                    &format!("`{other}` is gone since PTX ISA 1.5: declare `.global .texref`"),
                 ));
                 self.define(&name.name.text, name.name.span, Sym::Broken);
                 return None;
@@ -122,6 +123,9 @@ impl Checker {
             self.report(errors::variable(decl.ty.span, "predicates live in registers only"));
             self.define(&name.name.text, name.name.span, Sym::Broken);
             return None;
+        }
+        if shape.ty.class() == Class::Opaque {
+            self.opaque_variable(decl, shape.ty, space, params.is_some());
         }
         let external = decl.linkage.iter().any(|w| w.text == ".extern");
         let dynamic = shape.unsized_ && name.init.is_none();
@@ -296,6 +300,8 @@ impl Checker {
 fn flatten<'a>(init: &'a ast::Init, depth: u32, out: &mut Vec<&'a ast::Expr>) {
     match init {
         ast::Init::Value(e) => out.push(e),
+        // Of opaque variables only, which have no bytes.
+        ast::Init::Field(..) => {}
         ast::Init::List(list, _) if depth < 64 => list.iter().for_each(|i| flatten(i, depth + 1, out)),
         ast::Init::List(..) => {}
     }

@@ -298,6 +298,11 @@ impl Parser<'_> {
     }
 
     fn init(&mut self) -> Res<Init> {
+        if self.word_at(0).is_some() && self.is_at(1, '=') && !self.is_at(2, '=') {
+            let field = self.name("a field")?;
+            self.bump();
+            return Ok(Init::Field(field, Box::new(Init::Value(self.constant()?))));
+        }
         if !self.is('{') {
             return Ok(Init::Value(self.constant()?));
         }
