@@ -22,9 +22,9 @@ mod instr;
 mod names;
 mod operand;
 mod select;
-mod texture;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod value;
 mod vars;
 

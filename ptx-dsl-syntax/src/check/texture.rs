@@ -150,7 +150,11 @@ impl Checker {
             let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
             errors.push(errors::custom(span, text, entry.section));
         }
-        if entry.opcode == "txq" && typed.has(".force_unnormalized_coords") && !self.independent {
+        if entry.opcode == "txq"
+            && typed.has(".force_unnormalized_coords")
+            && !self.independent
+            && !matches!(parts.first(), Some(Operand::Reg(..)))
+        {
             let text = "`.force_unnormalized_coords` is asked of a sampler, which needs `texmode_independent`";
             errors.push(errors::custom(opcode_span, text, entry.section));
         }
@@ -166,8 +170,9 @@ impl Checker {
             errors.push(d);
         }
         if matches!(parts.first(), Some(Operand::Reg(..)))
-            && let Some(d) =
-                self.gate(span, &format!("`{}` through a register", entry.opcode), ptx(3, 1), sm(20), entry.section)
+            && let what = format!("`{}` through a register", entry.opcode)
+            && let since = if self.independent && typed.family == "texture" { ptx(4, 3) } else { ptx(3, 1) }
+            && let Some(d) = self.gate(span, &what, since, sm(20), entry.section)
         {
             errors.push(d);
         }

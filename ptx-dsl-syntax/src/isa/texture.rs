@@ -35,8 +35,10 @@ const DEPTH: Gate = newer(&[operand("f")], ptx(4, 3), 30);
 const HALF: Gate = newer(&[any(&[".f16", ".f16x2"])], ptx(4, 2), 53);
 const SAMPLES: Gate = newer(&[any(MULTI_SAMPLE)], ptx(3, 2), 30);
 
-const DEPTH_3D: Rule =
-    Rule::Never(&[operand("f"), has(".3d")], "a depth comparison takes `.1d`, `.2d`, `.a1d`, `.a2d`, `.cube` and `.acube`");
+const DEPTH_3D: Rule = Rule::Never(
+    &[operand("f"), has(".3d")],
+    "a depth comparison takes `.1d`, `.2d`, `.a1d`, `.a2d`, `.cube` and `.acube`",
+);
 const DEPTH_SAMPLES: Rule =
     Rule::Never(&[operand("f"), any(MULTI_SAMPLE)], "multi-sample textures have no depth comparison");
 const OFFSET_CUBE: Rule = Rule::Never(&[operand("e"), any(CUBES)], "cubemaps take no offset");

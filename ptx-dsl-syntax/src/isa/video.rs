@@ -38,7 +38,8 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
         return Some(("a selector of the destination and a second operation exclude each other".into(), Some(0)));
     }
     let merged = i.operand("c").is_some();
-    (!merged).then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
+    (!merged)
+        .then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
 }
 
 /// `.po` adds one, which negation needs too.
@@ -55,10 +56,15 @@ const LANES: &[OperandSpec] =
 
 macro_rules! scalar {
     ($op:literal) => {
-        instr($op).section("9.7.18.1.1").since(ptx(2, 0)).requires(sm(20))
+        instr($op)
+            .section("9.7.18.1.1")
+            .since(ptx(2, 0))
+            .requires(sm(20))
             .syntax(concat!(
-                $op, ".dtype.atype.btype{.sat} d, a, b{, c};\n",
-                $op, ".dtype.atype.btype{.sat}.op2 d, a, b, c;
+                $op,
+                ".dtype.atype.btype{.sat} d, a, b{, c};\n",
+                $op,
+                ".dtype.atype.btype{.sat}.op2 d, a, b, c;
                  .dtype = { .u32, .s32 }
                  .atype = { .u32, .s32 }
                  .btype = { .u32, .s32 }
@@ -70,10 +76,15 @@ macro_rules! scalar {
 }
 macro_rules! shift {
     ($op:literal) => {
-        instr($op).section("9.7.18.1.2").since(ptx(2, 0)).requires(sm(20))
+        instr($op)
+            .section("9.7.18.1.2")
+            .since(ptx(2, 0))
+            .requires(sm(20))
             .syntax(concat!(
-                $op, ".dtype.atype.u32{.sat}.mode d, a, b{, c};\n",
-                $op, ".dtype.atype.u32{.sat}.mode.op2 d, a, b, c;
+                $op,
+                ".dtype.atype.u32{.sat}.mode d, a, b{, c};\n",
+                $op,
+                ".dtype.atype.u32{.sat}.mode.op2 d, a, b, c;
                  .dtype = { .u32, .s32 }
                  .atype = { .u32, .s32 }
                  .mode = { .clamp, .wrap }
@@ -85,10 +96,15 @@ macro_rules! shift {
 }
 macro_rules! lanes {
     ($op:literal, $section:literal) => {
-        instr($op).section($section).since(ptx(3, 0)).requires(sm(30))
+        instr($op)
+            .section($section)
+            .since(ptx(3, 0))
+            .requires(sm(30))
             .syntax(concat!(
-                $op, ".dtype.atype.btype{.sat} d, a, b, c;\n",
-                $op, ".dtype.atype.btype.add d, a, b, c;
+                $op,
+                ".dtype.atype.btype{.sat} d, a, b, c;\n",
+                $op,
+                ".dtype.atype.btype.add d, a, b, c;
                  .dtype = { .u32, .s32 }
                  .atype = { .u32, .s32 }
                  .btype = { .u32, .s32 }"
@@ -98,9 +114,13 @@ macro_rules! lanes {
 }
 macro_rules! compare {
     ($op:literal, $section:literal) => {
-        instr($op).section($section).since(ptx(3, 0)).requires(sm(30))
+        instr($op)
+            .section($section)
+            .since(ptx(3, 0))
+            .requires(sm(30))
             .syntax(concat!(
-                $op, ".atype.btype.cmp{.add} d, a, b, c;
+                $op,
+                ".atype.btype.cmp{.add} d, a, b, c;
                  .atype = { .u32, .s32 }
                  .btype = { .u32, .s32 }
                  .cmp = { .eq, .ne, .lt, .le, .gt, .ge }"
