@@ -8,6 +8,7 @@ mod files;
 mod launch;
 mod mbarrier_new;
 mod memory;
+mod mixed;
 mod recursion;
 mod sync;
 mod warp;

@@ -176,6 +176,11 @@ pub enum FaultKind {
         /// label of the region that ran
         region: String,
     },
+    /// Something that PTX has and the host does not yet.
+    NotYet {
+        /// the qualifier, field or type
+        what: String,
+    },
     /// The emitted code and the machine disagree; a bug of ptx-dsl.
     Internal(String),
 }
@@ -212,7 +217,7 @@ impl FaultKind {
             IssueGranularity { .. } => "9.7.16.5",
             Trap => "9.7.19.4",
             Undefined { section, .. } => section,
-            Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | Internal(_) => "",
+            Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
         }
     }
 
@@ -246,7 +251,9 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
-            TensorMemory { .. } => "allocate the columns with `tcgen05.alloc`, and stay inside of them",
+            TensorMemory { .. } => {
+                "stay inside of columns that `tcgen05.alloc` has given, and `tcgen05.dealloc` them, all together, before the CTA ends"
+            }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             IssueGranularity { .. } => {
                 "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
@@ -254,7 +261,7 @@ impl FaultKind {
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
-            Trap | Deadlock { .. } | Cancelled { .. } | Internal(_) => "",
+            Trap | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
         }
     }
 }
@@ -310,6 +317,7 @@ impl fmt::Display for FaultKind {
             Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
             StepLimit { turns, region } => write!(f, "no end after {turns} steps, last in the loop at `{region}`"),
             Cancelled { region } => write!(f, "cancelled, last at `{region}`"),
+            NotYet { what } => write!(f, "the host does not run {what} yet"),
             Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
         }
     }
@@ -354,6 +362,8 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// How to see it again, if the schedule matters: a seed.
     pub replay: Option<String>,
+    /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
+    pub schedule: Vec<u32>,
 }
 
 impl Fault {

@@ -1,5 +1,10 @@
 //! The host: which scheduler, which monitor, how many clusters at a time.
 
+mod explore;
+
+pub use explore::Explore;
+
+use std::fmt;
 use std::marker::PhantomData;
 
 use crate::monitor::{Checked, Monitor, Off};
@@ -13,12 +18,26 @@ enum Schedule {
 }
 
 /// Runs kernels on this machine's processor.
-#[derive(Debug, Clone)]
 pub struct Host<M = Off> {
     schedule: Schedule,
     record: bool,
     resident: usize,
     monitor: PhantomData<fn() -> M>,
+}
+
+// derived, these would ask the same of the monitor, of which there is none here
+
+impl<M> Clone for Host<M> {
+    fn clone(&self) -> Self {
+        Host { schedule: self.schedule.clone(), ..*self }
+    }
+}
+
+impl<M> fmt::Debug for Host<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Host { schedule, record, resident, monitor: _ } = self;
+        f.debug_struct("Host").field("schedule", schedule).field("record", record).field("resident", resident).finish()
+    }
 }
 
 impl Host {
@@ -45,7 +64,8 @@ impl<M: Monitor> Host<M> {
         Host { schedule: Schedule::RoundRobin, record: false, resident: 16, monitor: PhantomData }
     }
 
-    /// Pseudo-random scheduling from this seed instead of round-robin.
+    /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
+    /// wait or not.
     pub fn seed(mut self, seed: u64) -> Self {
         self.schedule = Schedule::Seed(seed);
         self

@@ -59,6 +59,18 @@ pub enum Wait {
         /// region where all have to be, if that matters
         pc: Option<Pc>,
     },
+    /// All live lanes of the own warp, for an instruction that the whole warp executes together.
+    WholeWarp {
+        /// region where all have to be
+        pc: Pc,
+    },
+    /// An operation of the allocator of Tensor Memory.
+    TensorMemory {
+        /// with `.cta_group::2`
+        pair: bool,
+        /// which one
+        ticket: u32,
+    },
 }
 
 /// What a launch has to know of a kernel.

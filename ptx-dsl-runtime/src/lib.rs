@@ -18,7 +18,7 @@ pub mod sync;
 
 pub use emitted::*;
 pub use fault::{Fault, FaultKind};
-pub use host::{Host, Report};
+pub use host::{Explore, Host, Report};
 pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
 pub use lanes::lanes;
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, launch};

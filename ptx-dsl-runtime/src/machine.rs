@@ -6,16 +6,20 @@
 mod agent;
 mod cluster;
 mod ctx;
+mod cycle;
 mod driver;
 mod memory;
 mod report;
+mod span;
 mod sync;
 pub mod tensor;
 #[cfg(test)]
 mod tests;
+mod tmem;
 
 pub use ctx::Ctx;
 pub(crate) use driver::drive;
+pub(crate) use span::Pattern;
 
 use crate::fault::Fault;
 use crate::host::{Host, Report};
@@ -83,6 +87,7 @@ pub(crate) fn run<K: Kernel, M: Monitor>(
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {
             fault.replay = host.replay_hint();
+            fault.schedule = x.decisions();
             Err(fault)
         }
     }

@@ -121,7 +121,7 @@ pub mod q {
         L1_evict_unchanged ".L1::evict_unchanged", L1_no_allocate ".L1::no_allocate", L2 ".L2", L2_128B ".L2::128B",
         L2_256B ".L2::256B", L2_64B ".L2::64B", L2_cache_hint ".L2::cache_hint", L2_evict_first ".L2::evict_first",
         L2_evict_last ".L2::evict_last", L2_evict_normal ".L2::evict_normal",
-        L2_evict_unchanged ".L2::evict_unchanged", NaN ".NaN", a1d ".a1d", a2d ".a2d", a2dms ".a2dms", abs ".abs",
+        L2_evict_unchanged ".L2::evict_unchanged", NaN ".NaN", a1d ".a1d", a2d ".a2d", a2dms ".a2dms", a_tmem ".a_tmem", abs ".abs",
         acc_f16 ".acc::f16", acc_f32 ".acc::f32", acq_rel ".acq_rel", acquire ".acquire", acube ".acube", add ".add",
         addr_mode_0 ".addr_mode_0", alias ".alias", aligned ".aligned", all ".all", alloc ".alloc", and ".and",
         any ".any", approx ".approx", array_size ".array_size", arrive ".arrive", arrive_drop ".arrive_drop",

@@ -3,3 +3,4 @@
 pub mod barrier;
 pub mod cluster;
 pub mod mbarrier;
+pub mod tensor_memory;

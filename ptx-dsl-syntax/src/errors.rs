@@ -428,6 +428,22 @@ pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
         .note("the elements of a vector have the same size (PTX ISA 6.4.3)")
 }
 
+/// `by`: the qualifiers that give the number.
+pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[&str], sec: &str) -> Diagnostic {
+    let plural = |n: usize| if n == 1 { "1 register".to_string() } else { format!("{n} registers") };
+    let have = if have == 0 { "it is no vector".to_string() } else { format!("{} given", have) };
+    let d = error(414, span, format!("operand `{operand}` takes {} in `{{ }}`, {have}", plural(want as usize)));
+    let why = if by.is_empty() { "the smallest count".to_string() } else { format!("`{}`", by.join("` and `")) };
+    section(d, &format!("that is what {why} asks for"), sec)
+        .help(format!("write a vector of {}", plural(want as usize)))
+}
+
+pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
+    error(414, span, "this vector mixes floating-point and integer registers")
+        .note("the elements of a vector have the same type, and `.b32` goes with each (PTX ISA 6.4.3)")
+        .help("use `.b32` registers")
+}
+
 pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
     error(414, span, "the elements of this vector together do not have the width of the type")
         .note("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)")
@@ -455,6 +471,18 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
         format!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()),
     )
     .note("see PTX ISA 6.4.1")
+}
+
+pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
+    error(416, span, format!("`{name}` is a `.{}` register, and an address in Tensor Memory has 32 bits", ty.name()))
+        .note("it is a lane in the upper and a column in the lower half (PTX ISA 9.7.16.1.1)")
+        .help("use the `.b32` register that holds what `tcgen05.alloc` wrote")
+}
+
+pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
+    error(416, span, format!("`{name}` is a variable, and an address in Tensor Memory is needed here"))
+        .note("no variable lives in Tensor Memory (PTX ISA 9.7.16.1)")
+        .help("load what `tcgen05.alloc` wrote into a `.b32` register, and write `[reg]`")
 }
 
 pub(crate) fn bad_address(span: Span) -> Diagnostic {

@@ -38,6 +38,7 @@ pub mod sreg;
 pub mod surface;
 pub mod syntax;
 pub mod target;
+pub mod tcgen05;
 pub mod texture;
 pub mod video;
 pub mod warp;
@@ -214,6 +215,9 @@ pub enum OpTy {
     Wide(&'static str),
     /// A vector of `n` values of the slot's type, where n is what `.vec` says (1 without), or this fixed number.
     Vec(&'static str, u32),
+    /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
+    /// (`.16x128b` with `.x4` is 2 times 4).
+    Many(Ty, &'static [(&'static str, u32)]),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
     /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
@@ -405,6 +409,11 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("warp", warp::LIST),
     ("control", control::LIST),
     ("video", video::LIST),
+    ("tcgen05", tcgen05::alloc::LIST),
+    ("tcgen05", tcgen05::ld_st::LIST),
+    ("tcgen05", tcgen05::cp::LIST),
+    ("tcgen05", tcgen05::mma::LIST),
+    ("tcgen05", tcgen05::commit::LIST),
     ("misc", misc::LIST),
 ];
 

@@ -61,6 +61,13 @@ pub fn fma(q: Q, s: [u64; 3]) -> [u64; 1] {
     [basic(q, Op::Fma, s, false)]
 }
 
+/// `clmad`: the product without carries, low or high half, with `c` added without carries.
+#[inline(always)]
+pub fn clmad(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
+    let product = (0..64).filter(|i| b >> i & 1 != 0).fold(0, |sum, i| sum ^ (a as u128) << i);
+    [c ^ if q.has(q::hi) { (product >> 64) as u64 } else { product as u64 }]
+}
+
 /// `mul24`
 #[inline(always)]
 pub fn mul24(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {

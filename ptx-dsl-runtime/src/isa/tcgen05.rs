@@ -9,3 +9,6 @@ pub mod layout;
 pub mod ld_st;
 pub mod mma;
 pub mod shift;
+
+pub use alloc::*;
+pub use ld_st::*;

@@ -217,7 +217,7 @@ pub fn match_<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// The reduction of 32-bit values.
-fn reduce(q: Q, values: impl Iterator<Item = u32>) -> u32 {
+pub(super) fn reduce(q: Q, values: impl Iterator<Item = u32>) -> u32 {
     if q.ty[0] == Ty::F32 {
         return reduce_f32(q, values);
     }

@@ -1,134 +1,143 @@
-//! The async agent of cluster launch control (PTX ISA 9.7.13.17): responses that arrive later.
+//! Asynchronous agents: what an instruction starts and what is done later, at a time the scheduler chooses.
+//!
+//! Responses of cluster launch control, operations of the tensor cores, and the arrivals of `tcgen05.commit`. Each has a time
+//! at which it is due. What has to come after something else is due no earlier than that and stands behind it in the list,
+//! so delivering by time, and by place where times are equal, keeps every order the manual promises and no other.
 
-use crate::fault::{Fault, FaultKind};
-use crate::isa::clusterlaunchcontrol::encode;
+mod clc;
+mod tensor;
+
+use crate::fault::Fault;
 use crate::machine::Ctx;
-use crate::mem;
-use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor};
+use crate::monitor::Monitor;
 use crate::schedule::Choice;
-use crate::sync::mbarrier;
 
-/// Regions the machine runs at most before a response arrives.
+/// Regions the machine runs at most before something asynchronous is done.
 const LATEST: u64 = 1024;
 
-/// A response under way.
+/// Something under way.
 #[derive(Debug)]
-pub(crate) struct Response {
-    pub slot: usize,
+pub(crate) struct Agent {
+    slot: usize,
     due: u64,
-    words: [u64; 2],
-    to: Vec<(u32, u32)>,
-    mbarriers: Vec<(u32, u32)>,
-    /// who asked, for reports
+    work: Work,
+    /// who asked
     site: u32,
     cta: u32,
     warp: u32,
     lane: u32,
 }
 
+#[derive(Debug)]
+enum Work {
+    Response(clc::Response),
+    Operation(tensor::Operation),
+    Commit(tensor::Commit),
+}
+
+/// All that is under way, in the order of issue.
+#[derive(Debug, Default)]
+pub(crate) struct Agents {
+    list: Vec<Agent>,
+    /// When the next one is due.
+    next: u64,
+    fences: tensor::Fences,
+}
+
+impl Agents {
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Is something of this cluster under way?
+    pub(crate) fn any(&self, slot: usize) -> bool {
+        self.list.iter().any(|a| a.slot == slot)
+    }
+
+    fn first(&self, wanted: impl Fn(&Agent) -> bool) -> Option<usize> {
+        let wanted = self.list.iter().enumerate().filter(|(_, a)| wanted(a));
+        wanted.min_by_key(|(_, a)| a.due).map(|(i, _)| i)
+    }
+}
+
 impl<M: Monitor> Ctx<'_, M> {
-    /// Cancels the next pending cluster, if there is one. The response (16 bytes at each of `to`, `complete_tx` of 16 at each
-    /// of `mbarriers`; CTA rank and offset) arrives later. At once it is only decided which cluster it is, so that each is
-    /// given out once.
-    pub fn try_cancel(&mut self, to: Vec<(u32, u32)>, mbarriers: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
-        let lane = self.mask.trailing_zeros().min(31);
-        for &(rank, offset) in &to {
-            if self.clusters[self.slot].ctas.get(rank as usize).is_some_and(|c| c.exited) {
-                return Err(self.fault(FaultKind::MulticastExitedCta { rank }, lane));
-            }
-            let size = self.window(rank).map_err(|kind| self.fault(kind, lane))?.len() as u64;
-            let addr = offset as u64;
-            if offset % 16 != 0 {
-                return Err(self.fault(FaultKind::Misaligned { addr, align: 16 }, lane));
-            }
-            if addr + 16 > size {
-                return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size }, lane));
-            }
-        }
-        let cancelled = (self.next_cluster < self.all_clusters).then(|| {
-            let id = self.cluster_of(self.next_cluster);
-            self.next_cluster += 1;
-            self.report.clusters_cancelled += 1;
-            // the id of its first CTA
-            std::array::from_fn(|i| id[i] * self.cluster[i])
-        });
-        let due = self.turns + (LATEST >> (2 * self.choose(Choice::Delay, 6)));
-        let (site, cta, warp) = (self.site, self.cur.cta, self.warp);
-        let words = encode(cancelled);
-        self.responses.push(Response { slot: self.slot, due, words, to, mbarriers, site, cta, warp, lane });
+    /// Puts something under way for a thread of the current warp, done not before `after`.
+    fn send(&mut self, lane: u32, after: u64, work: Work) {
+        let due = after.max(self.turns + (LATEST >> (2 * self.choose(Choice::Delay, 6))));
+        let (slot, site, cta, warp) = (self.slot, self.site, self.cur.cta, self.warp);
+        self.agents.next = if self.agents.is_empty() { due } else { self.agents.next.min(due) };
+        self.agents.list.push(Agent { slot, due, work, site, cta, warp, lane });
         self.progress += 1;
         self.leave = true;
-        self.rotate = true;
-        Ok(())
     }
 
-    /// Has the CTA observed a response of failure? Another `try_cancel` is then undefined behaviour.
-    pub fn clc_observed_failure(&self) -> bool {
-        self.cta().clc_failed
-    }
-
-    /// The CTA has observed a response of failure.
-    pub fn set_clc_observed_failure(&mut self) {
-        self.cta_mut().clc_failed = true;
-    }
-
-    /// `%clusterid` of the `n`-th cluster of the grid.
-    pub(crate) fn cluster_of(&self, n: u64) -> [u32; 3] {
-        let [x, y, _] = self.nclusterid().map(u64::from);
-        [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32]
-    }
-
-    /// Responses whose time has come.
+    /// What is due by now.
     pub(crate) fn deliver_due(&mut self) -> Result<(), Box<Fault>> {
-        while let Some(i) = self.responses.iter().position(|r| r.due <= self.turns) {
+        let now = self.turns;
+        while self.agents.next <= now
+            && let Some(i) = self.agents.first(|_| true)
+        {
             self.deliver(i)?;
         }
         Ok(())
     }
 
-    /// One response of this cluster, whatever its time. False if there is none.
-    pub(crate) fn deliver_to(&mut self, slot: usize) -> Result<bool, Box<Fault>> {
-        let Some(i) = self.responses.iter().position(|r| r.slot == slot) else { return Ok(false) };
-        self.deliver(i)?;
-        Ok(true)
+    /// The next thing of this cluster, whatever its time: nobody of the cluster can run before.
+    pub(crate) fn deliver_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
+        self.agents.first(|a| a.slot == slot).map_or(Ok(()), |i| self.deliver(i))
     }
 
     fn deliver(&mut self, i: usize) -> Result<(), Box<Fault>> {
-        let r = self.responses.remove(i);
-        (self.slot, self.site, self.warp, self.cur.cta) = (r.slot, r.site, r.warp, r.cta);
-        self.respond(&r).map_err(|kind| self.fault(kind, r.lane))?;
+        let a = self.agents.list.remove(i);
+        self.agents.next = self.agents.list.iter().map(|a| a.due).min().unwrap_or(u64::MAX);
+        self.speak_for(&a);
+        let done = match &a.work {
+            Work::Response(r) => self.respond(r, a.lane),
+            Work::Operation(o) => self.operate(o, a.cta),
+            Work::Commit(c) => self.arrive(c, a.lane),
+        };
+        done.map_err(|kind| self.fault(kind, a.lane))?;
         self.progress += 1;
         Ok(())
     }
 
-    fn respond(&mut self, r: &Response) -> Result<(), FaultKind> {
-        let gone = |kind| match kind {
-            FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
-            kind => kind,
-        };
-        for &(rank, offset) in &r.to {
-            let addr = offset as u64;
-            let window = self.window_mut(rank).map_err(gone)?;
-            let size = window.len() as u64;
-            let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
-            mem::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
-            if M::ON {
-                let (place, who) = (Place::Shared { rank, offset }, self.who(1 << r.lane));
-                self.monitor.memory(Access { place, addr, bytes: 16, write: true, agent: true, who })?;
-            }
-        }
-        for &(rank, offset) in &r.mbarriers {
-            self.update_mbarrier(rank, offset, |word| mbarrier::complete_tx(word, 16), r.lane).map_err(gone)?;
-        }
-        Ok(())
+    /// Reports are about the statement and thread that asked for it.
+    fn speak_for(&mut self, a: &Agent) {
+        (self.slot, self.site, self.warp, self.cur.cta) = (a.slot, a.site, a.warp, a.cta);
     }
 
-    /// A cluster must not end while a response for it is under way.
-    pub(crate) fn forgotten_response(&mut self, slot: usize) -> Option<Box<Fault>> {
-        let r = self.responses.iter().find(|r| r.slot == slot)?;
-        let (rank, lane) = (r.to.first().map_or(r.cta, |t| t.0), r.lane);
-        (self.slot, self.site, self.warp, self.cur.cta) = (r.slot, r.site, r.warp, r.cta);
-        Some(self.fault(FaultKind::MulticastExitedCta { rank }, lane))
+    /// A CTA must not end while something is under way for it.
+    pub(crate) fn abandoned(&mut self, rank: u32) -> Option<Box<Fault>> {
+        let slot = self.slot;
+        let i = self.agents.first(|a| {
+            a.slot == slot
+                && match &a.work {
+                    Work::Response(_) => false,
+                    Work::Operation(o) => o.works_on(a.cta, rank),
+                    Work::Commit(c) => c.to.iter().any(|t| t.0 == rank),
+                }
+        })?;
+        let a = self.agents.list.remove(i);
+        self.speak_for(&a);
+        let kind = match &a.work {
+            Work::Response(r) => r.forgotten(rank),
+            Work::Operation(_) => tensor::left(rank, a.cta),
+            Work::Commit(_) => tensor::left_commit(rank),
+        };
+        Some(self.fault(kind, a.lane))
+    }
+
+    /// A cluster must not end while something is under way for it.
+    pub(crate) fn forgotten(&mut self, slot: usize) -> Option<Box<Fault>> {
+        let i = self.agents.first(|a| a.slot == slot)?;
+        let a = self.agents.list.remove(i);
+        self.speak_for(&a);
+        let kind = match &a.work {
+            Work::Response(r) => r.forgotten(a.cta),
+            Work::Operation(_) => tensor::left(a.cta, a.cta),
+            Work::Commit(c) => tensor::left_commit(c.to.first().map_or(a.cta, |t| t.0)),
+        };
+        Some(self.fault(kind, a.lane))
     }
 }

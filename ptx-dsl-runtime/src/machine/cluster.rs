@@ -6,6 +6,7 @@ use crate::kernel::{Pc, Wait};
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
+use crate::sync::tensor_memory::Allocator;
 
 /// Warps `lo..hi` of CTA `cta`, all at `pc`, all with the lanes of `mask` active.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -66,6 +67,8 @@ pub(crate) struct Cluster {
     pub id: [u32; 3],
     pub ctas: Vec<Cta>,
     pub barrier: ClusterBarrier,
+    /// Of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
+    pub allocators: Vec<Allocator>,
     pub ready: VecDeque<Cohort>,
     pub parked: Vec<Parked>,
     /// Something that parked cohorts wait for may have changed.
@@ -83,6 +86,8 @@ impl Cluster {
         self.ready.clear();
         self.parked.clear();
         self.dirty = false;
+        self.allocators.clear();
+        self.allocators.resize_with(ctas, Allocator::default);
         self.barrier = ClusterBarrier::new(warps as usize * ctas, threads * ctas as u32);
         for (rank, cta) in self.ctas.iter_mut().enumerate() {
             cta.live.clear();

@@ -4,7 +4,7 @@ use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch};
-use crate::machine::agent::Response;
+use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
@@ -57,7 +57,9 @@ pub struct Ctx<'a, M> {
     /// The next pending cluster, counted through the grid, and how many there are.
     pub(crate) next_cluster: u64,
     pub(crate) all_clusters: u64,
-    pub(crate) responses: Vec<Response>,
+    /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
+    pub(crate) pairs: Option<bool>,
+    pub(crate) agents: Agents,
     pub(crate) monitor: M,
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
@@ -106,7 +108,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
-            responses: Vec::new(),
+            pairs: None,
+            agents: Agents::default(),
             monitor: M::default(),
             progress: 0,
             probing: false,
@@ -118,6 +121,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
     pub(crate) fn into_report(self) -> Report {
         Report { turns: self.turns, schedule: self.record.unwrap_or_default(), ..self.report }
+    }
+
+    /// The decisions so far, if they are recorded.
+    pub(crate) fn decisions(&mut self) -> Vec<u32> {
+        self.record.take().unwrap_or_default()
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
@@ -385,7 +393,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             lane,
             rank: self.rank(),
         });
-        Box::new(Fault { kind, kernel: self.info.name, at: self.at(self.site), thread, replay: None })
+        Box::new(Fault {
+            kind,
+            kernel: self.info.name,
+            at: self.at(self.site),
+            thread,
+            replay: None,
+            schedule: Vec::new(),
+        })
     }
 
     pub(crate) fn at(&self, site: u32) -> Option<At> {

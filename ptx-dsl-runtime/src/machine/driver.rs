@@ -35,7 +35,7 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
         for i in 1..=n {
             let slot = (last + i) % n;
             wake(x, slot);
-            if !x.clusters[slot].ready.is_empty() || x.responses.iter().any(|r| r.slot == slot) {
+            if !x.clusters[slot].ready.is_empty() || x.agents.any(slot) {
                 turn.push(slot);
             }
         }
@@ -45,7 +45,7 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
         }
         last = turn[x.choose(Choice::Cluster, turn.len())];
         if x.clusters[last].ready.is_empty() {
-            // nobody of the cluster can run: this is as late as its response can be
+            // nobody of the cluster can run: this is as late as what is under way for it can be
             x.deliver_to(last)?;
         } else {
             run_cluster(body, x, last)?;
@@ -93,7 +93,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
     let end = x.turns + SLICE;
     x.rotate = false;
     loop {
-        if !x.responses.is_empty() {
+        if !x.agents.is_empty() {
             x.deliver_due()?;
         }
         x.slot = slot;
@@ -114,7 +114,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.here().resident = false;
-                    return x.forgotten_response(slot).map_or(Ok(()), Err);
+                    return x.forgotten(slot).map_or(Ok(()), Err);
                 }
             }
         }
@@ -221,8 +221,8 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
             },
             // a rendezvous is of one warp
             Some(wait) => {
-                match groups.iter_mut().find(|o| !matches!(wait, Wait::WarpSync { .. }) && fits(&o.c) && o.wait == wait)
-                {
+                let own = matches!(wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
+                match groups.iter_mut().find(|o| !own && fits(&o.c) && o.wait == wait) {
                     Some(o) => o.c.hi = c.hi,
                     None => groups.push(Parked { c, wait, site: p.site }),
                 }
@@ -255,6 +255,13 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     cluster.dirty = true;
     let cta = &mut cluster.ctas[c.cta as usize];
     cta.exited = cta.threads == 0;
+    if cta.exited
+        && !x.agents.is_empty()
+        && let Some(fault) = x.abandoned(c.cta)
+    {
+        return Err(fault);
+    }
+    let cta = &mut x.here().ctas[c.cta as usize];
     for id in 0..16 {
         if let Err(what) = cta.barriers[id].check(&cta.live, cta.threads) {
             let lane = c.mask.trailing_zeros().min(31);
@@ -262,7 +269,7 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         }
     }
     x.progress += 1;
-    Ok(())
+    if x.cta().exited { x.check_tensor_memory_at_exit(c.cta) } else { Ok(()) }
 }
 
 /// Ends every wait at an mbarrier: `try_wait` then says false.

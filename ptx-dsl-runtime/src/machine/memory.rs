@@ -99,6 +99,12 @@ impl<M: Monitor> Ctx<'_, M> {
         if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
             return Ok(());
         }
+        if let Place::Shared { rank, offset } = place
+            && write
+            && !self.agents.is_empty()
+        {
+            self.operand_conflict(rank, offset, bytes)?;
+        }
         let who = self.who(1 << lane);
         self.monitor.memory(Access { place, addr, bytes, write, agent: false, who })
     }

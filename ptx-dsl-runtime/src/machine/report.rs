@@ -6,6 +6,7 @@ use crate::machine::Ctx;
 use crate::machine::cluster::{Cluster, Parked};
 use crate::monitor::Monitor;
 use crate::sync::mbarrier::State;
+use crate::sync::tensor_memory::Waits;
 
 /// Groups of threads listed at most.
 const MOST: usize = 64;
@@ -13,6 +14,9 @@ const MOST: usize = 64;
 impl<M: Monitor> Ctx<'_, M> {
     /// A deadlock, with a line for each group of threads.
     pub(crate) fn deadlock(&mut self) -> Box<Fault> {
+        if let Some(torn) = self.torn_warp() {
+            return torn;
+        }
         let mut waiting = Vec::new();
         let mut all = 0;
         let mut first = None;
@@ -20,9 +24,7 @@ impl<M: Monitor> Ctx<'_, M> {
             if !self.clusters[slot].resident {
                 continue;
             }
-            let mut parked: Vec<&Parked> = self.clusters[slot].parked.iter().collect();
-            parked.sort_by_key(|p| (p.c.cta, p.c.lo, p.c.mask.trailing_zeros()));
-            for p in parked {
+            for p in self.clusters[slot].in_order() {
                 first = first.or(Some((slot, p.c, p.site)));
                 all += 1;
                 if waiting.len() < MOST {
@@ -33,6 +35,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if all > waiting.len() {
             waiting.push(format!("and {} more groups of threads", all - waiting.len()));
         }
+        waiting.extend(self.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
         let Some((slot, c, site)) = first else {
             return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
         };
@@ -54,7 +57,7 @@ impl<M: Monitor> Ctx<'_, M> {
 }
 
 /// Threads by their number in the CTA.
-fn threads(lo: u32, hi: u32, mask: u32) -> String {
+pub(super) fn threads(lo: u32, hi: u32, mask: u32) -> String {
     if mask == u32::MAX {
         return format!("threads {} to {}", lo * 32, hi * 32 - 1);
     }
@@ -63,7 +66,7 @@ fn threads(lo: u32, hi: u32, mask: u32) -> String {
 }
 
 /// Lanes as ranges.
-fn lanes(mask: u32) -> String {
+pub(super) fn lanes(mask: u32) -> String {
     let mut ranges = Vec::new();
     let mut l = 0;
     while l < 32 {
@@ -95,17 +98,9 @@ impl Cluster {
                 }
             }
             Wait::Cluster { .. } => {
-                let warps = self.ctas.first().map_or(0, |c| c.live.len());
-                let mut missing = Vec::new();
-                for (rank, cta) in self.ctas.iter().enumerate() {
-                    for (w, &live) in cta.live.iter().enumerate() {
-                        let m = live & !self.barrier.arrived(rank * warps + w);
-                        if m != 0 {
-                            missing.push(format!("CTA rank {rank} {}", threads(w as u32, w as u32 + 1, m)));
-                        }
-                    }
-                }
-                missing.truncate(8);
+                let missing = self.not_at_cluster_barrier().into_iter().take(8);
+                let missing: Vec<_> =
+                    missing.map(|(rank, w, m)| format!("CTA rank {rank} {}", threads(w, w + 1, m))).collect();
                 format!("waits for the cluster barrier, not arrived: {}", missing.join("; "))
             }
             Wait::Mbarrier(objects) => {
@@ -124,11 +119,20 @@ impl Cluster {
                 let list: Vec<_> = objects.iter().take(4).map(one).collect();
                 format!("waits for {}", list.join(" or "))
             }
+            Wait::WholeWarp { .. } => {
+                let missing = lanes(self.absent(p));
+                format!("waits for lanes {missing} of its warp: the whole warp executes it together")
+            }
+            Wait::TensorMemory { pair, ticket } => match self.tensor_memory_waits(p.c.cta, *pair, *ticket) {
+                Some(Waits::Peer(opcode)) => format!("waits for `{opcode}` of CTA rank {}", p.c.cta ^ 1),
+                Some(Waits::Room(columns, used)) => {
+                    format!("waits for {columns} free columns of Tensor Memory, {used} are allocated")
+                }
+                None => "waits for Tensor Memory".into(),
+            },
             Wait::WarpSync { members, .. } => {
-                let live = self.ctas[p.c.cta as usize].live[p.c.lo as usize];
-                let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
-                let here = same.fold(0, |m, o| m | o.c.mask);
-                format!("waits for lanes {} of its warp (members {members:#010x})", lanes(members & live & !here))
+                let missing = lanes(self.absent(p));
+                format!("waits for lanes {missing} of its warp (members {members:#010x})")
             }
         }
     }

@@ -113,7 +113,8 @@ impl Cluster {
             Wait::Mbarrier(objects) => objects.iter().any(|&(rank, offset, parity)| {
                 self.word(rank, offset).is_none_or(|word| mbarrier::passed(word, parity).unwrap_or(true))
             }),
-            Wait::WarpSync { .. } => false,
+            Wait::WarpSync { .. } | Wait::WholeWarp { .. } => false,
+            Wait::TensorMemory { pair, ticket } => return self.tensor_memory_over(c.cta, *pair, *ticket),
         };
         over.then_some(0)
     }
@@ -142,9 +143,12 @@ impl Cluster {
     }
 
     fn parked_over(&self, p: &super::cluster::Parked) -> Option<u64> {
-        let Wait::WarpSync { members, .. } = p.wait else { return self.over(&p.c, &p.wait) };
-        let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
-        let here = same.fold(0, |m, o| m | o.c.mask);
+        let members = match p.wait {
+            Wait::WarpSync { members, .. } => members,
+            Wait::WholeWarp { .. } => u32::MAX,
+            _ => return self.over(&p.c, &p.wait),
+        };
+        let here = self.met(p);
         let live = *self.ctas.get(p.c.cta as usize)?.live.get(p.c.lo as usize)?;
         // members as the result: those that met go on together, and with nobody else
         (members & live & !here == 0).then_some(members as u64)

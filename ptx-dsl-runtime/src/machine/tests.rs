@@ -587,3 +587,5 @@ fn any_schedule_gives_the_same() {
 }
 
 mod faults;
+mod tensor;
+mod tensor_memory;

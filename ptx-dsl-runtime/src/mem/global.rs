@@ -17,12 +17,22 @@ pub(crate) struct Global<'a> {
 
 impl Global<'_> {
     #[inline(always)]
-    fn bytes(&self, segment: usize) -> &[u8] {
+    pub fn bytes(&self, segment: usize) -> &[u8] {
         match self.segments.get(segment) {
             Some(Segment::Buffer(b)) => b,
             Some(Segment::ReadOnly(b)) => b,
             Some(Segment::Module(b)) => b,
             _ => &[],
+        }
+    }
+
+    /// `None` for what must not be written.
+    #[inline(always)]
+    pub fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
+        match self.segments.get_mut(segment) {
+            Some(Segment::Buffer(b)) => Some(b),
+            Some(Segment::Module(b)) => Some(b),
+            _ => None,
         }
     }
 

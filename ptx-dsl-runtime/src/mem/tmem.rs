@@ -40,6 +40,14 @@ impl Tmem {
         }
     }
 
+    /// Makes exactly these columns the allocated ones: a bit for each unit.
+    pub fn hold(&mut self, units: u16) {
+        if units != 0 && self.words.is_empty() {
+            self.words = vec![0; LANES * COLUMNS];
+        }
+        self.allocated = units;
+    }
+
     /// Are these lanes there, and these columns allocated?
     pub fn check(&self, lanes: Range<usize>, columns: Range<usize>) -> Result<(), FaultKind> {
         let wrong = |what: String| Err(FaultKind::TensorMemory { what });

@@ -6,8 +6,8 @@ use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Base, Operand, Space, VarId};
-use crate::isa::OperandSpec;
 use crate::isa::syntax::{Shape, is_space};
+use crate::isa::{OpTy, OperandSpec};
 use crate::parse::{Const, fold};
 use crate::ty::Class;
 
@@ -43,8 +43,16 @@ impl Checker {
                 let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
+                } else if let Some(OpTy::Ty(want)) = spec.map(|s| s.ty)
+                    && want.bits() != ty.bits()
+                {
+                    at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
                 }
                 Operand::Address(Base::Reg(id), offset)
+            }
+            Some(Sym::Var(_)) if spec.is_some_and(|s| s.ty != OpTy::None) => {
+                at.fail(errors::tensor_memory_variable(base.span, &base.text), 1);
+                Operand::Sink
             }
             Some(Sym::Var(id)) => {
                 self.variable_address(at, spec, id, offset, base);

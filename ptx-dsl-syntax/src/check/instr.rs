@@ -392,7 +392,13 @@ pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Wor
         if picked.len() != given.len() {
             continue;
         }
-        let mut cost: usize = picked.iter().zip(given).map(|(o, g)| usize::from(!shape_fits(o, g)) * 2).sum();
+        // A name where braces are spelled out may be a vector register, but rather is something else.
+        let doubtful = |o: &OpForm, g: &ast::Operand| {
+            matches!(&o.shape, Shape::Vector(_)) && !matches!(g.kind, ast::OperandKind::Vector(_))
+        };
+        let misfit =
+            |(o, g): (&&OpForm, &ast::Operand)| usize::from(!shape_fits(o, g)) * 2 + usize::from(doubtful(o, g));
+        let mut cost: usize = picked.iter().zip(given).map(misfit).sum();
         for (names, qualifiers) in COMPANIONS {
             let has = words.iter().any(|w| qualifiers.iter().any(|q| q[1..] == w.text));
             let there = picked.iter().any(|o| names.contains(&o.name));

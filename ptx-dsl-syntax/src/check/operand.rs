@@ -108,8 +108,20 @@ impl<'a> Attempt<'a> {
                 let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
                 (ty, if n == 0 { self.vec() } else { n })
             }
+            OpTy::Many(ty, numbers) => {
+                let written = numbers.iter().filter(|(q, _)| self.has(q));
+                (Some(ty), written.fold(1, |n, (_, times)| n * times))
+            }
             OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
         }
+    }
+}
+
+/// The numbers that give an operand's count of values.
+fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
+    match spec.map(|s| s.ty) {
+        Some(OpTy::Many(_, numbers)) => Some(numbers),
+        _ => None,
     }
 }
 
@@ -303,6 +315,9 @@ impl Checker {
                 }
                 Operand::Addresses(out)
             }
+            (Shape::Vector(parts), OperandKind::Vector(_)) if parts.is_empty() && many(spec).is_some() => {
+                self.vector_or_value(at, form, spec, given)
+            }
             (Shape::Vector(parts), OperandKind::Vector(elements)) => {
                 let mut out = Vec::with_capacity(elements.len());
                 for (i, e) in elements.iter().enumerate() {
@@ -354,6 +369,24 @@ impl Checker {
             return self.per_geometry(at, form.name, s, given);
         }
         let (ty, count) = at.ty(spec);
+        if let Some(numbers) = many(spec) {
+            let have = match &given.kind {
+                OperandKind::Vector(elements) => elements.len(),
+                // A vector register may stand for the vector, except where the form spells the braces out.
+                OperandKind::Expr(Expr::Name(word, None)) if matches!(form.shape, Shape::Value) => {
+                    match self.lookup(&word.text) {
+                        Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => self.reg_lanes(id) as usize,
+                        _ => 0,
+                    }
+                }
+                _ => 0,
+            };
+            if have != count as usize {
+                let by: Vec<&str> = numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect();
+                at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
+                return Operand::Sink;
+            }
+        }
         if let OperandKind::Vector(elements) = &given.kind {
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
                 return self.parts(at, form.name, spec, ty, elements, given.span);
@@ -372,6 +405,16 @@ impl Checker {
                 && widths.any(|w| w != first)
             {
                 at.fail(errors::uneven_vector(given.span), 1);
+            }
+            let has = |f: fn(Class) -> bool| {
+                values.iter().any(|v| matches!(v, Operand::Reg(id, _) if f(self.reg_ty(*id).class())))
+            };
+            if many(spec).is_some() && at.errors.is_empty() {
+                if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
+                    at.fail(errors::mixed_kinds(given.span), 1);
+                } else if !values.iter().any(|v| matches!(v, Operand::Reg(..) | Operand::Sreg(_))) {
+                    at.fail(errors::needs_register(given.span, form.name), 2);
+                }
             }
             return Operand::Vector(values);
         }

@@ -7,7 +7,7 @@ use super::operand::{Attempt, register_fits};
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
-use crate::isa::{OperandSpec, Role};
+use crate::isa::{OpTy, OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
@@ -197,9 +197,11 @@ impl Checker {
                     at.fail(d, 1);
                     return Operand::Sink;
                 };
+                // ptxas takes them in the vectors of `tcgen05.st` and `tcgen05.mma`.
+                let in_vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Many(..)));
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
+                } else if !matches!(at.entry.opcode, "mov" | "cvt") && !in_vector {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);

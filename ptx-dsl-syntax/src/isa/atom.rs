@@ -171,14 +171,16 @@ pub const LIST: &[Instr] = &[
             "atom{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 d, [a], b{, cache_policy};"
         ))
         .operands(ATOM).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")]),
+        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(9, 4)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.global}.add.noftz{.level::cache_hint}.vec.f32 d, [a], b{, cache_policy};
              .vec = { .v2, .v4 }"
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")]),
+        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(1, 2)).requires(sm(11))
         .syntax(red!(
             "red{.sem}{.scope}{.space}.op{.level::cache_hint}.type [a], b{, cache_policy};
@@ -225,12 +227,14 @@ pub const LIST: &[Instr] = &[
             "red{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 [a], b{, cache_policy};"
         ))
         .operands(RED).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")]),
+        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(9, 4)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.global}.add.noftz{.level::cache_hint}.vec.f32 [a], b{, cache_policy};
              .vec = { .v2, .v4 }"
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")]),
+        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .host(Host::Warp),
 ];

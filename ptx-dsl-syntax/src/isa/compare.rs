@@ -70,7 +70,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u8x4, .s8x4, .u16x2, .s16x2 }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", T)])
-        .rules(RULES),
+        .rules(RULES)
+        .host(Host::Lane),
     instr("setp")
         .section("9.7.6.2")
         .syntax(

@@ -285,5 +285,6 @@ pub const LIST: &[Instr] = &[
             "clmad.mode.u64 d, a, b, c;
              .mode = { .lo, .hi }",
         )
-        .operands(DABC),
+        .operands(DABC)
+        .host(Host::Lane),
 ];

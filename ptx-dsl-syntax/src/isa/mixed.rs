@@ -24,7 +24,8 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16, .bf16 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW),
+        .operands(NARROW)
+        .host(Host::Lane),
     instr("add")
         .section("9.7.5.1")
         .since(ptx(9, 4))
@@ -34,19 +35,22 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16x2, .bf16x2 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW_X2),
+        .operands(NARROW_X2)
+        .host(Host::Lane),
     instr("add")
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("add.rz.ftz.f16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_F16X2),
+        .operands(TO_F16X2)
+        .host(Host::Lane),
     instr("add")
         .section("9.7.5.1")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("add.rz.bf16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_BF16X2),
+        .operands(TO_BF16X2)
+        .host(Host::Lane),
     instr("add")
         .section("9.7.5.1")
         .since(ptx(9, 4))
@@ -56,7 +60,8 @@ pub const LIST: &[Instr] = &[
              .cdtype = { .e5m2x4, .e4m3x4 }
              .atype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }",
         )
-        .operands(FP8),
+        .operands(FP8)
+        .host(Host::Lane),
     instr("sub")
         .section("9.7.5.2")
         .since(ptx(8, 6))
@@ -66,7 +71,8 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16, .bf16 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW),
+        .operands(NARROW)
+        .host(Host::Lane),
     instr("sub")
         .section("9.7.5.2")
         .since(ptx(9, 4))
@@ -76,19 +82,22 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16x2, .bf16x2 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW_X2),
+        .operands(NARROW_X2)
+        .host(Host::Lane),
     instr("sub")
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("sub.rz.ftz.f16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_F16X2),
+        .operands(TO_F16X2)
+        .host(Host::Lane),
     instr("sub")
         .section("9.7.5.2")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("sub.rz.bf16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_BF16X2),
+        .operands(TO_BF16X2)
+        .host(Host::Lane),
     instr("sub")
         .section("9.7.5.2")
         .since(ptx(9, 4))
@@ -98,7 +107,8 @@ pub const LIST: &[Instr] = &[
              .cdtype = { .e5m2x4, .e4m3x4 }
              .atype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }",
         )
-        .operands(FP8),
+        .operands(FP8)
+        .host(Host::Lane),
     instr("fma")
         .section("9.7.5.3")
         .since(ptx(8, 6))
@@ -108,7 +118,8 @@ pub const LIST: &[Instr] = &[
              .abtype = { .f16, .bf16 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW_FMA),
+        .operands(NARROW_FMA)
+        .host(Host::Lane),
     instr("fma")
         .section("9.7.5.3")
         .since(ptx(9, 4))
@@ -118,7 +129,8 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16x2, .bf16x2 }
              .rnd = { .rn, .rz, .rm, .rp }",
         )
-        .operands(NARROW_X2),
+        .operands(NARROW_X2)
+        .host(Host::Lane),
     instr("fma")
         .section("9.7.5.3")
         .since(ptx(9, 4))
@@ -129,31 +141,36 @@ pub const LIST: &[Instr] = &[
              .atype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }
              .btype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }",
         )
-        .operands(FP8),
+        .operands(FP8)
+        .host(Host::Lane),
     instr("mul")
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("mul.rz.ftz.f16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_F16X2),
+        .operands(TO_F16X2)
+        .host(Host::Lane),
     instr("mul")
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("mul.rz.bf16x2.f32x2.f32x2 d, a, c;")
-        .operands(TO_BF16X2),
+        .operands(TO_BF16X2)
+        .host(Host::Lane),
     instr("mul")
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("mul.bf16x2.bf16x2.f16x2 d, a, c;")
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Bf16x2)), src("c", ty(Ty::F16x2))]),
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Bf16x2)), src("c", ty(Ty::F16x2))])
+        .host(Host::Lane),
     instr("mul")
         .section("9.7.5")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("mul.f16x2.f16x2.bf16x2 d, a, c;")
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::F16x2)), src("c", ty(Ty::Bf16x2))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::F16x2)), src("c", ty(Ty::Bf16x2))])
+        .host(Host::Lane),
     instr("mul")
         .section("9.7.5")
         .since(ptx(9, 4))
@@ -164,5 +181,6 @@ pub const LIST: &[Instr] = &[
              .atype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }
              .ctype = { .e5m2x4, .e4m3x4, .e3m2x4, .e2m3x4, .e2m1x4, .e2m1p4x4, .ue8m0x4 }",
         )
-        .operands(&[dst("d", slot(".dtype")), src("a", slot(".atype")), src("c", slot(".ctype"))]),
+        .operands(&[dst("d", slot(".dtype")), src("a", slot(".atype")), src("c", slot(".ctype"))])
+        .host(Host::Lane),
 ];

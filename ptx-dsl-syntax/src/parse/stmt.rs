@@ -150,6 +150,13 @@ impl Parser<'_> {
             word.text.push_str(&next.text);
             word.span = word.span.to(next.span);
         }
+        // `.sp::2:4` is the one qualifier with a single colon in it.
+        if word.text == "sp::2" && self.eat(':') {
+            let next = piece(self)?;
+            word.text.push(':');
+            word.text.push_str(&next.text);
+            word.span = word.span.to(next.span);
+        }
         Ok(word)
     }
 

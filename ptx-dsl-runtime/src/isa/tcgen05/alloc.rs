@@ -1,1 +1,102 @@
-//! `tcgen05.alloc`, `.dealloc`, `.relinquish_alloc_permit` (PTX ISA 9.7.16).
+//! `tcgen05.alloc`, `.dealloc`, `.relinquish_alloc_permit` (PTX ISA 9.7.16.7): by a whole warp, with `.cta_group::2` by one
+//! warp of each CTA of the pair.
+
+use crate::fault::{Fault, FaultKind};
+use crate::isa::{active, own_shared_object};
+use crate::kernel::Flow;
+use crate::mem::address::AddrSpace;
+use crate::mem::tmem;
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+type Blocks = Result<Flow, Box<Fault>>;
+
+/// An operand that all lanes must agree on, which is the only way for a warp to have one.
+pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
+    let Some(v) = v else { return Ok(0) };
+    let mut lanes = active(x.mask).map(|l| (l, v[l]));
+    let Some((_, first)) = lanes.next() else { return Ok(0) };
+    match lanes.find(|&(_, value)| value != first) {
+        None => Ok(first),
+        Some((l, value)) => {
+            let what = format!("{what} differs between lanes of the warp: {first:#x} and {value:#x}");
+            Err(x.fault(FaultKind::IssueGranularity { what }, l as u32))
+        }
+    }
+}
+
+/// The lane that stands for the warp in reports.
+pub(super) fn leader<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
+    x.mask.trailing_zeros().min(31)
+}
+
+/// `tcgen05.alloc [dst], nCols`: the address of the columns is stored at `dst`, in shared memory of the executing CTA.
+pub fn tcgen05_alloc<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if x.allocated().is_none()
+        && let Some(wait) = x.whole_warp("tcgen05.alloc")?
+    {
+        return Ok(Flow::Wait(wait));
+    }
+    let lane = leader(x);
+    let dst = agreed(x, s.first(), "the address of `tcgen05.alloc`")?;
+    let columns = agreed(x, s.get(1), "the number of columns of `tcgen05.alloc`")? as u32;
+    let space = if q.has(q::shared_cta) || q.has(q::shared) { AddrSpace::SharedCta } else { AddrSpace::Generic };
+    let offset = own_shared_object(x, space, dst, 4, lane as usize, "the result of `tcgen05.alloc`")?;
+    match x.allocated() {
+        // lane 0 of Tensor Memory, so the address is the column
+        Some(column) => {
+            x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
+            Ok(Flow::Next)
+        }
+        None => x.tensor_alloc(q.has(q::cta_group_2), columns, q.has(q::exclusive), lane).map(Flow::Wait),
+    }
+}
+
+/// `tcgen05.dealloc taddr, nCols`
+pub fn tcgen05_dealloc<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if x.allocated().is_some() {
+        return Ok(Flow::Next);
+    }
+    if let Some(wait) = x.whole_warp("tcgen05.dealloc")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let lane = leader(x);
+    let taddr = agreed(x, s.first(), "the Tensor Memory address of `tcgen05.dealloc`")? as u32;
+    let columns = agreed(x, s.get(1), "the number of columns of `tcgen05.dealloc`")? as u32;
+    let (row, column) = tmem::split(taddr);
+    if row != 0 {
+        let what = format!("deallocation at lane {row} of Tensor Memory; allocations start at lane 0");
+        return Err(x.fault(FaultKind::TensorMemory { what }, lane));
+    }
+    x.tensor_conflict(0..tmem::LANES, column..column + columns as usize, true, lane)?;
+    let wait = x.tensor_dealloc(q.has(q::cta_group_2), column as u32, columns, q.has(q::exclusive), lane)?;
+    Ok(wait.map_or(Flow::Next, Flow::Wait))
+}
+
+/// `tcgen05.relinquish_alloc_permit`
+pub fn tcgen05_relinquish_alloc_permit<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    _: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if x.allocated().is_some() {
+        return Ok(Flow::Next);
+    }
+    if let Some(wait) = x.whole_warp("tcgen05.relinquish_alloc_permit")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let lane = leader(x);
+    let wait = x.tensor_relinquish(q.has(q::cta_group_2), lane)?;
+    Ok(wait.map_or(Flow::Next, Flow::Wait))
+}

@@ -1,1 +1,56 @@
-//! `tcgen05.commit` and `tcgen05.fence` (PTX ISA 9.7.16).
+//! `tcgen05.commit` and `tcgen05.fence` (PTX ISA 9.7.16.11, 9.7.16.12).
+
+use crate::fault::{Fault, FaultKind};
+use crate::isa::{active, shared_object};
+use crate::mem::address::AddrSpace;
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all that the thread has issued before is done.
+///
+/// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, which is
+/// allowed too.
+pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::Generic };
+    let mask_bits = if q.has(q::multicast_cluster_32b) {
+        32
+    } else if q.has(q::multicast_cluster) || q.has(q::multicast_cluster_16b) {
+        16
+    } else {
+        0
+    };
+    for l in active(x.mask) {
+        let addr = s.first().map_or(0, |v| v[l]);
+        let (rank, offset) = shared_object(x, space, addr, 8, l, "the mbarrier object")?;
+        let to = if mask_bits > 0 {
+            let mask = s.get(1).map_or(0, |v| v[l]) & ((1 << mask_bits) - 1);
+            let size = x.cluster_size();
+            let ranks: Vec<u32> = active(mask as u32).map(|r| r as u32).collect();
+            if let Some(&rank) = ranks.iter().find(|&&r| r >= size) {
+                return Err(x.fault(FaultKind::NoSuchRank { rank, size }, l as u32));
+            }
+            ranks.into_iter().map(|r| (r, offset)).collect()
+        } else {
+            vec![(rank, offset)]
+        };
+        x.tensor_commit(q.has(q::cta_group_2), l as u32, to)?;
+    }
+    Ok(())
+}
+
+/// `tcgen05.fence::before_thread_sync`, `tcgen05.fence::after_thread_sync`: operations before the one come before operations
+/// after the other, where their instructions form a pipeline (9.7.16.6.3).
+pub fn tcgen05_fence<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    _: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    x.tensor_fence(q.has(q::fence_before_thread_sync));
+    Ok(())
+}

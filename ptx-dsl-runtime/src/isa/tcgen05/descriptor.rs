@@ -1,1 +1,201 @@
-//! Instruction, shared-memory and zero-column-mask descriptors (PTX ISA 9.7.16).
+//! Descriptors of `tcgen05.mma` and `tcgen05.cp` (PTX ISA 9.7.16.4): where a matrix lies in shared memory, and which columns of
+//! B a `.ws` multiplication takes as zero. [`instruction`] has the instruction descriptors.
+
+pub mod instruction;
+
+use crate::fault::FaultKind;
+
+/// A field that has no meaning.
+pub(crate) fn wrong<T>(field: &'static str, what: impl Into<String>) -> Result<T, FaultKind> {
+    Err(FaultKind::Descriptor { field, what: what.into() })
+}
+
+/// `count` bits of `x` from bit `from` on.
+pub(crate) const fn bits(x: u64, from: u32, count: u32) -> u32 {
+    (x >> from & ((1 << count) - 1)) as u32
+}
+
+/// How 16-byte (or 32-byte) pieces of a swizzle atom change places: a swizzle mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swizzle {
+    /// No swizzling.
+    None,
+    /// 32 bytes.
+    B32,
+    /// 64 bytes.
+    B64,
+    /// 128 bytes.
+    B128,
+    /// 128 bytes with 32-byte atomicity.
+    B128Atom32,
+}
+
+impl Swizzle {
+    /// Bytes of an atom's row; without swizzling an atom is 16 bytes wide.
+    pub const fn width(self) -> u32 {
+        match self {
+            Swizzle::None => 16,
+            Swizzle::B32 => 32,
+            Swizzle::B64 => 64,
+            Swizzle::B128 | Swizzle::B128Atom32 => 128,
+        }
+    }
+
+    /// Where the byte at `address` is stored: the piece's number within its row is XORed with the low bits of the number
+    /// of the 128-byte row. `phase` is the number, modulo 8, of the 128-byte row where the pattern starts: the base offset.
+    #[inline(always)]
+    pub const fn apply(self, address: u32, phase: u32) -> u32 {
+        let row = (address >> 7).wrapping_sub(phase);
+        address
+            ^ match self {
+                Swizzle::None => 0,
+                Swizzle::B32 => (row & 1) << 4,
+                Swizzle::B64 => (row & 3) << 4,
+                Swizzle::B128 => (row & 7) << 4,
+                Swizzle::B128Atom32 => (row & 3) << 5,
+            }
+    }
+}
+
+/// Which dimension of a matrix is contiguous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Major {
+    /// K: not transposed.
+    K,
+    /// M of A, or N of B: transposed.
+    Mn,
+}
+
+/// A shared-memory descriptor: where a matrix lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared {
+    /// Offset of the matrix in shared memory, in bytes.
+    pub start: u32,
+    /// Leading dimension byte offset.
+    pub leading: u32,
+    /// Stride dimension byte offset.
+    pub stride: u32,
+    /// Base offset: (start of the swizzling pattern / 128) modulo 8; zero for patterns at their natural alignment.
+    pub base: u32,
+    /// Swizzling mode.
+    pub swizzle: Swizzle,
+}
+
+impl Shared {
+    /// The descriptor in a register. `of` says whose it is: "A".
+    ///
+    /// Offsets are stored in units of 16 bytes: 14 bits, 15 since PTX ISA 9.4.
+    pub fn decode(x: u64, of: &str) -> Result<Shared, FaultKind> {
+        let named = |what: String| format!("{what} in the descriptor {x:#018x} of {of}");
+        for (bit, field) in [
+            (15, "start address (bits 0-14) of the shared-memory descriptor"),
+            (31, "leading dimension byte offset (bits 16-30) of the shared-memory descriptor"),
+        ] {
+            if bits(x, bit, 1) != 0 {
+                return wrong(field, named(format!("bit {bit} above it is set")));
+            }
+        }
+        if bits(x, 46, 3) != 1 {
+            let what = named(format!("{:#05b}, which must be 0b001,", bits(x, 46, 3)));
+            return wrong("fixed constant (bits 46-48) of the shared-memory descriptor", what);
+        }
+        if bits(x, 53, 8) != 0 {
+            let what = named(format!("{:#x}, which must be zero,", bits(x, 53, 8)));
+            return wrong("fixed constant (bits 53-60) of the shared-memory descriptor", what);
+        }
+        if bits(x, 52, 1) != 0 {
+            let what = "leading dimension stride mode 1 (absolute address) of a shared-memory descriptor".to_string();
+            return Err(FaultKind::NotYet { what });
+        }
+        let swizzle = match bits(x, 61, 3) {
+            0 => Swizzle::None,
+            1 => Swizzle::B128Atom32,
+            2 => Swizzle::B128,
+            4 => Swizzle::B64,
+            6 => Swizzle::B32,
+            n => {
+                let field = "swizzling mode (bits 61-63) of the shared-memory descriptor";
+                return wrong(field, named(format!("{n} is no mode")));
+            }
+        };
+        Ok(Shared {
+            start: bits(x, 0, 15) << 4,
+            leading: bits(x, 16, 15) << 4,
+            stride: bits(x, 32, 14) << 4,
+            base: bits(x, 49, 3),
+            swizzle,
+        })
+    }
+
+    /// Where the 16-byte piece that holds an element lies, by the canonical layouts (9.7.16.3): `line` counts along the
+    /// dimension that is not contiguous (rows of a K-major A, columns of a K-major B, k of a transposed matrix), `piece` counts 16-byte
+    /// pieces along the contiguous one. An atom has 8 lines (4 with 32-byte atomicity when transposed).
+    ///
+    /// | | next 8 lines | next 16 bytes | next atom width |
+    /// |---|---|---|---|
+    /// | K-major, no swizzling | stride | leading | |
+    /// | K-major | stride | in the atom | leading |
+    /// | transposed, no swizzling | leading | stride | |
+    /// | transposed | stride | in the atom | leading |
+    #[inline(always)]
+    pub const fn piece(&self, major: Major, line: u32, piece: u32) -> u32 {
+        let lines = if matches!((self.swizzle, major), (Swizzle::B128Atom32, Major::Mn)) { 4 } else { 8 };
+        let width = self.swizzle.width() / 16;
+        let (groups, atoms) = match (self.swizzle, major) {
+            (Swizzle::None, Major::Mn) => (self.leading, self.stride),
+            _ => (self.stride, self.leading),
+        };
+        let linear = self
+            .start
+            .wrapping_add((line % lines * width + piece % width) << 4)
+            .wrapping_add((line / lines).wrapping_mul(groups))
+            .wrapping_add((piece / width).wrapping_mul(atoms));
+        self.swizzle.apply(linear, self.base)
+    }
+}
+
+/// A zero-column mask descriptor of `.ws` (9.7.16.4.3): which columns of B count as zero, and from which one on B is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ZeroColumns {
+    x: u64,
+    /// Columns of B to leave out at its start.
+    pub shift: u32,
+}
+
+impl ZeroColumns {
+    /// The descriptor in a register, for a multiplication of `m` rows whose instruction descriptor allows shifts up to
+    /// `max_shift`.
+    pub fn decode(x: u64, m: usize, max_shift: u32) -> Result<ZeroColumns, FaultKind> {
+        if bits(x, 36, 3) != 0 || bits(x, 62, 2) != 0 {
+            return wrong("reserved bits (36-38, 62-63) of the zero-column mask descriptor", "not zero");
+        }
+        let shift = bits(x, 56, 6);
+        let most = if m == 32 { 16 } else { 32 };
+        if shift > most || shift > max_shift {
+            let what = format!(
+                "{shift}, but at most {most} with M = {m}, and the instruction descriptor allows {max_shift} (bits 30-31)"
+            );
+            return wrong("column shift (bits 56-61) of the zero-column mask descriptor", what);
+        }
+        Ok(ZeroColumns { x, shift })
+    }
+
+    /// Is column `column` of `n` zero, in a multiplication of `m` rows?
+    ///
+    /// The mask has one part for M = 128, two for 64, four for 32. A part alternates runs of zero columns ("skip span") and
+    /// used ones ("use span"), beginning in the middle of a run: "start count" columns of the pattern are left out. As the
+    /// manual's examples have it; its table swaps the two spans.
+    pub const fn is_zero(&self, column: u32, n: u32, m: u32) -> bool {
+        if self.x >> 39 & 1 == 0 {
+            return false;
+        }
+        let part_size = n / (128 / m);
+        let part = column / part_size;
+        let (skip, used) = (bits(self.x, 40, 8) + 1, bits(self.x, 48, 8) + 1);
+        let at = (column % part_size + bits(self.x, 8 * part, 8)) % (skip + used);
+        if bits(self.x, 32 + part, 1) != 0 { at < skip } else { at >= used }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,216 @@
-//! `tcgen05.ld`, `.st`, `.wait` (PTX ISA 9.7.16).
+//! `tcgen05.ld`, `tcgen05.ld.red`, `tcgen05.st`, `tcgen05.wait` (PTX ISA 9.7.16.8): between Tensor Memory and the registers of
+//! a whole warp.
+//!
+//! Loads and stores happen at once, where the manual lets them happen until `tcgen05.wait`: registers are variables of the
+//! emitted code, which nobody else can write. Against `mma`, `cp` and `shift`, which do happen later, that is early: what has
+//! not been waited for is not seen.
+
+use std::ops::Range;
+
+use super::alloc::{agreed, leader};
+use super::layout::{Cell, Fragment, Shape};
+use crate::fault::{Fault, FaultKind};
+use crate::isa::{active, warp};
+use crate::kernel::Flow;
+use crate::mem::tmem;
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+type Blocks = Result<Flow, Box<Fault>>;
+
+/// A checked access: what every register of every lane holds.
+struct Access {
+    fragment: &'static Fragment,
+    /// Lane and column where each piece of columns begins.
+    pieces: [(usize, usize); 2],
+    /// Columns of Tensor Memory for a column of the fragment: 2 with `.pack::16b` and `.unpack::16b`.
+    stretch: usize,
+}
+
+impl Access {
+    /// Lane and column of Tensor Memory of a cell.
+    #[inline(always)]
+    fn at(&self, c: Cell) -> (usize, usize) {
+        let (lane, column) = self.pieces[c.second as usize];
+        (lane + c.row, column + c.column * self.stretch)
+    }
+}
+
+/// Decodes the operands and checks what may be accessed.
+fn access<M: Monitor>(
+    x: &Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    registers: usize,
+    write: bool,
+    opcode: &str,
+) -> Result<Access, Box<Fault>> {
+    let lane = leader(x);
+    let taddr = agreed(x, s.first(), "the Tensor Memory address")? as u32;
+    let fragment = Shape::of(q).fragment();
+    let stretch = 1 + (q.has(q::pack_16b) || q.has(q::unpack_16b)) as usize;
+    let width = fragment.span(registers) * stretch;
+    let second =
+        if fragment.split { taddr.wrapping_add(agreed(x, s.get(1), "`immHalfSplitoff`")? as u32) } else { taddr };
+    let pieces = [tmem::split(taddr), tmem::split(second)];
+    for (row, column) in &pieces[..1 + fragment.split as usize] {
+        let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
+        quarter(x, &lanes, lane, opcode)?;
+        x.tmem().check(lanes.clone(), columns.clone()).map_err(|kind| x.fault(kind, lane))?;
+        x.tensor_conflict(lanes, columns, write, lane)?;
+    }
+    Ok(Access { fragment, pieces, stretch })
+}
+
+/// A warp reaches a quarter of the lanes, by its number in its warpgroup (9.7.16.8.1).
+fn quarter<M: Monitor>(x: &Ctx<'_, M>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result<(), Box<Fault>> {
+    let first = x.warp as usize % 4 * 32;
+    if lanes.start >= first && lanes.end <= first + 32 {
+        return Ok(());
+    }
+    let what = format!(
+        "`{opcode}` of warp {} accesses lanes {} to {} of Tensor Memory, and the warp reaches lanes {first} to {}",
+        x.warp,
+        lanes.start,
+        lanes.end - 1,
+        first + 31
+    );
+    Err(x.fault(FaultKind::TensorMemory { what }, lane))
+}
+
+/// Loads into the first registers of `d`.
+fn load<M: Monitor>(x: &Ctx<'_, M>, a: &Access, d: &mut [&mut Lanes]) {
+    let (tmem, mask) = (x.tmem(), x.mask);
+    let row = |lane, column| tmem.lane(lane).get(column..).unwrap_or_default();
+    let rows_are_lanes = a.fragment.registers() == 1 && a.fragment.columns == 1;
+    if rows_are_lanes && a.stretch == 1 {
+        // each lane has a piece of one row
+        for l in active(mask) {
+            let (lane, column) = a.at(a.fragment.cell(l, 0));
+            for (d, &word) in d.iter_mut().zip(row(lane, column)) {
+                d[l] = word.into();
+            }
+        }
+        return;
+    }
+    // the layout is a sum: what the lane adds, and what the register adds
+    let by_lane: [Cell; 32] = std::array::from_fn(|l| a.fragment.cell(l, 0));
+    for (r, d) in d.iter_mut().enumerate() {
+        let of = a.fragment.cell(0, r);
+        for l in active(mask) {
+            let c = Cell { row: by_lane[l].row + of.row, column: by_lane[l].column + of.column, ..by_lane[l] };
+            let (lane, column) = a.at(c);
+            d[l] = match *row(lane, column) {
+                [low, high, ..] if a.stretch == 2 => (low & 0xffff | high << 16).into(),
+                [word, ..] => word.into(),
+                [] => 0,
+            };
+        }
+    }
+}
+
+/// Stores registers; true if that changes anything.
+fn store<M: Monitor>(x: &mut Ctx<'_, M>, a: &Access, s: &[&Lanes]) -> bool {
+    let mask = x.mask;
+    let tmem = x.tmem_mut();
+    let mut changed = 0;
+    let mut put = |cell: Option<&mut u32>, word: u32| {
+        if let Some(cell) = cell {
+            changed |= *cell ^ word;
+            *cell = word;
+        }
+    };
+    let rows_are_lanes = a.fragment.registers() == 1 && a.fragment.columns == 1;
+    if rows_are_lanes && a.stretch == 1 {
+        for l in active(mask) {
+            let (lane, column) = a.at(a.fragment.cell(l, 0));
+            let row = tmem.lane_mut(lane).get_mut(column..).unwrap_or_default();
+            for (s, cell) in s.iter().zip(row) {
+                put(Some(cell), s[l] as u32);
+            }
+        }
+        return changed != 0;
+    }
+    let by_lane: [Cell; 32] = std::array::from_fn(|l| a.fragment.cell(l, 0));
+    for (r, s) in s.iter().enumerate() {
+        let of = a.fragment.cell(0, r);
+        for l in active(mask) {
+            let c = Cell { row: by_lane[l].row + of.row, column: by_lane[l].column + of.column, ..by_lane[l] };
+            let (lane, column) = a.at(c);
+            let (row, word) = (tmem.lane_mut(lane), s[l] as u32);
+            if a.stretch == 2 {
+                put(row.get_mut(column), word & 0xffff);
+                put(row.get_mut(column + 1), word >> 16);
+            } else {
+                put(row.get_mut(column), word);
+            }
+        }
+    }
+    changed != 0
+}
+
+/// `tcgen05.ld r, [taddr]{, immHalfSplitoff}`
+pub fn tcgen05_ld<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    if let Some(wait) = x.whole_warp("tcgen05.ld")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let a = access(x, q, &s, D, false, "tcgen05.ld")?;
+    load(x, &a, &mut d);
+    Ok(Flow::Next)
+}
+
+/// `tcgen05.ld.red r, redval, [taddr]{, immHalfSplitoff}`: each lane also gets the least or greatest of what it loads.
+pub fn tcgen05_ld_red<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    mut d: [&mut Lanes; D],
+) -> Blocks {
+    if let Some(wait) = x.whole_warp("tcgen05.ld.red")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let Some((redval, r)) = d.split_last_mut() else { return Ok(Flow::Next) };
+    let a = access(x, q, &s, r.len(), false, "tcgen05.ld.red")?;
+    load(x, &a, r);
+    for l in active(x.mask) {
+        redval[l] = warp::reduce(q, r.iter().map(|r| r[l] as u32)).into();
+    }
+    Ok(Flow::Next)
+}
+
+/// `tcgen05.st [taddr]{, immHalfSplitoff}, r`
+pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    if let Some(wait) = x.whole_warp("tcgen05.st")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let operands = 1 + Shape::of(q).fragment().split as usize;
+    let r = s.get(operands..).unwrap_or_default();
+    let a = access(x, q, &s, r.len(), true, "tcgen05.st")?;
+    if store(x, &a, r) {
+        x.progress += 1;
+    }
+    Ok(Flow::Next)
+}
+
+/// `tcgen05.wait::ld`, `tcgen05.wait::st`: loads and stores are over already, the lanes of the warp meet.
+pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    _: Q,
+    _: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Blocks {
+    Ok(x.whole_warp("tcgen05.wait")?.map_or(Flow::Next, Flow::Wait))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,222 @@
-//! `tcgen05.mma` and its variants (PTX ISA 9.7.16).
+//! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
+//!
+//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the products of an
+//! element of D are added in f32 in ascending order of k, from zero. With block scaling that is done block by block; each sum is
+//! multiplied by both scale factors, rounded to f32 once, and these are added in ascending order. Last comes D, if it is read, times
+//! 2^-scale-input-d. A D of type f16 is rounded from that f32. `.kind::i8` is exact before D is added, and D wraps or
+//! saturates. (The manual leaves order and precision open.)
+//!
+//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their qualifiers change
+//! nothing here.
+
+mod operands;
+mod product;
+mod tile;
+
+use crate::fault::{Fault, FaultKind};
+use crate::isa::active;
+use crate::isa::tcgen05::descriptor::instruction::{Form, Instruction};
+use crate::isa::tcgen05::descriptor::{Major, Shared, Swizzle, ZeroColumns, wrong};
+use crate::isa::tcgen05::format::{Format, Packing};
+use crate::isa::tcgen05::layout::DataPath;
+use crate::mem::tmem::{self, LANES};
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// Where A is.
+#[derive(Debug, Clone, Copy)]
+enum A {
+    Shared(Shared),
+    Tmem(u32),
+}
+
+/// An instruction under way.
+#[derive(Debug)]
+pub(crate) struct Multiply {
+    form: Form,
+    instruction: Instruction,
+    path: DataPath,
+    a: A,
+    b: Shared,
+    d: u32,
+    /// Addresses of the scale factors of A and B.
+    scales: [u32; 2],
+    /// Address of the sparsity metadata.
+    metadata: u32,
+    /// A bit for each lane that keeps its D, of the even CTA and the odd one.
+    disabled: [u128; 2],
+    /// enable-input-d
+    accumulate: bool,
+    /// 2^-scale-input-d
+    scale_d: f32,
+    zero_columns: Option<ZeroColumns>,
+}
+
+/// A fault of an address in Tensor Memory.
+fn bad_address<T>(what: String) -> Result<T, FaultKind> {
+    Err(FaultKind::TensorMemory { what })
+}
+
+impl Multiply {
+    /// From the qualifiers and the values of the operands.
+    pub(crate) fn new(q: Q, sparse: bool, ws: bool, s: &[u64]) -> Result<Multiply, FaultKind> {
+        let form = Form::of(q, sparse, ws)?;
+        let missing = || FaultKind::Internal("too few operands of `tcgen05.mma`".into());
+        let mut left = s.iter().copied();
+        let mut next = || left.next().ok_or_else(missing);
+        let (d, a, b) = (next()? as u32, next()?, next()?);
+        let metadata = if sparse { next()? as u32 } else { 0 };
+        let instruction = Instruction::decode(form, next()? as u32)?;
+        let scales = if form.vector > 0 { [next()? as u32, next()? as u32] } else { [0; 2] };
+        let rest: Vec<u64> = left.collect();
+        let masks = if form.pair { 8 } else { 4 };
+        let mut disabled = [0; 2];
+        let rest = if form.vector == 0 && !ws && rest.len() > masks {
+            for (i, &mask) in rest[..masks].iter().enumerate() {
+                disabled[i / 4] |= u128::from(mask as u32) << (32 * (i % 4));
+            }
+            &rest[masks..]
+        } else {
+            &rest[..]
+        };
+        let accumulate = rest.first().ok_or_else(missing)? & 1 != 0;
+        let extra = rest.get(1).copied();
+        let zero_columns = match extra {
+            Some(x) if ws => Some(ZeroColumns::decode(x, instruction.m, instruction.max_shift)?),
+            _ => None,
+        };
+        let scale = if ws { 0 } else { extra.unwrap_or(0) as u32 & 15 };
+        let path = DataPath::of(instruction.m, form.pair, sparse, ws)
+            .ok_or_else(|| FaultKind::Internal(format!("no data path for M = {}", instruction.m)))?;
+        let a = if q.has(q::a_tmem) { A::Tmem(a as u32) } else { A::Shared(Shared::decode(a, "A")?) };
+        let b = Shared::decode(b, "B")?;
+        let scale_d = f32::from_bits((127 - scale) << 23);
+        let job = Multiply {
+            form,
+            instruction,
+            path,
+            a,
+            b,
+            d,
+            scales,
+            metadata,
+            disabled,
+            accumulate,
+            scale_d,
+            zero_columns,
+        };
+        job.check()?;
+        Ok(job)
+    }
+
+    /// What several operands must agree on.
+    fn check(&self) -> Result<(), FaultKind> {
+        let Instruction { formats, major, .. } = self.instruction;
+        let (lane, _) = tmem::split(self.d);
+        if !self.path.starts_at(lane) {
+            return bad_address(format!(
+                "the address of D begins at lane {lane}, where layout {:?} of M = {} cannot",
+                self.path, self.instruction.m
+            ));
+        }
+        match self.a {
+            A::Shared(shared) => swizzling(formats[0], major[0], shared, "A")?,
+            A::Tmem(a) => {
+                let (a_lane, _) = tmem::split(a);
+                if a_lane != lane {
+                    return bad_address(format!("the address of A begins at lane {a_lane}, that of D at lane {lane}"));
+                }
+                if major[0] == Major::Mn {
+                    let field = "transpose A (bit 15) of the instruction descriptor";
+                    return wrong(field, "A in Tensor Memory cannot be transposed");
+                }
+                if !matches!(self.packing(0), Packing::Wide(_) | Packing::Bytes(_) | Packing::Four(_)) {
+                    let what = format!("{} elements of A in Tensor Memory in bytes of their own", formats[0].name());
+                    return Err(FaultKind::NotYet { what });
+                }
+            }
+        }
+        swizzling(formats[1], major[1], self.b, "B")?;
+        if self.form.sparse {
+            let (lane, _) = tmem::split(self.metadata);
+            if lane != 0 && self.path.rows() == LANES {
+                return bad_address(format!(
+                    "the address of the sparsity metadata begins at lane {lane}, not at lane 0"
+                ));
+            }
+            if self.path.rows() != LANES {
+                let what = format!("sparse matrices with M = {} (layout {:?})", self.instruction.m, self.path);
+                return Err(FaultKind::NotYet { what });
+            }
+        }
+        Ok(())
+    }
+
+    /// How the elements of A (0) or B (1) lie in memory.
+    fn packing(&self, side: usize) -> Packing {
+        Packing::of(self.instruction.formats[side], self.form.vector > 1)
+    }
+
+    /// Elements of a row of A in memory.
+    fn stored_k(&self) -> usize {
+        if self.form.sparse { self.instruction.k / 2 } else { self.instruction.k }
+    }
+
+    /// Columns of B in each CTA, those left out by the shift included.
+    fn columns_of_b(&self) -> usize {
+        let shift = self.zero_columns.map_or(0, |z| z.shift as usize);
+        if self.form.pair { self.instruction.n / 2 } else { self.instruction.n + shift }
+    }
+}
+
+/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it (Table 52).
+fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(), FaultKind> {
+    let atom32 = shared.swizzle == Swizzle::B128Atom32;
+    if major == Major::Mn && atom32 != (format == Format::Tf32) {
+        let only = if atom32 { "transposes tf32 only" } else { "cannot transpose tf32" };
+        return wrong(
+            "swizzling mode (bits 61-63) of the shared-memory descriptor",
+            format!("{:?} of {of} {only}", shared.swizzle),
+        );
+    }
+    Ok(())
+}
+
+/// Issues the instruction for every active lane; one thread should.
+fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<(), Box<Fault>> {
+    for lane in active(x.mask) {
+        let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
+        let job = Multiply::new(q, sparse, ws, &values).map_err(|kind| x.fault(kind, lane as u32))?;
+        x.tensor_issue(job.form.pair, lane as u32, Box::new(job))?;
+    }
+    Ok(())
+}
+
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $name:ident $sparse:literal $ws:literal)*) => {$(
+        $(#[$doc])*
+        pub fn $name<M: Monitor, const S: usize, const D: usize>(
+            x: &mut Ctx<'_, M>,
+            q: Q,
+            s: [&Lanes; S],
+            _: [&mut Lanes; D],
+        ) -> Result<(), Box<Fault>> {
+            issue(x, q, $sparse, $ws, &s)
+        }
+    )*};
+}
+
+instructions! {
+    /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
+    /// `.block_scale` the scale factors of A and B and enable-input-d.
+    tcgen05_mma false false
+    /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
+    tcgen05_mma_sp true false
+    /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
+    tcgen05_mma_ws false true
+    /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
+    tcgen05_mma_ws_sp true true
+}
+
+#[cfg(test)]
+mod tests;

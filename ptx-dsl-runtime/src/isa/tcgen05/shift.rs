@@ -1,1 +1,109 @@
-//! `tcgen05.shift` (PTX ISA 9.7.16).
+//! `tcgen05.shift.down` (PTX ISA 9.7.16.9.3): the rows of a warp's quarter of Tensor Memory move down by one row.
+//!
+//! The manual gives the shape `.31x256b`: of the 32 lanes from the one of the address on, all but the last move, 32 bytes
+//! of each, to the next lane. The first lane stays as it is; `tcgen05.cp.4x256b` can then fill it.
+
+use crate::fault::{Fault, FaultKind};
+use crate::isa::active;
+use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::mem::tmem;
+use crate::qual::{Q, q};
+use crate::{Ctx, Lanes, Monitor};
+
+/// Lanes of a warp's quarter.
+const ROWS: usize = 32;
+/// 32 bytes.
+const COLUMNS: usize = 8;
+
+/// A shift under way.
+#[derive(Debug)]
+struct Shift {
+    lane: usize,
+    column: usize,
+    ctas: usize,
+}
+
+impl TensorJob for Shift {
+    fn unit(&self) -> Unit {
+        Unit::Shift
+    }
+
+    fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind> {
+        let columns = self.column..self.column + COLUMNS;
+        for cta in ctas {
+            cta.tmem.check(self.lane..self.lane + ROWS, columns.clone())?;
+            for lane in (self.lane + 1..self.lane + ROWS).rev() {
+                let above: [u32; COLUMNS] = std::array::from_fn(|i| cta.tmem.lane(lane - 1)[self.column + i]);
+                cta.tmem.lane_mut(lane)[columns.clone()].copy_from_slice(&above);
+            }
+        }
+        Ok(())
+    }
+
+    fn reads(&self) -> Vec<Area> {
+        self.areas(self.lane..self.lane + ROWS - 1)
+    }
+
+    fn writes(&self) -> Vec<Area> {
+        self.areas(self.lane + 1..self.lane + ROWS)
+    }
+}
+
+impl Shift {
+    fn areas(&self, lanes: std::ops::Range<usize>) -> Vec<Area> {
+        let columns = self.column..self.column + COLUMNS;
+        (0..self.ctas).map(|cta| Area { cta, lanes: lanes.clone(), columns: columns.clone() }).collect()
+    }
+}
+
+/// `tcgen05.shift.down [taddr]`
+pub fn tcgen05_shift<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    let pair = q.has(q::cta_group_2);
+    for l in active(x.mask) {
+        let (lane, column) = tmem::split(s.first().map_or(0, |v| v[l]) as u32);
+        if !lane.is_multiple_of(ROWS) {
+            let what = format!("the lane of `tcgen05.shift`'s address is {lane}, and has to be a multiple of {ROWS}");
+            return Err(x.fault(FaultKind::TensorMemory { what }, l as u32));
+        }
+        x.tensor_issue(pair, l as u32, Box::new(Shift { lane, column, ctas: 1 + usize::from(pair) }))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::tmem::{LANES, Tmem};
+
+    #[test]
+    fn thirty_one_rows_move() {
+        let mut tmem = Tmem::default();
+        tmem.set_allocated(32..64, true);
+        let cell = |lane: usize, column: usize| (lane * 1000 + column) as u32;
+        for lane in 0..LANES {
+            for column in 32..64 {
+                tmem.lane_mut(lane)[column] = cell(lane, column);
+            }
+        }
+        let shift = Shift { lane: 64, column: 40, ctas: 1 };
+        shift.run(&mut [TensorCta { tmem: &mut tmem, shared: &[] }]).unwrap();
+        for lane in 0..LANES {
+            for column in 32..64 {
+                let moved = (65..96).contains(&lane) && (40..48).contains(&column);
+                assert_eq!(
+                    tmem.lane(lane)[column],
+                    cell(if moved { lane - 1 } else { lane }, column),
+                    "{lane} {column}"
+                );
+            }
+        }
+        let outside = Shift { lane: 64, column: 57, ctas: 1 };
+        let fault = outside.run(&mut [TensorCta { tmem: &mut tmem, shared: &[] }]);
+        assert!(matches!(fault, Err(FaultKind::TensorMemory { .. })));
+    }
+}

@@ -37,10 +37,11 @@ pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
 pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
     let Some(opcode) = matches.get_one::<String>("opcode") else {
         let mut out = String::new();
-        for (family, list) in FAMILIES {
-            let mut opcodes: Vec<&str> = list.iter().map(|i| i.opcode).collect();
+        // A large family is several lists.
+        for lists in FAMILIES.chunk_by(|a, b| a.0 == b.0) {
+            let mut opcodes: Vec<&str> = lists.iter().flat_map(|l| l.1.iter().map(|i| i.opcode)).collect();
             opcodes.dedup();
-            let _ = writeln!(out, "{family}: {}", opcodes.join(", "));
+            let _ = writeln!(out, "{}: {}", lists[0].0, opcodes.join(", "));
         }
         crate::write_out(&out);
         return Ok(true);
@@ -141,6 +142,7 @@ fn operand(o: &OperandSpec) -> String {
         OpTy::Vec(s, n) => format!(" {n} of {s}"),
         OpTy::Coords(s) => format!(" {s}, as many as the geometry needs"),
         OpTy::PerAxis(t) => format!(" .{}, one for each axis of the geometry", t.name()),
+        OpTy::Many(t, _) => format!(" .{}, as many as the qualifiers say", t.name()),
         OpTy::None => String::new(),
     };
     let mut more = String::new();

@@ -97,14 +97,15 @@ fn format(text: &str) -> Option<String> {
         at = end + 1;
     }
     let (again, wrong) = lex(&out);
-    let same = |a: &Token, b: &Token| a.kind == b.kind && (a.glued == b.glued || matters_not(&a.kind));
-    let kept = wrong.is_empty() && again.tokens.len() == lexed.tokens.len();
-    (kept && again.tokens.iter().zip(&lexed.tokens).all(|(a, b)| same(a, b))).then_some(out)
-}
-
-/// After a comma a space is put, whatever follows.
-fn matters_not(kind: &Tok) -> bool {
-    !matches!(kind, Tok::Punct('[' | '.' | ':' | '|' | '&' | '<' | '>' | '='))
+    if !wrong.is_empty() || again.tokens.len() != lexed.tokens.len() {
+        return None;
+    }
+    // White space tells `x[1]` from `x [1]`; behind a comma it tells nothing.
+    let kept = again.tokens.iter().zip(&lexed.tokens).enumerate().all(|(i, (a, b))| {
+        let free = i == 0 || again.tokens[i - 1].kind == Tok::Punct(',') || matches!(a.kind, Tok::Punct(',' | ';'));
+        a.kind == b.kind && (free || a.glued == b.glued)
+    });
+    kept.then_some(out)
 }
 
 /// `name:` at the beginning of a line.

@@ -1,0 +1,262 @@
+//! Every kind, shape, layout and option.
+
+use super::*;
+
+/// (kind, formats that go together, K).
+fn types() -> Vec<(Flag, Vec<(Format, u32)>, usize)> {
+    use Format::*;
+    vec![
+        (q::kind_f16, vec![(F16, 0), (Bf16, 1)], 16),
+        (q::kind_tf32, vec![(Tf32, 2)], 8),
+        (q::kind_f8f6f4, vec![(E4m3, 0), (E5m2, 1), (E2m3, 3), (E3m2, 4), (E2m1, 5)], 32),
+        (q::kind_i8, vec![(U8, 0), (S8, 1)], 32),
+    ]
+}
+
+fn case(kind: Flag, (a, code_a): (Format, u32), (b, code_b): (Format, u32), mnk: (usize, usize, usize)) -> Case {
+    let mut c = Case::new(kind, [a, b], [code_a, code_b], mnk);
+    c.d = if kind == q::kind_i8 { 2 } else { 1 };
+    c
+}
+
+#[test]
+fn shapes_of_f16() {
+    for (i, (m, n)) in
+        [(64, 8), (64, 24), (64, 256), (128, 8), (128, 16), (128, 136), (128, 256)].into_iter().enumerate()
+    {
+        check(&Case::f16(m, n), i as u64);
+        check(&Case { small: false, ..Case::f16(m, n) }, i as u64);
+    }
+    for (i, (m, n)) in [(128, 16), (128, 48), (128, 256), (256, 16), (256, 80), (256, 256)].into_iter().enumerate() {
+        check(&Case { pair: true, ..Case::f16(m, n) }, 20 + i as u64);
+    }
+}
+
+#[test]
+fn half_of_the_lanes_from_16() {
+    check(&Case { d_lane: 16, ..Case::f16(64, 32) }, 1);
+    check(&Case { d_lane: 16, a_in_tmem: true, ..Case::f16(64, 32) }, 2);
+}
+
+#[test]
+fn every_swizzle_transposed_or_not() {
+    let mut seed = 100;
+    for a in [0, 1, 2, 4, 6] {
+        for b in [0, 1, 2, 4, 6] {
+            for transposed in [[false, false], [true, false], [false, true], [true, true]] {
+                let modes = [a, b];
+                if (0..2).any(|side| transposed[side] && modes[side] == 1) {
+                    continue;
+                }
+                for gap in [0, 1] {
+                    let places = [0, 1].map(|side| Place { gap, ..place(modes[side], transposed[side]) });
+                    seed += 1;
+                    check(&Case { places, ..Case::f16(64, 32) }, seed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_sizes_transposed() {
+    let mut seed = 200;
+    for (kind, formats, k) in types() {
+        for &format in formats.iter().filter(|f| f.0.bits() >= 8) {
+            for mode in [0, 2, 4, 6] {
+                let mode = if kind == q::kind_tf32 { 1 } else { mode };
+                let mut c = case(kind, format, format, (128, 64, k));
+                c.places = [place(mode, true); 2];
+                seed += 1;
+                check(&c, seed);
+            }
+        }
+    }
+}
+
+#[test]
+fn descriptors_that_begin_within_an_atom() {
+    for (i, advance) in [16, 32, 48].into_iter().enumerate() {
+        let place = Place { advance, ..place(2, false) };
+        check(&Case { places: [place; 2], ..Case::f16(128, 64) }, 300 + i as u64);
+    }
+    let place = Place { advance: 16, ..place(4, false) };
+    check(&Case { places: [place; 2], ..Case::f16(128, 64) }, 310);
+}
+
+#[test]
+fn every_pair_of_types() {
+    let mut seed = 400;
+    for (kind, formats, k) in types() {
+        for &a in &formats {
+            for &b in &formats {
+                for pair in [false, true] {
+                    seed += 1;
+                    let c = Case { pair, ..case(kind, a, b, (128, 64, k)) };
+                    check(&c, seed);
+                    check(&Case { small: kind == q::kind_i8, ..c }, seed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_in_tensor_memory() {
+    let mut seed = 500;
+    for (kind, formats, k) in types() {
+        for &a in formats.iter().filter(|f| f.0.bits() >= 8) {
+            for (m, pair) in [(64, false), (128, false), (128, true), (256, true)] {
+                seed += 1;
+                check(&Case { pair, a_in_tmem: true, ..case(kind, a, a, (m, 64, k)) }, seed);
+            }
+        }
+    }
+}
+
+#[test]
+fn negated_scaled_and_without_d() {
+    for (i, negate) in [[false, true], [true, false], [true, true]].into_iter().enumerate() {
+        check(&Case { negate, ..Case::f16(128, 32) }, 600 + i as u64);
+    }
+    for scale in [0, 1, 15] {
+        check(&Case { scale_d: Some(scale), ..Case::f16(128, 32) }, 610 + u64::from(scale));
+    }
+    check(&Case { accumulate: false, ..Case::f16(128, 32) }, 630);
+    let disabled = Some([0x0000_00ff, 0xffff_0000, 0, 0xffff_ffff, 1, 2, 0x8000_0000, 0x5555_5555]);
+    check(&Case { disabled, ..Case::f16(128, 32) }, 631);
+    check(&Case { disabled, scale_d: Some(3), pair: true, ..Case::f16(256, 32) }, 632);
+    check(&Case { disabled, pair: true, ..Case::f16(128, 32) }, 633);
+}
+
+#[test]
+fn accumulators_of_f16() {
+    for (i, accumulate) in [true, false].into_iter().enumerate() {
+        check(&Case { d: 0, accumulate, ..Case::f16(128, 64) }, 700 + i as u64);
+        check(&Case { d: 0, accumulate, small: false, pair: true, ..Case::f16(256, 64) }, 710 + i as u64);
+    }
+    let e4m3 = (Format::E4m3, 0);
+    check(&Case { d: 0, ..case(q::kind_f8f6f4, e4m3, e4m3, (128, 64, 32)) }, 720);
+}
+
+#[test]
+fn integers_saturate() {
+    let u8 = (Format::U8, 0);
+    check(&Case { saturate: true, ..case(q::kind_i8, u8, u8, (128, 32, 32)) }, 800);
+    for n in [8, 16, 24, 32, 48, 240, 256] {
+        check(&case(q::kind_i8, u8, (Format::S8, 1), (64, n, 32)), 801 + n as u64);
+    }
+}
+
+#[test]
+fn block_scaling() {
+    use Format::*;
+    let mx: Vec<_> = [(E4m3, 0), (E5m2, 1), (E2m3, 3), (E3m2, 4), (E2m1, 5)].into();
+    let mut seed = 900;
+    for (m, pair) in [(128, false), (128, true), (256, true)] {
+        for (i, &a) in mx.iter().enumerate() {
+            let b = mx[(i + 1) % mx.len()];
+            seed += 1;
+            let mut c = case(q::kind_mxf8f6f4, a, b, (m, 96, 32));
+            c.pair = pair;
+            c.scale_flags = vec![q::block_scale];
+            c.scale = Some((1, Ue8m0, 1, [i as u32 % 4, (i as u32 + 1) % 4]));
+            check(&c, seed);
+        }
+        let e2m1 = (E2m1, 1);
+        for (kind, flags, scale) in [
+            (q::kind_mxf4, vec![], (2, Ue8m0, 1, [2, 0])),
+            (q::kind_mxf4, vec![q::scale_vec_2X], (2, Ue8m0, 1, [0, 2])),
+            (q::kind_mxf4nvf4, vec![q::block32], (2, Ue8m0, 1, [2, 2])),
+            (q::kind_mxf4nvf4, vec![q::scale_vec_4X], (4, Ue8m0, 1, [0, 0])),
+            (q::kind_mxf4nvf4, vec![q::block16], (4, Ue4m3, 0, [0, 0])),
+        ] {
+            for a_in_tmem in [false, true] {
+                seed += 1;
+                let mut c = case(kind, e2m1, e2m1, (m, 256, 64));
+                (c.pair, c.a_in_tmem) = (pair, a_in_tmem);
+                c.scale_flags = flags.clone();
+                c.scale = Some(scale);
+                check(&c, seed);
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_stationary() {
+    let mut seed = 1000;
+    for (kind, formats, k) in types() {
+        for m in [32, 64, 128] {
+            for n in [64, 128, 256] {
+                for a_in_tmem in [false, true] {
+                    seed += 1;
+                    let c = case(kind, formats[0], formats[0], (m, n, k));
+                    check(&Case { ws: true, a_in_tmem, ..c }, seed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn zero_columns_and_shifts() {
+    let mut seed = 1100;
+    // start counts, first spans, non-zero mask, skip span, use span, shift
+    for (starts, first, skip, used, shift, code) in [
+        (0x0000_0000u64, 0u64, 2u64, 3u64, 0u64, 0),
+        (0x0102_0100, 0b0011, 2, 3, 2, 1),
+        (0x0908_0705, 0b1010, 0, 6, 8, 1),
+        (0x0000_0003, 0b0001, 12, 40, 16, 2),
+    ] {
+        for m in [32, 64, 128] {
+            for transposed in [false, true] {
+                for non_zero in [0, 1] {
+                    seed += 1;
+                    let x = starts | first << 32 | non_zero << 39 | skip << 40 | used << 48 | shift << 56;
+                    let places = [place(2, false), place(if shift == 2 { 0 } else { 2 }, transposed)];
+                    check(&Case { ws: true, zero: Some((x, code)), places, ..Case::f16(m, 64) }, seed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_matrices() {
+    let mut seed = 1200;
+    for (kind, formats, k) in types() {
+        for &a in &formats {
+            for (m, pair, ws) in [(128, false, false), (256, true, false), (128, false, true)] {
+                for mode in [0, 2, 4, 6] {
+                    seed += 1;
+                    let c = case(kind, a, formats[0], (m, 64, 2 * k));
+                    let places = [place(2, false), place(mode, false)];
+                    check(&Case { pair, ws, sparse: true, places, ..c.clone() }, seed);
+                    if a.0.bits() >= 8 {
+                        check(&Case { pair, ws, sparse: true, a_in_tmem: true, ..c }, seed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_matrices_with_block_scaling() {
+    use Format::*;
+    let mut seed = 1300;
+    for (m, pair) in [(128, false), (256, true)] {
+        for (kind, flags, format, scale, k) in [
+            (q::kind_mxf8f6f4, vec![], (E4m3, 0), (1, Ue8m0, 1, [3, 1]), 64),
+            (q::kind_mxf4, vec![], (E2m1, 1), (2, Ue8m0, 1, [2, 0]), 128),
+            (q::kind_mxf4nvf4, vec![q::scale_vec_4X], (E2m1, 1), (4, Ue4m3, 0, [0, 0]), 128),
+        ] {
+            seed += 1;
+            let mut c = case(kind, format, format, (m, 64, k));
+            (c.pair, c.sparse) = (pair, true);
+            (c.scale_flags, c.scale) = (flags, Some(scale));
+            check(&c, seed);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Operations of the tensor cores under way, `tcgen05.commit`, and what 9.7.16.6 says about their order.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::fault::{Fault, FaultKind};
+use crate::machine::Ctx;
+use crate::machine::agent::{Agent, Work};
+use crate::machine::cluster::Cta;
+use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::monitor::Monitor;
+use crate::sync::mbarrier::{self, Arrive};
+
+/// An operation under way.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    job: Box<dyn TensorJob>,
+    /// `.cta_group::2`
+    pair: bool,
+    /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
+    fenced: Option<u64>,
+}
+
+impl Operation {
+    /// Does the operation, issued by CTA `own`, touch CTA `rank`?
+    pub(super) fn works_on(&self, own: u32, rank: u32) -> bool {
+        if self.pair { own | 1 == rank | 1 } else { own == rank }
+    }
+
+    /// Which of the CTAs of the operation, issued by CTA `own`, CTA `rank` is.
+    fn index(&self, own: u32, rank: u32) -> Option<usize> {
+        self.works_on(own, rank).then_some(if self.pair { rank as usize & 1 } else { 0 })
+    }
+}
+
+/// A `tcgen05.commit` whose arrive-on is still to come.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    pub to: Vec<(u32, u32)>,
+    pair: bool,
+}
+
+/// Fences of tcgen05, in the order in which they were executed.
+#[derive(Debug, Default)]
+pub(crate) struct Fences {
+    now: u64,
+    /// Last `tcgen05.fence::after_thread_sync` of each lane, by slot, CTA and warp.
+    after: HashMap<(usize, u32, u32), [u64; 32]>,
+}
+
+/// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
+fn pipelined(first: &dyn TensorJob, then: &dyn TensorJob) -> bool {
+    use Unit::*;
+    match (first.unit(), then.unit()) {
+        (Mma, Mma) => first.pipeline() == then.pipeline(),
+        (Cp | Cp4x256b | Shift, Mma) | (Mma, Cp | Cp4x256b | Shift) | (Shift, Cp4x256b) => true,
+        (Cp | Cp4x256b, Cp | Cp4x256b | Shift) | (Shift, Cp | Shift) => false,
+    }
+}
+
+const ORDER: &str = "9.7.16.6";
+
+/// CTA `rank` has ended, CTA `own` issued the operation.
+pub(super) fn left(rank: u32, own: u32) -> FaultKind {
+    if rank == own {
+        return FaultKind::undefined(
+            format!("CTA {rank} of the cluster ends while this operation on its Tensor Memory is under way"),
+            ORDER,
+            "`tcgen05.commit` to an mbarrier and wait for it before the threads of the CTA end",
+        );
+    }
+    FaultKind::IssueGranularity {
+        what: format!(
+            "CTA {rank} of the cluster, the peer of CTA {own}, ends while this operation on its Tensor Memory is under way"
+        ),
+    }
+}
+
+/// CTA `rank` has ended before the arrive-on.
+pub(super) fn left_commit(rank: u32) -> FaultKind {
+    FaultKind::undefined(
+        format!("CTA {rank} of the cluster ends before this `tcgen05.commit` has arrived on its mbarrier object"),
+        "9.7.16.12.1",
+        "wait for the phase of the mbarrier object that the commit completes",
+    )
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// One thread issues `mma`, `cp`, `shift` and `commit`, with `.cta_group::2` of a CTA whose peer is there (Table 46).
+    /// Each active lane would start an operation of its own; nobody wants that, so it is a fault.
+    fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
+        let n = self.mask.count_ones();
+        if n > 1 {
+            let what =
+                format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
+            return Err(self.fault(FaultKind::IssueGranularity { what }, lane));
+        }
+        self.cta_group(pair, lane)?;
+        if pair { self.peer(lane).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// Issues an operation for `lane`. It is done later.
+    pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
+        self.single_issue(pair, lane)?;
+        let mut after = 0;
+        for (i, a) in self.agents.list.iter().enumerate() {
+            let Work::Operation(o) = &a.work else { continue };
+            if a.slot != self.slot {
+                continue;
+            }
+            if o.pair == pair && pipelined(&*o.job, &*job) && self.known(a, lane) {
+                after = after.max(a.due);
+            } else if M::ON
+                && let Some(what) = self.collision(i, pair, &*job)
+            {
+                return Err(self.fault(what, lane));
+            }
+        }
+        self.send(lane, after, Work::Operation(Operation { job, pair, fenced: None }));
+        Ok(())
+    }
+
+    /// Does an operation of this lane come after `a`? Those of the same thread do, those of others if both threads have a
+    /// fence in between: ours after theirs.
+    fn known(&self, a: &Agent, lane: u32) -> bool {
+        if (a.cta, a.warp, a.lane) == (self.cur.cta, self.warp, lane) {
+            return true;
+        }
+        let Work::Operation(Operation { fenced: Some(before), .. }) = a.work else { return false };
+        let after = self.agents.fences.after.get(&(self.slot, self.cur.cta, self.warp));
+        after.is_some_and(|after| after[lane as usize & 31] > before)
+    }
+
+    /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) when all operations of this thread
+    /// with the same `.cta_group` are done.
+    pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
+        self.single_issue(pair, lane)?;
+        for &(rank, _) in &to {
+            if let Err(kind) = self.window(rank) {
+                return Err(self.fault(kind, lane));
+            }
+        }
+        let thread = (self.slot, self.cur.cta, self.warp, lane);
+        let mut after = 0;
+        for a in self.agents.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
+            match &mut a.work {
+                Work::Operation(o) if o.pair == pair => {
+                    after = after.max(a.due);
+                    // a commit implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
+                    o.fenced.get_or_insert(self.agents.fences.now);
+                }
+                // commits are synchronous instructions: one does not overtake another of its thread (9.7.16.6.1)
+                Work::Commit(c) if c.pair == pair => after = after.max(a.due),
+                _ => {}
+            }
+        }
+        self.agents.fences.now += 1;
+        self.send(lane, after, Work::Commit(Commit { to, pair }));
+        Ok(())
+    }
+
+    /// `tcgen05.fence` of the active lanes: `::before_thread_sync` or `::after_thread_sync`.
+    pub fn tensor_fence(&mut self, before: bool) {
+        let (slot, cta, warp, mask) = (self.slot, self.cur.cta, self.warp, self.mask);
+        let fences = &mut self.agents.fences;
+        fences.now += 1;
+        let now = fences.now;
+        if before {
+            for a in &mut self.agents.list {
+                if let Work::Operation(o) = &mut a.work
+                    && (a.slot, a.cta, a.warp) == (slot, cta, warp)
+                    && mask >> a.lane & 1 != 0
+                {
+                    o.fenced.get_or_insert(now);
+                }
+            }
+        } else {
+            let after = fences.after.entry((slot, cta, warp)).or_default();
+            after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
+        }
+    }
+
+    /// Does an operation that CTA `own` has issued.
+    pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
+        let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
+        let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
+        if let Some(i) = ctas.iter().position(|c| c.exited) {
+            return Err(left(ranks.start + i as u32, own));
+        }
+        match ctas {
+            [one] => o.job.run(&mut [view(one)]),
+            [even, odd] => o.job.run(&mut [view(even), view(odd)]),
+            _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
+        }
+    }
+
+    /// The arrive-on of a commit.
+    pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
+        for &(rank, offset) in &c.to {
+            self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
+        }
+        Ok(())
+    }
+
+    // what the checked host reports
+
+    /// A fault if an operation under way works on these lanes and columns of the own CTA's Tensor Memory: writes them, or,
+    /// if they are to be written (or deallocated), reads them.
+    pub fn tensor_conflict(
+        &self,
+        lanes: Range<usize>,
+        columns: Range<usize>,
+        write: bool,
+        lane: u32,
+    ) -> Result<(), Box<Fault>> {
+        if !M::ON || self.agents.is_empty() {
+            return Ok(());
+        }
+        for a in self.agents.list.iter().filter(|a| a.slot == self.slot) {
+            let Work::Operation(o) = &a.work else { continue };
+            let Some(cta) = o.index(a.cta, self.cur.cta) else { continue };
+            let meets = |areas: &[Area]| areas.iter().any(|r| r.cta == cta && r.meets(&lanes, &columns));
+            let writes = o.job.writes();
+            let writing = writes.is_empty() || meets(&writes);
+            if writing || write && meets(&o.job.reads()) {
+                let does = if writing { "writes" } else { "reads" };
+                let what = format!(
+                    "lanes {} to {} and columns {} to {} of Tensor Memory are what {} {does}, and nobody has waited for it",
+                    lanes.start,
+                    lanes.end.saturating_sub(1),
+                    columns.start,
+                    columns.end.saturating_sub(1),
+                    self.statement(a.site)
+                );
+                return Err(self.fault(unordered(what), lane));
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault if an operation under way reads these bytes of shared memory, which are about to be written.
+    pub(crate) fn operand_conflict(&self, rank: u32, offset: u32, bytes: u32) -> Result<(), FaultKind> {
+        for a in self.agents.list.iter().filter(|a| a.slot == self.slot) {
+            let Work::Operation(o) = &a.work else { continue };
+            let Some(cta) = o.index(a.cta, rank) else { continue };
+            let written = offset..offset.saturating_add(bytes);
+            if o.job.operands().iter().any(|(c, r)| *c == cta && r.start < written.end && written.start < r.end) {
+                return Err(unordered(format!(
+                    "store to shared memory at {offset:#x} that {} reads, and nobody has waited for it",
+                    self.statement(a.site)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Do this operation and the `i`-th under way, which nothing orders, work on the same part of Tensor Memory? Only where
+    /// both say what they write.
+    fn collision(&self, i: usize, pair: bool, job: &dyn TensorJob) -> Option<FaultKind> {
+        let a = &self.agents.list[i];
+        let Work::Operation(o) = &a.work else { return None };
+        let rank = |own: u32, pair: bool, index: usize| if pair { own & !1 | index as u32 } else { own };
+        let place = |own, pair, areas: Vec<Area>| -> Vec<(u32, Area)> {
+            areas.into_iter().map(|r| (rank(own, pair, r.cta), r)).collect()
+        };
+        let (old, new) = ((a.cta, o.pair), (self.cur.cta, pair));
+        let (old_writes, new_writes) = (place(old.0, old.1, o.job.writes()), place(new.0, new.1, job.writes()));
+        if old_writes.is_empty() || new_writes.is_empty() {
+            return None;
+        }
+        let (old_reads, new_reads) = (place(old.0, old.1, o.job.reads()), place(new.0, new.1, job.reads()));
+        let meet = |a: &[(u32, Area)], b: &[(u32, Area)]| {
+            a.iter().any(|(ra, x)| b.iter().any(|(rb, y)| ra == rb && x.meets(&y.lanes, &y.columns)))
+        };
+        let race = meet(&old_writes, &new_writes) || meet(&old_writes, &new_reads) || meet(&old_reads, &new_writes);
+        race.then(|| {
+            unordered(format!(
+                "the operation works on Tensor Memory that {} works on too, and nothing says which comes first",
+                self.statement(a.site)
+            ))
+        })
+    }
+
+    fn statement(&self, site: u32) -> String {
+        match self.info.sites.get(site as usize) {
+            Some(s) => format!("`{}` (PTX line {})", s.text, s.line),
+            None => "an operation".into(),
+        }
+    }
+}
+
+fn view(c: &mut Cta) -> TensorCta<'_> {
+    TensorCta { tmem: &mut c.tmem, shared: &c.shared }
+}
+
+fn unordered(what: String) -> FaultKind {
+    FaultKind::undefined(
+        what,
+        ORDER,
+        "`tcgen05.commit` to an mbarrier after it, wait for that phase, then `tcgen05.fence::after_thread_sync`",
+    )
+}

@@ -1,0 +1,75 @@
+//! Allocation of Tensor Memory: manual 9.7.16.7.
+
+use super::*;
+use crate::hir;
+
+/// Columns, in units of 32 (9.7.16.7.1).
+const COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 512);
+/// One allocation of any number of units; up to 576 columns on `sm_107f`.
+const ALL_COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 576);
+const TADDR: OperandSpec = src("taddr", ty(Ty::U32));
+const RULES: &[Rule] = &[Rule::Custom(power_of_two)];
+const EXCLUSIVE: &[Rule] = &[Rule::Custom(units)];
+
+fn constant(i: &hir::Instr) -> Option<(usize, u64)> {
+    let at = i.operands.iter().position(|a| a.name == "nCols")?;
+    match i.operands[at].value {
+        hir::Operand::Imm(n) => Some((at, n)),
+        _ => None,
+    }
+}
+
+fn power_of_two(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let (at, n) = constant(i)?;
+    let text = "the number of columns is a power of two from 32 to 512".to_string();
+    (!n.is_power_of_two()).then_some((text, Some(at)))
+}
+
+fn units(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let (at, n) = constant(i)?;
+    let text = "the number of columns is a multiple of 32".to_string();
+    (!n.is_multiple_of(32)).then_some((text, Some(at)))
+}
+
+/// The part of the family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("tcgen05.alloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
+        .syntax(
+            "tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
+             .cta_group = { .cta_group::1, .cta_group::2 }",
+        )
+        .operands(&[addr("dst").align(4), COLUMNS])
+        .rules(RULES)
+        .host(ALLOC),
+    instr("tcgen05.alloc").section("9.7.16.7.1").since(NEW).requires(TENSOR_MEMORY)
+        .syntax(
+            "tcgen05.alloc.exclusive.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
+             .cta_group = { .cta_group::1, .cta_group::2 }",
+        )
+        .operands(&[addr("dst").align(4), ALL_COLUMNS])
+        .rules(EXCLUSIVE)
+        .host(ALLOC),
+    instr("tcgen05.dealloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
+        .syntax(
+            "tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;
+             .cta_group = { .cta_group::1, .cta_group::2 }",
+        )
+        .operands(&[TADDR, COLUMNS])
+        .rules(RULES)
+        .host(DEALLOC),
+    instr("tcgen05.dealloc").section("9.7.16.7.1").since(NEW).requires(TENSOR_MEMORY)
+        .syntax(
+            "tcgen05.dealloc.exclusive.cta_group.sync.aligned.b32 taddr, nCols;
+             .cta_group = { .cta_group::1, .cta_group::2 }",
+        )
+        .operands(&[TADDR, ALL_COLUMNS])
+        .rules(EXCLUSIVE)
+        .host(DEALLOC),
+    instr("tcgen05.relinquish_alloc_permit").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
+        .syntax(
+            "tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;
+             .cta_group = { .cta_group::1, .cta_group::2 }",
+        )
+        .host(RELINQUISH),
+];
