@@ -98,7 +98,11 @@ fn every_word_of_the_table_is_in_the_list() {
             let opcode = instr.opcode.split('.').skip(1).map(str::to_string);
             let slots = forms.iter().flat_map(|f| &f.slots).flat_map(|s| s.alts.iter().map(|a| a.to_string()));
             for word in opcode.chain(slots) {
-                let word = if word.starts_with("::") { format!("{}{word}", instr.opcode.rsplit('.').next().unwrap_or("")) } else { word };
+                let word = if word.starts_with("::") {
+                    format!("{}{word}", instr.opcode.rsplit('.').next().unwrap_or(""))
+                } else {
+                    word
+                };
                 if !list.get(first).is_some_and(|w| w.contains(word.as_str())) {
                     extra.insert(format!("{first} {word}"));
                 }

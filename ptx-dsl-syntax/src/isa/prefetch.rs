@@ -29,7 +29,7 @@ pub const LIST: &[Instr] = &[
     instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "prefetch{.space}.level [a];
-             prefetch.global.level::eviction_priority [a];
+             prefetch{.global}.level::eviction_priority [a];
              prefetch{.tensormap_space}.tensormap [a];
              .space = { .global, .local }
              .level = { .L1, .L2 }
@@ -87,7 +87,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[
             dst("cache_policy", ty(Ty::B64)),
-            addr("aLe").align(1),
+            src("aLe", ty(Ty::U32)).reg(),
             src("aOff", ty(Ty::U64)),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),

@@ -42,10 +42,16 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
         .then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
 }
 
-/// `.po` adds one, which negation needs too.
-fn plus_one(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let n = i.operands.iter().position(|a| matches!(a.value, hir::Operand::Neg(_)))?;
-    i.has(".po").then(|| ("`.po` and a negated operand exclude each other".into(), Some(n)))
+/// The product or `c` is negated, and neither with `.po`, which adds the one that negation needs too.
+fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let negated = |a: &hir::Arg| matches!(a.value, hir::Operand::Neg(_));
+    let first = i.operands.iter().position(negated)?;
+    if i.has(".po") {
+        return Some(("`.po` and a negated operand exclude each other".into(), Some(first)));
+    }
+    let last = i.operands.len() - 1;
+    let both = first != last && i.operands.get(last).is_some_and(negated);
+    both.then(|| ("the product and `c` cannot both be negated".into(), Some(last)))
 }
 
 const TYPES: OperandSpec = src("a", ty(Ty::U32));
@@ -148,7 +154,7 @@ pub const LIST: &[Instr] = &[
              .scale = { .shr7, .shr15 }",
         )
         .operands(OPERANDS)
-        .rules(&[Rule::Custom(plus_one)]),
+        .rules(&[Rule::Custom(negations)]),
     instr("vset").section("9.7.18.1.4").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "vset.atype.btype.cmp d, a, b{, c};
@@ -175,3 +181,29 @@ pub const LIST: &[Instr] = &[
     lanes!("vmax4", "9.7.18.2.3"),
     compare!("vset4", "9.7.18.2.4"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::selects;
+
+    #[test]
+    fn selectors_as_the_manual_lists_them() {
+        for (opcode, operand, good, bad) in [
+            ("vadd", "a", &["b0", "b3", "h1"][..], &["b4", "h2", "h10", "b10"][..]),
+            ("vadd", "d", &["h0"], &["h10"]),
+            ("vadd", "c", &[], &["h0"]),
+            ("vmad", "d", &[], &["h0"]),
+            ("vadd2", "a", &["h10", "h33", "h01"], &["h0", "b10", "h40"]),
+            ("vadd2", "d", &["h0", "h10"], &["h01", "b0"]),
+            ("vset4", "b", &["b7654", "b0000"], &["b765", "b8000", "h10"]),
+            ("vset4", "d", &["b0", "b310", "b3210"], &["b01", "b4", "b33"]),
+        ] {
+            for s in good {
+                assert!(selects(opcode, operand, s), "{opcode} {operand}.{s}");
+            }
+            for s in bad {
+                assert!(!selects(opcode, operand, s), "{opcode} {operand}.{s}");
+            }
+        }
+    }
+}
