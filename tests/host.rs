@@ -11,4 +11,5 @@ mod memory;
 mod mixed;
 mod recursion;
 mod sync;
+mod tensor_memory;
 mod warp;

@@ -53,17 +53,15 @@ fn every_instruction_the_host_runs_has_its_function() {
 
 #[test]
 fn every_qualifier_of_a_runnable_form_has_its_constant() {
-    let names: BTreeSet<&str> = q::NAMES.iter().map(|n| n.0).collect();
+    let names: BTreeSet<&str> = q::NAMES.iter().map(|n| n.0.trim_start_matches(['.', ':'])).collect();
     let mut missing = BTreeSet::new();
     for (_, list) in FAMILIES {
         for i in list.iter().filter(|i| matches!(i.host, Host::Lane | Host::Warp | Host::Block)) {
             for form in ptx_dsl_syntax::isa::syntax::forms(i) {
                 for slot in &form.slots {
                     for alternative in &slot.alts {
-                        let plain = alternative.trim_start_matches('.');
-                        if ptx_dsl_syntax::ty::Ty::from_name(plain).is_none()
-                            && !names.contains(format!(".{plain}").as_str())
-                        {
+                        let plain = alternative.trim_start_matches(['.', ':']);
+                        if ptx_dsl_syntax::ty::Ty::from_name(plain).is_none() && !names.contains(plain) {
                             missing.insert(plain.to_owned());
                         }
                     }

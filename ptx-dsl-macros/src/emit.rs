@@ -102,7 +102,7 @@ impl Emit<'_> {
     fn q(&mut self, instr: &Instr) -> TokenStream {
         let mut flags: Vec<String> = Vec::new();
         for q in &instr.quals {
-            let name = q.trim_start_matches('.');
+            let name = q.trim_start_matches(['.', ':']);
             if ptx_dsl_syntax::ty::Ty::from_name(name).is_none() {
                 flags.push(mangle(name));
             }

@@ -133,7 +133,20 @@ pub mod q {
         block32 ".block32", block_scale ".block_scale", box_dim ".box_dim", bulk ".bulk", bulk_group ".bulk_group",
         ca ".ca", cas ".cas", cc ".cc", cg ".cg", channel_data_type ".channel_data_type",
         channel_order ".channel_order", check_layout ".check_layout", clamp ".clamp", cluster ".cluster", col ".col",
-        collector_a ".collector::a", collector_b ".collector::b", commit ".commit", commit_group ".commit_group",
+        before_thread_sync "::before_thread_sync", after_thread_sync "::after_thread_sync",
+        collector_a_discard ".collector::a::discard", collector_a_fill ".collector::a::fill",
+        collector_a_lastuse ".collector::a::lastuse", collector_a_use ".collector::a::use",
+        collector_b_discard ".collector::b::discard", collector_b_fill ".collector::b::fill",
+        collector_b_lastuse ".collector::b::lastuse", collector_b_use ".collector::b::use",
+        collector_b0_discard ".collector::b0::discard", collector_b0_fill ".collector::b0::fill",
+        collector_b0_lastuse ".collector::b0::lastuse", collector_b0_use ".collector::b0::use",
+        collector_b1_discard ".collector::b1::discard", collector_b1_fill ".collector::b1::fill",
+        collector_b1_lastuse ".collector::b1::lastuse", collector_b1_use ".collector::b1::use",
+        collector_b2_discard ".collector::b2::discard", collector_b2_fill ".collector::b2::fill",
+        collector_b2_lastuse ".collector::b2::lastuse", collector_b2_use ".collector::b2::use",
+        collector_b3_discard ".collector::b3::discard", collector_b3_fill ".collector::b3::fill",
+        collector_b3_lastuse ".collector::b3::lastuse", collector_b3_use ".collector::b3::use",
+         commit ".commit", commit_group ".commit_group",
         complete_tx ".complete_tx", _const ".const", counted_bytes ".counted::bytes", cp ".cp",
         cp_fenceproxy ".cp_fenceproxy", cp_mask ".cp_mask", cs ".cs", cta ".cta", cta_group_1 ".cta_group::1",
         cta_group_2 ".cta_group::2", cube ".cube", cv ".cv", cvt ".cvt", dealloc ".dealloc", dec ".dec",
@@ -141,8 +154,7 @@ pub mod q {
         e3m2 ".e3m2", e4m3 ".e4m3", e5m2 ".e5m2", ecl ".ecl", ecr ".ecr", element_stride ".element_stride",
         elemtype ".elemtype", eq ".eq", equ ".equ", exch ".exch", exclusive ".exclusive", expect_tx ".expect_tx",
         f4e ".f4e", fabric ".fabric", fabric_fabric ".fabric::fabric", fabric_generic ".fabric::generic",
-        fence ".fence", fence_after_thread_sync ".fence::after_thread_sync",
-        fence_before_thread_sync ".fence::before_thread_sync", fill_mode ".fill_mode", filter_mode ".filter_mode",
+        fence ".fence", fill_mode ".fill_mode", filter_mode ".filter_mode",
         finite ".finite", force_unnormalized_coords ".force_unnormalized_coords", fractional ".fractional",
         ftz ".ftz", full ".full", ge ".ge", generic_fabric ".generic::fabric", get_first_ctaid ".get_first_ctaid",
         get_first_ctaid_x ".get_first_ctaid::x", get_first_ctaid_y ".get_first_ctaid::y",
@@ -240,7 +252,7 @@ pub mod q {
         try_get ".try_get", try_pullred ".try_pullred", try_put ".try_put", try_red ".try_red", try_wait ".try_wait",
         u2 ".u2", u4 ".u4", ue4m3 ".ue4m3", ue8m0 ".ue8m0", uni ".uni", unified ".unified", unpack ".unpack",
         unpack_16b ".unpack::16b", up ".up", v2 ".v2", v4 ".v4", v8 ".v8", valid_addr ".valid_addr",
-        volatile ".volatile", wait ".wait", wait_ld ".wait::ld", wait_st ".wait::st", wait_all ".wait_all",
+        volatile ".volatile", wait ".wait", wait_all ".wait_all",
         wait_group ".wait_group", warp ".warp", warpx2_01_23 ".warpx2::01_23", warpx2_02_13 ".warpx2::02_13",
         warpx4 ".warpx4", wb ".wb", weak ".weak", wide ".wide", width ".width", wrap ".wrap", ws ".ws", wt ".wt",
         x1 ".x1", x128 ".x128", x16 ".x16", x2 ".x2", x32 ".x32", x4 ".x4", x64 ".x64", x8 ".x8", xor ".xor",
@@ -263,7 +275,7 @@ mod tests {
     #[test]
     fn names_follow_the_rule() {
         for (i, (text, name)) in q::NAMES.iter().enumerate() {
-            let plain = text.strip_prefix('.').expect("a dot").replace("::", "_");
+            let plain = text.trim_start_matches(['.', ':']).replace("::", "_");
             assert!(*name == plain || *name == format!("_{plain}"), "{text} {name}");
             assert!(!name.starts_with(|c: char| c.is_ascii_digit()));
             assert!(q::NAMES[..i].iter().all(|other| other.0 != *text && other.1 != *name), "{text} twice");

@@ -70,7 +70,7 @@ impl Emit<'_> {
         };
         let explicit = f.explicitcluster;
         let dynamic = self.module.vars.iter().any(|v| v.dynamic);
-        let shared = self.module.shared_size.next_multiple_of(16);
+        let shared = self.static_shared();
         let stack = if program.recursive.is_empty() { 0 } else { super::calls::STACK };
         let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
         let target = &self.module.target;

@@ -26,12 +26,18 @@ impl Emit<'_> {
         if ty.class() == Class::Pred { 1 } else { ty.bits() }
     }
 
+    /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
+    pub fn static_shared(&self) -> u32 {
+        let dynamic = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).max().unwrap_or(0);
+        self.module.shared_size.next_multiple_of(dynamic.max(16))
+    }
+
     /// The value of a variable's address in its own space.
     pub fn var_address(&self, var: VarId, offset: i64) -> u64 {
         let v = &self.module.vars[var.0 as usize];
         let base = match v.space {
             Space::Global => ptx_dsl_syntax::hir::GLOBALS + u64::from(v.offset),
-            Space::Shared if v.dynamic => u64::from(self.module.shared_size.next_multiple_of(16)),
+            Space::Shared if v.dynamic => u64::from(self.static_shared()),
             _ => u64::from(v.offset),
         };
         base.wrapping_add(offset as u64)

@@ -11,4 +11,8 @@ pub mod mma;
 pub mod shift;
 
 pub use alloc::*;
+pub use commit::*;
+pub use cp::*;
 pub use ld_st::*;
+pub use mma::*;
+pub use shift::*;

@@ -11,27 +11,27 @@ pub mod mma;
 mod tests;
 
 // How the host runs them, one line each.
-const ALLOC: Host = Host::NotYet; // Block: waits while Tensor Memory is taken, and for the peer CTA
-const DEALLOC: Host = Host::NotYet; // Block: may wait for the peer CTA
-const RELINQUISH: Host = Host::NotYet; // Warp
-const LD: Host = Host::NotYet; // Warp
-const LD_RED: Host = Host::NotYet; // Warp
+const ALLOC: Host = Host::Block; // Block: waits while Tensor Memory is taken, and for the peer CTA
+const DEALLOC: Host = Host::Block; // Block: may wait for the peer CTA
+const RELINQUISH: Host = Host::Block;
+const LD: Host = Host::Block;
+const LD_RED: Host = Host::Block;
 const LD_SPCOMPRESS: Host = Host::NotYet;
-const ST: Host = Host::NotYet; // Warp
-const WAIT: Host = Host::NotYet; // Block
-const CP: Host = Host::NotYet; // Warp
-const SHIFT: Host = Host::NotYet; // Warp
-const FENCE: Host = Host::NotYet; // Warp
-const COMMIT: Host = Host::NotYet; // Warp
-const MMA: Host = Host::NotYet; // Warp
-const MMA_TI16: Host = Host::NotYet; // Warp
-const MMA_BLOCK_SCALE: Host = Host::NotYet; // Warp
-const MMA_DECOMPRESS: Host = Host::NotYet; // Warp
-const MMA_SP: Host = Host::NotYet; // Warp
-const MMA_SP_TI16: Host = Host::NotYet; // Warp
-const MMA_SP_BLOCK_SCALE: Host = Host::NotYet; // Warp
-const MMA_WS: Host = Host::NotYet; // Warp
-const MMA_WS_SP: Host = Host::NotYet; // Warp
+const ST: Host = Host::Block;
+const WAIT: Host = Host::Block;
+const CP: Host = Host::Warp;
+const SHIFT: Host = Host::Warp;
+const FENCE: Host = Host::Warp;
+const COMMIT: Host = Host::Warp;
+const MMA: Host = Host::Warp;
+const MMA_TI16: Host = Host::NotYet;
+const MMA_BLOCK_SCALE: Host = Host::Warp;
+const MMA_DECOMPRESS: Host = Host::NotYet;
+const MMA_SP: Host = Host::Warp;
+const MMA_SP_TI16: Host = Host::NotYet;
+const MMA_SP_BLOCK_SCALE: Host = Host::Warp;
+const MMA_WS: Host = Host::Warp;
+const MMA_WS_SP: Host = Host::Warp;
 
 /// PTX ISA 8.6 brought Tensor Memory.
 const SINCE: Ptx = ptx(8, 6);

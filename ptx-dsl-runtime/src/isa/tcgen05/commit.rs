@@ -51,6 +51,6 @@ pub fn tcgen05_fence<M: Monitor, const S: usize, const D: usize>(
     _: [&Lanes; S],
     _: [&mut Lanes; D],
 ) -> Result<(), Box<Fault>> {
-    x.tensor_fence(q.has(q::fence_before_thread_sync));
+    x.tensor_fence(q.has(q::before_thread_sync));
     Ok(())
 }

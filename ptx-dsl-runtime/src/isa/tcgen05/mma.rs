@@ -192,30 +192,45 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
     Ok(())
 }
 
-macro_rules! instructions {
-    ($($(#[$doc:meta])* $name:ident $sparse:literal $ws:literal)*) => {$(
-        $(#[$doc])*
-        pub fn $name<M: Monitor, const S: usize, const D: usize>(
-            x: &mut Ctx<'_, M>,
-            q: Q,
-            s: [&Lanes; S],
-            _: [&mut Lanes; D],
-        ) -> Result<(), Box<Fault>> {
-            issue(x, q, $sparse, $ws, &s)
-        }
-    )*};
+/// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
+/// `.block_scale` the scale factors of A and B and enable-input-d.
+pub fn tcgen05_mma<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, false, false, &s)
 }
 
-instructions! {
-    /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
-    /// `.block_scale` the scale factors of A and B and enable-input-d.
-    tcgen05_mma false false
-    /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
-    tcgen05_mma_sp true false
-    /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
-    tcgen05_mma_ws false true
-    /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
-    tcgen05_mma_ws_sp true true
+/// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
+pub fn tcgen05_mma_sp<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, true, false, &s)
+}
+
+/// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
+pub fn tcgen05_mma_ws<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, false, true, &s)
+}
+
+/// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
+pub fn tcgen05_mma_ws_sp<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Result<(), Box<Fault>> {
+    issue(x, q, true, true, &s)
 }
 
 #[cfg(test)]

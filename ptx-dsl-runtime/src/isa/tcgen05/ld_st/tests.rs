@@ -266,7 +266,7 @@ fn the_warp_is_whole_and_of_one_mind() {
     let exited = with(0, |x| {
         x.clusters[0].ctas[0].live[0] = 0xff;
         (x.mask, x.cur.mask) = (0xff, 0xff);
-        tcgen05_wait(x, qs(&[q::wait_ld]), [], []).map_err(|f| f.kind)
+        tcgen05_wait(x, qs(&[q::ld]), [], []).map_err(|f| f.kind)
     });
     assert!(matches!(exited, Err(FaultKind::IssueGranularity { what }) if what.contains("lanes 8 to 31 have exited")));
 }
