@@ -122,7 +122,8 @@ impl Checker {
     pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty, space: Space, param: bool) {
         let span = decl.ty.span;
         let at_module = self.fun.is_none() && !param && space == Space::Global;
-        if !at_module && !(param && space == Space::ParamEntry) {
+        let of_kernel = param && space == Space::ParamEntry;
+        if !(at_module || of_kernel) {
             let text = format!("a `.{}` is a `.global` variable of the module, or a parameter of a kernel", ty.name());
             self.report(errors::variable(span, &text));
         } else if decl.vector.is_some() {
