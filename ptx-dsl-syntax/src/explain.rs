@@ -44,13 +44,13 @@ pub fn explanation(code: u16) -> Option<&'static Explanation> {
 
 impl Explanation {
     /// The wrong example as it is shown: a whole module, or Rust.
-    pub fn wrong(&self) -> Option<String> {
-        Some(self.wrong.text())
+    pub fn wrong(&self) -> String {
+        self.wrong.text()
     }
 
     /// The right one.
-    pub fn right(&self) -> Option<String> {
-        Some(self.right.text())
+    pub fn right(&self) -> String {
+        self.right.text()
     }
 
     /// Is the example Rust, because only the macros give this code?

@@ -91,9 +91,7 @@ fn errors() -> String {
         let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
         let language = if e.is_rust() { "rust" } else { "ptx" };
         for (what, text) in [("Wrong", e.wrong()), ("Right", e.right())] {
-            if let Some(text) = text {
-                let _ = write!(out, "\n{what}:\n```{language}\n{text}```\n");
-            }
+            let _ = write!(out, "\n{what}:\n```{language}\n{text}```\n");
         }
     }
     out

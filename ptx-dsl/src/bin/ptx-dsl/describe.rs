@@ -25,9 +25,7 @@ pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
     let indented =
         |text: &str| text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect::<String>();
     for (what, module) in [("Wrong", e.wrong()), ("Right", e.right())] {
-        if let Some(module) = module {
-            let _ = write!(out, "\n{what}:\n\n{}", indented(&module));
-        }
+        let _ = write!(out, "\n{what}:\n\n{}", indented(&module));
     }
     crate::write_out(&out);
     Ok(true)
