@@ -11,5 +11,6 @@ mod memory;
 mod mixed;
 mod recursion;
 mod sync;
+mod tcgen05_async;
 mod tensor_memory;
 mod warp;

@@ -7,4 +7,5 @@ mod parity;
 #[path = "support/ptxas.rs"]
 mod ptxas;
 mod seeds;
+mod tcgen05;
 mod ui;

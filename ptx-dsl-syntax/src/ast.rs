@@ -24,8 +24,8 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Number of instructions; [`Instr::index`] counts them.
     pub instrs: u32,
-    /// `allow(PTX0612)` of the header: codes of warnings to leave out, and where they stand.
-    pub allow: Vec<(u16, Span)>,
+    /// `allow(PTX0612)`, `warn(...)`, `deny(...)` of the header.
+    pub levels: Vec<crate::levels::SetLevel>,
 }
 
 /// `M.m`.
@@ -120,6 +120,8 @@ pub struct Declarator {
     pub init: Option<Init>,
     /// The tokens of the Rust type after `name:` (macro only; text has none).
     pub rust_type: Option<Span>,
+    /// The Rust type is a shared reference: `&[T]`, not `&mut [T]`.
+    pub read_only: bool,
 }
 
 /// An initialiser.

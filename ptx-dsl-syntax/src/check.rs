@@ -2,7 +2,7 @@
 //!
 //! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
@@ -17,6 +17,9 @@ use crate::span::Span;
 
 mod address;
 mod call;
+mod cta_group;
+mod decl;
+mod directive;
 mod function;
 mod instr;
 mod names;
@@ -51,9 +54,10 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
         match item {
             ast::Item::Var(decl) => checker.declare(decl, None),
             ast::Item::Function(f) => checker.function(f),
-            ast::Item::Directive(d) => checker.directive_gate(d.name.text.as_str(), d.name.span),
+            ast::Item::Directive(d) => checker.module_directive(d),
         }
     }
+    checker.one_cta_group(module);
     checker.finish()
 }
 
@@ -131,8 +135,26 @@ struct Checker {
     shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
-    /// Where functions were declared, whether defined, and what their parameters look like.
-    declared: HashMap<String, (hir::FuncId, Span, bool)>,
+    /// A statement of it is broken and left out.
+    dropped: bool,
+    /// Variables that are only declared, with `.extern`.
+    externals: HashSet<hir::VarId>,
+    /// Functions by name.
+    declared: HashMap<String, Declared>,
+}
+
+/// What is known of a function besides its signature.
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    id: hir::FuncId,
+    /// Where first.
+    span: Span,
+    defined: bool,
+    /// `.extern`
+    external: bool,
+    noreturn: bool,
+    /// Where `.alias` makes it another name of a function.
+    alias: Option<Span>,
 }
 
 impl Checker {
@@ -152,6 +174,8 @@ impl Checker {
             global_end: 0,
             shared_here: 0,
             fun: None,
+            externals: HashSet::new(),
+            dropped: false,
             declared: HashMap::new(),
         }
     }
@@ -243,20 +267,6 @@ impl Checker {
         };
         let fits = |t: &&Target| t.exists(version).is_ok() && t.satisfies(requires, version).is_ok();
         target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
-    }
-
-    fn directive_gate(&mut self, name: &str, span: Span) {
-        if let Some(d) = crate::isa::directive::directive(name)
-            && let Some(e) = self.gate(
-                span,
-                &format!("`{name}`"),
-                d.since,
-                d.requires,
-                if name.contains("cluster") { "11.4" } else { "11" },
-            )
-        {
-            self.report(e);
-        }
     }
 
     /// Takes the images' and dynamic variables' final sizes.

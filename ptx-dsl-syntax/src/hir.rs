@@ -141,6 +141,8 @@ pub struct Param {
     pub ptr: Option<(Option<Space>, u32)>,
     /// The Rust type written after the name.
     pub rust_type: Option<Span>,
+    /// That type is `&[T]`: the kernel only reads what the pointer points to.
+    pub read_only: bool,
     /// The name's place.
     pub span: Span,
 }

@@ -136,6 +136,8 @@ pub enum When {
     Operand(&'static str),
     /// It is not.
     NoOperand(&'static str),
+    /// The destination is written as `_`.
+    Sink(&'static str),
 }
 
 /// The qualifier is written.
@@ -159,6 +161,11 @@ pub const fn no_operand(name: &'static str) -> When {
     When::NoOperand(name)
 }
 
+/// The destination is `_`.
+pub const fn sink(name: &'static str) -> When {
+    When::Sink(name)
+}
+
 /// Starts a gate.
 pub const fn gate(when: &'static [When]) -> Gate {
     Gate { when, since: None, requires: None }
@@ -177,7 +184,7 @@ impl Gate {
     }
 }
 
-/// A rule as a function: what is wrong, and with which operand.
+/// A rule as a function: what is wrong, and with which operand. Behind a line break the text may give an edit that compiles.
 pub type Check = fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>;
 
 /// What the syntax cannot say.
@@ -396,6 +403,7 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("logic", logic::LIST),
     ("movement", movement::LIST),
     ("convert", convert::LIST),
+    ("convert", convert::narrow::LIST),
     ("ld_st", ld_st::LIST),
     ("prefetch", prefetch::LIST),
     ("address", address::LIST),

@@ -7,8 +7,10 @@ pub mod check;
 pub mod diag;
 mod errors;
 pub mod explain;
+mod flow;
 pub mod hir;
 pub mod isa;
+pub mod levels;
 pub mod lex;
 pub mod parse;
 pub mod print;
@@ -60,6 +62,10 @@ pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32,
     if diagnostics.iter().any(|d| matches!(d.code, 130 | 131)) {
         compiled.diagnostics.retain(|d| !matches!(d.code, 304 | 305));
     }
+    // The parser leaves out what it cannot read: how the rest flows says nothing then.
+    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error) {
+        compiled.diagnostics.retain(|d| !(600..700).contains(&d.code));
+    }
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     compiled.diagnostics = diagnostics;
@@ -68,7 +74,9 @@ pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32,
 
 /// Checks and prints a module that was parsed before, or put together by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
-    let (hir, diagnostics) = check::check(&ast, &check::Options::default());
+    let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
+    let wrong = levels::apply(&ast.levels, &mut diagnostics);
+    diagnostics.extend(wrong);
     let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
     Compiled { ast, hir, ptx, lines, diagnostics }
 }

@@ -31,6 +31,7 @@ modules! {
     texture_independent "../ptx/texture_independent.ptx"
     texture_surface "../ptx/texture_surface.ptx"
     video "../ptx/video.ptx"
+    tcgen05 "../ptx/tcgen05.ptx"
     warp "../ptx/warp.ptx"
 }
 

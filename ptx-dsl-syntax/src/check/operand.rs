@@ -186,8 +186,8 @@ impl Checker {
             let next = at.form.operands.iter().filter(|o| o.group == 0).nth(have);
             let d = match (extra, next) {
                 (Some(_), _) => d.help("remove what is too much"),
-                (None, Some(o)) if low == high => d.help(format!("add operand `{}`", o.name)),
-                _ => d,
+                (None, Some(o)) => d.help(format!("add operand `{}`", o.name)),
+                (None, None) => d.help("give the operands of the form"),
             };
             at.fail(d, 6);
             return Vec::new();
@@ -370,18 +370,13 @@ impl Checker {
         }
         let (ty, count) = at.ty(spec);
         if let Some(numbers) = many(spec) {
+            // A vector register stops ptxas from generating code.
             let have = match &given.kind {
                 OperandKind::Vector(elements) => elements.len(),
-                // A vector register may stand for the vector, except where the form spells the braces out.
-                OperandKind::Expr(Expr::Name(word, None)) if matches!(form.shape, Shape::Value) => {
-                    match self.lookup(&word.text) {
-                        Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => self.reg_lanes(id) as usize,
-                        _ => 0,
-                    }
-                }
                 _ => 0,
             };
-            if have != count as usize {
+            // More than 128 registers are the fault of the qualifiers, and a rule says so.
+            if have != count as usize && count <= 128 {
                 let by: Vec<&str> = numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect();
                 at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
                 return Operand::Sink;
@@ -412,7 +407,7 @@ impl Checker {
             if many(spec).is_some() && at.errors.is_empty() {
                 if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
                     at.fail(errors::mixed_kinds(given.span), 1);
-                } else if !values.iter().any(|v| matches!(v, Operand::Reg(..) | Operand::Sreg(_))) {
+                } else if !values.iter().any(|v| matches!(v, Operand::Reg(..))) {
                     at.fail(errors::needs_register(given.span, form.name), 2);
                 }
             }

@@ -1,4 +1,4 @@
-//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.1; ptxas takes them in any order).
+//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.2; ptxas takes them in any order).
 
 use crate::ast::Word;
 use crate::diag::Diagnostic;

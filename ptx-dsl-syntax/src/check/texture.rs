@@ -7,7 +7,7 @@ use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
-use crate::hir::{self, Operand, Space, VarId};
+use crate::hir::{self, Operand, VarId};
 use crate::isa::{OpTy, OperandSpec, ptx, sm};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
@@ -118,19 +118,11 @@ impl Checker {
         at.fail(errors::custom(word.span, &text, "5.3"), 1);
     }
 
-    /// Rules of `.texref`, `.samplerref` and `.surfref` variables (PTX ISA 5.3).
-    pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty, space: Space, param: bool) {
-        let span = decl.ty.span;
-        let at_module = self.fun.is_none() && !param && space == Space::Global;
-        let of_kernel = param && space == Space::ParamEntry;
-        if !(at_module || of_kernel) {
-            let text = format!("a `.{}` is a `.global` variable of the module, or a parameter of a kernel", ty.name());
-            self.report(errors::variable(span, &text));
-        } else if decl.vector.is_some() {
-            self.report(errors::variable(span, &format!("there are no vectors of `.{}`", ty.name())));
-        } else if ty == Ty::Samplerref && !self.independent {
+    /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
+    pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
+        if ty == Ty::Samplerref && !self.independent {
             let text = "samplers apart from textures need `.target ..., texmode_independent`";
-            self.report(errors::variable(span, text));
+            self.report(errors::variable(decl.ty.span, text, "5.3", "add `texmode_independent` to `.target`"));
         }
     }
 
@@ -203,7 +195,8 @@ mod tests {
              {statement}\nret;\n}}\n"
         );
         let (lexed, _) = lex(&text);
-        crate::compile(&lexed.tokens).diagnostics.iter().map(|d| d.code).collect()
+        let diagnostics = crate::compile(&lexed.tokens).diagnostics;
+        diagnostics.iter().filter(|d| d.severity == crate::diag::Severity::Error).map(|d| d.code).collect()
     }
 
     const UNIFIED: &str = "";

@@ -7,14 +7,14 @@ use super::operand::{Attempt, register_fits};
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
-use crate::isa::{OpTy, OperandSpec, Role};
+use crate::isa::{OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
 fn takes_address(opcode: &str) -> bool {
-    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank" | "isspacep")
+    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank")
 }
 
 impl Checker {
@@ -197,11 +197,9 @@ impl Checker {
                     at.fail(d, 1);
                     return Operand::Sink;
                 };
-                // ptxas takes them in the vectors of `tcgen05.st` and `tcgen05.mma`.
-                let in_vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Many(..)));
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") && !in_vector {
+                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);

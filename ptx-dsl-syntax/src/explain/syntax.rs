@@ -80,6 +80,13 @@ pub(super) const LIST: &[Explanation] = &[
         ".branchtargets A;\nA:",
         "T: .branchtargets A;\nA:",
     ),
+    module(
+        118,
+        "a body behind a semicolon",
+        "Directives between the parameters and the body stand without `;`: one there ends a declaration without a body.",
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128;\n{\n    ret;\n}",
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128\n{\n    ret;\n}",
+    ),
     body(
         120,
         "malformed number",
@@ -98,8 +105,8 @@ pub(super) const LIST: &[Explanation] = &[
         122,
         "a constant integer is needed",
         "Array sizes and arguments of directives are constant integers.",
-        ".local .b32 x[2.0];",
-        ".local .b32 x[2];",
+        ".local .b32 x[4], y[4.0];",
+        ".local .b32 x[4], y[4];",
     ),
     module(
         130,
@@ -121,6 +128,13 @@ pub(super) const LIST: &[Explanation] = &[
         "A module has one version, one target and one address size. Where the header and `.version`, `.target` or `.address_size` both stand, they say the same.",
         "<sm_90, ptx 8.0>\n.version 8.6\n.visible .entry k()\n{\n    ret;\n}",
         "<sm_90, ptx 8.0>\n.version 8.0\n.visible .entry k()\n{\n    ret;\n}",
+    ),
+    module(
+        133,
+        "no level to set",
+        "`allow`, `warn` and `deny` in the header are for warnings and for findings of protocol and flow, 06xx. What breaks the language cannot be allowed.",
+        "<sm_90, ptx 8.0, allow(PTX0401)>\n.visible .entry k()\n{\n    ret;\n}",
+        "<sm_90, ptx 8.0, allow(PTX0620)>\n.visible .entry k()\n{\n    ret;\n}",
     ),
     body(
         140,

@@ -7,7 +7,9 @@ use crate::lex::lex;
 fn codes(text: &str) -> Vec<u16> {
     let (lexed, mut diagnostics) = lex(text);
     diagnostics.extend(crate::compile(&lexed.tokens).diagnostics);
-    let mut codes: Vec<u16> = diagnostics.iter().map(|d| d.code).collect();
+    // Most examples read registers that nothing wrote, which is beside their point.
+    let beside = |d: &&crate::diag::Diagnostic| d.code != 620;
+    let mut codes: Vec<u16> = diagnostics.iter().filter(beside).map(|d| d.code).collect();
     codes.sort_unstable();
     codes.dedup();
     codes
@@ -36,7 +38,8 @@ fn examples_give_their_code_and_nothing_else() {
 #[test]
 fn every_code_of_the_catalogue_is_explained() {
     // The numbers as they stand in the source: `error(207, ...)`, with or without a line break, and constants of lists.
-    let sources = [include_str!("../errors.rs"), include_str!("../parse/errors.rs")];
+    let sources =
+        [include_str!("../errors.rs"), include_str!("../errors/kernel.rs"), include_str!("../parse/errors.rs")];
     let mut missing = Vec::new();
     for source in sources {
         for (i, _) in source.match_indices("error(").chain(source.match_indices("warning(")) {

@@ -82,7 +82,12 @@ impl Parser<'_> {
                 }
             }
             Some(Tok::Word(_) | Tok::Punct('@')) => {
+                let before = self.diags.len();
                 let mut instr = self.instr()?;
+                // Without operands and without `;` it was not finished: what is missing is said once.
+                if self.diags.len() > before && instr.operands.is_empty() {
+                    return Ok(());
+                }
                 instr.index = self.instrs;
                 self.instrs += 1;
                 out.push(Stmt::Instr(instr));

@@ -1,5 +1,5 @@
-//! Descriptors of `tcgen05.mma` and `tcgen05.cp` (PTX ISA 9.7.16.4): where a matrix lies in shared memory, and which columns of
-//! B a `.ws` multiplication takes as zero. [`instruction`] has the instruction descriptors.
+//! Descriptors of `tcgen05.mma` and `tcgen05.cp` (PTX ISA 9.7.16.4): where a matrix lies in shared memory, and which
+//! columns of B a `.ws` multiplication takes as zero. [`instruction`] has the instruction descriptors.
 
 pub mod instruction;
 
@@ -41,8 +41,9 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte at `address` is stored: the piece's number within its row is XORed with the low bits of the number
-    /// of the 128-byte row. `phase` is the number, modulo 8, of the 128-byte row where the pattern starts: the base offset.
+    /// Where the byte at `address` is stored: the piece's number within its row is XORed with the low bits of the
+    /// number of the 128-byte row. `phase` is the number, modulo 8, of the 128-byte row where the pattern starts: the
+    /// base offset.
     #[inline(always)]
     pub const fn apply(self, address: u32, phase: u32) -> u32 {
         let row = (address >> 7).wrapping_sub(phase);
@@ -127,9 +128,10 @@ impl Shared {
         })
     }
 
-    /// Where the 16-byte piece that holds an element lies, by the canonical layouts (9.7.16.3): `line` counts along the
-    /// dimension that is not contiguous (rows of a K-major A, columns of a K-major B, k of a transposed matrix), `piece` counts 16-byte
-    /// pieces along the contiguous one. An atom has 8 lines (4 with 32-byte atomicity when transposed).
+    /// Where the 16-byte piece that holds an element lies, by the canonical layouts (9.7.16.3): `line` counts along
+    /// the dimension that is not contiguous (rows of a K-major A, columns of a K-major B, k of a transposed matrix),
+    /// `piece` counts 16-byte pieces along the contiguous one. An atom has 8 lines (4 with 32-byte atomicity when
+    /// transposed).
     ///
     /// | | next 8 lines | next 16 bytes | next atom width |
     /// |---|---|---|---|
@@ -154,7 +156,8 @@ impl Shared {
     }
 }
 
-/// A zero-column mask descriptor of `.ws` (9.7.16.4.3): which columns of B count as zero, and from which one on B is read.
+/// A zero-column mask descriptor of `.ws` (9.7.16.4.3): which columns of B count as zero, and from which one on B is
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZeroColumns {
     x: u64,
@@ -172,9 +175,8 @@ impl ZeroColumns {
         let shift = bits(x, 56, 6);
         let most = if m == 32 { 16 } else { 32 };
         if shift > most || shift > max_shift {
-            let what = format!(
-                "{shift}, but at most {most} with M = {m}, and the instruction descriptor allows {max_shift} (bits 30-31)"
-            );
+            let what =
+                format!("{shift}, but at most {most} with M = {m}, and the instruction descriptor allows {max_shift}");
             return wrong("column shift (bits 56-61) of the zero-column mask descriptor", what);
         }
         Ok(ZeroColumns { x, shift })
@@ -182,9 +184,9 @@ impl ZeroColumns {
 
     /// Is column `column` of `n` zero, in a multiplication of `m` rows?
     ///
-    /// The mask has one part for M = 128, two for 64, four for 32. A part alternates runs of zero columns ("skip span") and
-    /// used ones ("use span"), beginning in the middle of a run: "start count" columns of the pattern are left out. As the
-    /// manual's examples have it; its table swaps the two spans.
+    /// The mask has one part for M = 128, two for 64, four for 32. A part alternates runs of zero columns ("skip
+    /// span") and used ones ("use span"), beginning in the middle of a run: "start count" columns of the pattern are
+    /// left out. As the manual's examples have it; its table swaps the two spans.
     pub const fn is_zero(&self, column: u32, n: u32, m: u32) -> bool {
         if self.x >> 39 & 1 == 0 {
             return false;

@@ -146,6 +146,21 @@ pub const fn f16(x: u16) -> f32 {
     f32::from_bits(finite.to_bits() | special | (x as u32 & 0x8000) << 16)
 }
 
+/// f32 to f16, to nearest even, with no branch. NaNs become 0x7fff.
+#[inline(always)]
+pub const fn to_f16(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    // 13 bits are dropped, and the exponent's bias changes from 127 to 15
+    let normal = (magnitude.wrapping_sub(112 << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    // 1/2 has the unit in the last place that f16 subnormals have
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
+    let finite = if magnitude < 113 << 23 { subnormal } else { normal };
+    let large = if magnitude > 0x7f80_0000 { 0x7fff } else { 0x7c00 };
+    let result = if magnitude >= 0x477f_f000 { large } else { finite };
+    (result | bits >> 16 & 0x8000) as u16
+}
+
 /// bf16 to f32.
 #[inline(always)]
 pub const fn bf16(x: u16) -> f32 {
@@ -163,8 +178,10 @@ pub const fn tf32(x: u32) -> f32 {
 pub enum Packing {
     /// Two or four bytes each.
     Wide(Format),
-    /// A byte each: the 8-bit formats.
+    /// A byte each, from its lowest bit: the 8-bit formats, and 6-bit ones in Tensor Memory.
     Bytes(Format),
+    /// A byte each, two zero bits on either side: 4-bit formats in Tensor Memory, kinds that mix formats.
+    Middle(Format),
     /// Sixteen 6-bit elements in the first 12 bytes.
     Six(Format),
     /// Sixteen 4-bit elements in the first 8 bytes: kinds that mix formats.
@@ -174,8 +191,18 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// How elements of a format lie. `dense4`: a kind that has 4-bit elements only.
-    pub const fn of(format: Format, dense4: bool) -> Packing {
+    /// How elements of a format lie in Tensor Memory: as `tcgen05.cp` decompresses them.
+    pub const fn in_tmem(format: Format, dense4: bool) -> Packing {
+        match format.bits() {
+            16 | 32 => Packing::Wide(format),
+            4 if dense4 => Packing::Four(format),
+            4 => Packing::Middle(format),
+            _ => Packing::Bytes(format),
+        }
+    }
+
+    /// How elements of a format lie in shared memory. `dense4`: a kind that has 4-bit elements only.
+    pub const fn in_shared(format: Format, dense4: bool) -> Packing {
         match format.bits() {
             16 | 32 => Packing::Wide(format),
             6 => Packing::Six(format),
@@ -190,7 +217,7 @@ impl Packing {
         match self {
             Packing::Wide(Format::Tf32) => 4,
             Packing::Wide(_) => 8,
-            Packing::Bytes(_) | Packing::Six(_) | Packing::FourPadded(_) => 16,
+            Packing::Bytes(_) | Packing::Middle(_) | Packing::Six(_) | Packing::FourPadded(_) => 16,
             Packing::Four(_) => 32,
         }
     }
@@ -230,6 +257,27 @@ mod tests {
         }
         assert_eq!(tf32(0x3f80_1fff), 1.0);
         assert_eq!(tf32(0x3f80_2000), 1.0 + 1.0 / 1024.0);
+    }
+
+    #[test]
+    fn rounding_to_f16_is_to_nearest_even() {
+        let check = |x: f32| {
+            let (ours, theirs) = (to_f16(x), HalfF16::from_f32(x));
+            assert!(ours == theirs.to_bits() || x.is_nan() && f16(ours).is_nan(), "{x:e}: {ours:#x}, {theirs:?}");
+        };
+        // all halves, the middles between them, and their neighbours
+        for h in 0..0x7c00u16 {
+            let (low, high) = (f16(h), if h == 0x7bff { 65536.0 } else { f16(h + 1) });
+            let middle = low + (high - low) / 2.0;
+            for x in [low, low.next_up(), middle.next_down(), middle, middle.next_up(), high.next_down()] {
+                check(x);
+                check(-x);
+            }
+        }
+        for x in [f32::MAX, f32::INFINITY, f32::NAN, f32::MIN_POSITIVE, 1e-45, 65519.99, 65520.0] {
+            check(x);
+            check(-x);
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
 //!
-//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the products of an
-//! element of D are added in f32 in ascending order of k, from zero. With block scaling that is done block by block; each sum is
-//! multiplied by both scale factors, rounded to f32 once, and these are added in ascending order. Last comes D, if it is read, times
-//! 2^-scale-input-d. A D of type f16 is rounded from that f32. `.kind::i8` is exact before D is added, and D wraps or
-//! saturates. (The manual leaves order and precision open.)
+//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the
+//! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
+//! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
+//! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
+//! `.kind::i8` is exact before D is added, and D wraps or saturates. (The manual leaves order and precision open.)
 //!
-//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their qualifiers change
-//! nothing here.
+//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their
+//! qualifiers change nothing here.
 
 mod operands;
 mod product;
@@ -130,10 +130,6 @@ impl Multiply {
                     let field = "transpose A (bit 15) of the instruction descriptor";
                     return wrong(field, "A in Tensor Memory cannot be transposed");
                 }
-                if !matches!(self.packing(0), Packing::Wide(_) | Packing::Bytes(_) | Packing::Four(_)) {
-                    let what = format!("{} elements of A in Tensor Memory in bytes of their own", formats[0].name());
-                    return Err(FaultKind::NotYet { what });
-                }
             }
         }
         swizzling(formats[1], major[1], self.b, "B")?;
@@ -154,7 +150,11 @@ impl Multiply {
 
     /// How the elements of A (0) or B (1) lie in memory.
     fn packing(&self, side: usize) -> Packing {
-        Packing::of(self.instruction.formats[side], self.form.vector > 1)
+        let (format, dense4) = (self.instruction.formats[side], self.form.vector > 1);
+        match self.a {
+            A::Tmem(_) if side == 0 => Packing::in_tmem(format, dense4),
+            _ => Packing::in_shared(format, dense4),
+        }
     }
 
     /// Elements of a row of A in memory.
@@ -169,7 +169,8 @@ impl Multiply {
     }
 }
 
-/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it (Table 52).
+/// Transposing 32-bit elements takes the swizzling mode with 32-byte atomicity, and transposing others cannot use it
+/// (Table 52).
 fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(), FaultKind> {
     let atom32 = shared.swizzle == Swizzle::B128Atom32;
     if major == Major::Mn && atom32 != (format == Format::Tf32) {

@@ -1,5 +1,5 @@
-//! Instruction descriptors (PTX ISA 9.7.16.4.2): types, shape and details of a `tcgen05.mma`, in a register, so only known when
-//! it runs. One format for each group of kinds.
+//! Instruction descriptors (PTX ISA 9.7.16.4.2): types, shape and details of a `tcgen05.mma`, in a register, so only
+//! known when it runs. One format for each group of kinds.
 
 use super::{bits, wrong};
 use crate::fault::FaultKind;

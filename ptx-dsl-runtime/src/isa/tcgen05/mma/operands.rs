@@ -39,8 +39,9 @@ impl Multiply {
 
     /// Scale factors of the rows of A (0) that a CTA holds, or of all columns of B (1).
     ///
-    /// Factor `i` of line `l` is byte `id + i` of the word in lane `l % 32` of a partition and column `l / 32`, and every
-    /// partition has a copy. With layout B (the 2x2 one) the upper half of the columns of B is in the upper two partitions.
+    /// Factor `i` of line `l` is byte `id + i` of the word in lane `l % 32` of a partition and column `l / 32`, and
+    /// every partition has a copy. With layout B (the 2x2 one) the upper half of the columns of B is in the upper two
+    /// partitions.
     pub(super) fn factors(&self, tmem: &Tmem, scale: &Scale, side: usize) -> Result<Vec<Factors>, FaultKind> {
         let lines = if side == 0 { self.path.rows() } else { self.instruction.n };
         let halves = if side == 1 && self.path == DataPath::B { 2 } else { 1 };
@@ -78,9 +79,9 @@ impl Multiply {
 
     /// Which k each stored element of A stands for, in the order of a [`Tile`] of rows of A.
     ///
-    /// A row has a 4-bit index for each chunk: two 2-bit positions in it. For 16- and 32-bit elements the word in lane
-    /// `r % 8 + 8 * (half of K) + r / 16 * 16` has those of row `r`, in its low half if `r % 16 < 8`; for smaller ones two
-    /// columns of lane `r`, low bits first.
+    /// A row has a 4-bit index for each chunk: two 2-bit positions in it. For 16- and 32-bit elements the word in
+    /// lane `r % 8 + 8 * (half of K) + r / 16 * 16` has those of row `r`, in its low half if `r % 16 < 8`; for
+    /// smaller ones two columns of lane `r`, low bits first.
     pub(super) fn positions(&self, tmem: &Tmem) -> Result<Vec<[u8; 4]>, FaultKind> {
         let (rows, k) = (self.path.rows(), self.stored_k());
         let wide = matches!(self.form.kind, Kind::F16 | Kind::Tf32);

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use half::f16;
-
 use super::operands::{A_COLUMNS, Factors};
 use super::tile::{Tile, gather, pieces};
 use super::{A, Multiply};
 use crate::fault::FaultKind;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::Accumulator;
+use crate::isa::tcgen05::format::{f16, to_f16};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
 
@@ -118,7 +117,8 @@ impl Multiply {
         Ok(a)
     }
 
-    /// Computes and stores the rows of a CTA that lie in one part. `sums` gives a block, `finish` makes the new word of D.
+    /// Computes and stores the rows of a CTA that lie in one part. `sums` gives a block, `finish` makes the new word
+    /// of D.
     #[inline(always)]
     fn store(
         &self,
@@ -166,10 +166,14 @@ impl Multiply {
             }
             Accumulator::F32 if !self.accumulate => self.store(to, part, slow, |_, sum| sum.to_bits()),
             Accumulator::F32 => self.store(to, part, slow, |d, sum| (sum + f32::from_bits(d) * scale).to_bits()),
-            Accumulator::F16 => self.store(to, part, slow, |d, sum| {
-                let old = f16::from_bits(d as u16).to_f32() * scale;
-                f16::from_f32(if self.accumulate { sum + old } else { sum }).to_bits().into()
-            }),
+            Accumulator::F16 => {
+                let accumulate = self.accumulate;
+                let finish = |d: u32, sum: f32| {
+                    let old = f16(d as u16) * scale;
+                    u32::from(to_f16(if accumulate { sum + old } else { sum }))
+                };
+                if short { self.store(to, part, fast, finish) } else { self.store(to, part, slow, finish) }
+            }
             // at most 64 products below 2^16: the sum in f32 is exact
             Accumulator::S32 { saturate } => self.store(to, part, slow, |d, sum| {
                 let (old, sum) = (if self.accumulate { d as i32 } else { 0 }, sum as i32);

@@ -71,6 +71,10 @@ pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32]
             let table = format.values();
             put(&piece.map(|x| table[x as usize]));
         }
+        Packing::Middle(format) => {
+            let table = format.values();
+            put(&piece.map(|x| table[(x >> 2 & 15) as usize]));
+        }
         Packing::Six(format) => put(&packed::<16, 6>(piece, format.values())),
         Packing::FourPadded(format) => put(&packed::<16, 4>(piece, format.values())),
         Packing::Four(format) => put(&packed::<32, 4>(piece, format.values())),

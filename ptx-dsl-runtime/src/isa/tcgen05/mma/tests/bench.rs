@@ -27,15 +27,26 @@ fn speed_of_mma() {
         ("tf32", q::kind_tf32, 2, 1, false, 8),
         ("e4m3", q::kind_f8f6f4, 0, 1, false, 32),
         ("s8", q::kind_i8, 1, 2, false, 32),
+        ("f16, D f16", q::kind_f16, 0, 0, false, 16),
+        ("e4m3, block scales", q::kind_mxf8f6f4, 0, 0, false, 32),
     ] {
         let (m, n) = (128, 256);
-        let shared: Vec<u8> = (0..0x20000u32).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8 & 0x3b).collect();
+        // neither special nor subnormal values in any type
+        let shared: Vec<u8> = (0..0x20000u32).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8 & 0x0b | 0x30).collect();
+        let scaled = kind == q::kind_mxf8f6f4;
         let idesc = d << 4 | code << 7 | code << 10 | u32::from(transposed) << 16 | 32 << 17 | 8 << 24;
+        let idesc = idesc | u32::from(scaled) << 23;
         let desc = 256u64 << 16 | 64 << 32 | 1 << 46 | 2 << 61;
-        let s = [0, desc, desc | 0x1000, idesc.into(), 1];
+        let mut s = vec![0, desc, desc | 0x1000, idesc.into(), 1];
+        if scaled {
+            s.splice(4..4, [256, 264]);
+        }
         let job = Multiply::new(Q::new(&[kind], &[]), false, false, &s).expect("a job");
         let mut tmem = Tmem::default();
         tmem.set_allocated(0..512, true);
+        for lane in 0..tmem::LANES {
+            tmem.lane_mut(lane)[256..272].fill(0x7f7f_7f7f);
+        }
         let (a, b, mut out) = (vec![0.5f32; m * k], vec![0.25f32; n * k], vec![0f32; m * n]);
         let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
         for _ in 0..300 {

@@ -124,14 +124,10 @@ fn what_is_not_there_yet_says_so() {
         (&[q::kind_f8f6f4, q::decompress_lut_b], false, F16, "decompress"),
         (&[q::kind_f16], true, F16 | 4 | 1, "sparsity selector"),
         (&[q::kind_f16], true, F16 & !(31 << 24) | 4 << 24 | 4, "sparse matrices with M = 64"),
-        (&[q::kind_f8f6f4, q::a_tmem], false, F16 | 5 << 7, "e2m1"),
     ] {
         let mut s = operands(idesc);
         if sparse {
             s.insert(3, 0);
-        }
-        if flags.contains(&q::a_tmem) {
-            s[1] = 0;
         }
         let FaultKind::NotYet { what: said } = refused(flags, sparse, false, &s) else { panic!("{what}") };
         assert!(said.contains(what), "{said}, not {what}");

@@ -2,8 +2,10 @@
 
 use super::*;
 
-/// (kind, formats that go together, K).
-fn types() -> Vec<(Flag, Vec<(Format, u32)>, usize)> {
+/// A kind, formats that go together, K.
+type Types = (Flag, Vec<(Format, u32)>, usize);
+
+fn types() -> Vec<Types> {
     use Format::*;
     vec![
         (q::kind_f16, vec![(F16, 0), (Bf16, 1)], 16),
@@ -105,7 +107,7 @@ fn every_pair_of_types() {
 fn a_in_tensor_memory() {
     let mut seed = 500;
     for (kind, formats, k) in types() {
-        for &a in formats.iter().filter(|f| f.0.bits() >= 8) {
+        for &a in &formats {
             for (m, pair) in [(64, false), (128, false), (128, true), (256, true)] {
                 seed += 1;
                 check(&Case { pair, a_in_tmem: true, ..case(kind, a, a, (m, 64, k)) }, seed);
@@ -159,9 +161,12 @@ fn block_scaling() {
             seed += 1;
             let mut c = case(q::kind_mxf8f6f4, a, b, (m, 96, 32));
             c.pair = pair;
+            c.a_in_tmem = i % 2 == 1;
             c.scale_flags = vec![q::block_scale];
             c.scale = Some((1, Ue8m0, 1, [i as u32 % 4, (i as u32 + 1) % 4]));
             check(&c, seed);
+            c.a_in_tmem = !c.a_in_tmem;
+            check(&Case { small: false, ..c }, seed);
         }
         let e2m1 = (E2m1, 1);
         for (kind, flags, scale) in [
@@ -233,7 +238,7 @@ fn sparse_matrices() {
                     let c = case(kind, a, formats[0], (m, 64, 2 * k));
                     let places = [place(2, false), place(mode, false)];
                     check(&Case { pair, ws, sparse: true, places, ..c.clone() }, seed);
-                    if a.0.bits() >= 8 {
+                    if mode == 2 {
                         check(&Case { pair, ws, sparse: true, a_in_tmem: true, ..c }, seed);
                     }
                 }

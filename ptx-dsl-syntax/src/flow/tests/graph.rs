@@ -1,0 +1,56 @@
+//! The graph and the values under the rules, and how long all of it takes.
+
+use super::*;
+
+/// A kernel of that many instructions: blocks, branches, loops and values that go around them.
+fn large(instructions: usize) -> String {
+    let mut body =
+        String::from("mov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmov.u32 %r2, 1;\nmov.u32 %r3, 2;\nmov.u64 %rd1, sh;\n");
+    for k in 0..instructions / 10 {
+        body += &format!(
+            "L{k}:\nadd.u32 %r1, %r1, {k};\nmad.lo.u32 %r2, %r1, %r3, %r2;\nsetp.lt.u32 %p1, %r2, {k};\n@%p1 bra M{k};\n\
+             xor.b32 %r3, %r3, %r1;\nadd.u32 %r4, %r0, %r3;\nst.shared.u32 [%rd1+{}], %r4;\nM{k}:\n\
+             and.b32 %r5, %r0, {};\nsetp.ne.u32 %p2, %r5, %r1;\n@%p2 bra L{};\n",
+            4 * (k % 16),
+            k % 64,
+            k - k % 5,
+        );
+    }
+    kernel("", &body)
+}
+
+#[test]
+fn ten_thousand_instructions() {
+    let (lexed, _) = lex(&large(10_000));
+    let (ast, _) = crate::parse::parse(&lexed.tokens);
+    let (module, diagnostics) = crate::check::check(&ast, &crate::check::Options::default());
+    assert!(diagnostics.iter().all(|d| d.severity != Severity::Error), "{diagnostics:?}");
+    let function = &module.functions[0];
+    let start = std::time::Instant::now();
+    super::super::check(&module, function);
+    // Half a second when optimised; tests are not, and the machine may be busy.
+    assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
+}
+
+#[test]
+fn odd_graphs() {
+    case(&kernel("", "L: bra L;"));
+    case(&kernel("", "A: bra B;\n B: bra A;\n C: bra C;"));
+    case(&kernel("", "exit;\n exit;\n ret;"));
+    case(&kernel("", ""));
+    both(
+        "ld.param.u32 %r1, [n];\n T: .branchtargets A, B, A;\n brx.idx %r1, T;\n A: mov.u32 %r2, 0;\n B: mov.u32 %r3, 0;",
+    );
+    // A way into the middle of a loop.
+    both(
+        "ld.param.u32 %r1, [n];\n setp.eq.u32 %p1, %r1, 0;\n mov.u32 %r2, 0;\n @%p1 bra M;\n L: add.u32 %r2, %r2, 1;\n M: setp.lt.u32 %p2, %r2, 9;\n @%p2 bra L;",
+    );
+}
+
+#[test]
+fn broken_statements_say_nothing_about_the_flow() {
+    case(&kernel(
+        "128",
+        "mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1;  // error: PTX0404\n @%p1 bar.sync 0;\n add.u32 %r2, %r3, 1;",
+    ));
+}
