@@ -177,6 +177,7 @@ fn condition(w: &When) -> String {
         When::HasAny(list) => list.join(" or "),
         When::Operand(name) => format!("operand {name}"),
         When::NoOperand(name) => format!("without operand {name}"),
+        When::Sink(name) => format!("operand {name} is `_`"),
     }
 }
 
