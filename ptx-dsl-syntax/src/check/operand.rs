@@ -375,8 +375,7 @@ impl Checker {
                 OperandKind::Vector(elements) => elements.len(),
                 _ => 0,
             };
-            // More than 128 registers are the fault of the qualifiers, and a rule says so.
-            if have != count as usize && count <= 128 {
+            if have != count as usize {
                 let by: Vec<&str> = numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect();
                 at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
                 return Operand::Sink;
