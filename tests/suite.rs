@@ -3,6 +3,7 @@
 
 mod host;
 mod modules;
+mod oracle_matrix;
 mod parity;
 #[path = "support/ptxas.rs"]
 mod ptxas;

@@ -15,30 +15,42 @@
 use crate::ty::Ty;
 
 pub mod address;
+pub mod async_copy;
+pub mod async_store;
 pub mod atom;
 pub mod bar;
+pub mod bulk;
 pub mod clusterlaunchcontrol;
 pub mod compare;
+pub mod compress;
 pub mod control;
 pub mod convert;
 pub mod directive;
 pub mod extended;
+pub mod fabric;
 pub mod fence;
 pub mod float;
+pub mod fragment;
 pub mod half;
 pub mod integer;
 pub mod ld_st;
+pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
 pub mod mixed;
+pub mod mma;
 pub mod movement;
+pub mod multimem;
 pub mod prefetch;
 pub mod sreg;
 pub mod syntax;
 pub mod target;
 pub mod tcgen05;
+pub mod tensor;
 pub mod warp;
+pub mod wgmma;
+pub mod wmma;
 
 /// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
 #[derive(Debug, Clone, Copy)]
@@ -209,7 +221,7 @@ pub enum Role {
 }
 
 /// The type of an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum OpTy {
     /// Always this one.
     Ty(Ty),
@@ -222,6 +234,9 @@ pub enum OpTy {
     /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
     /// (`.16x128b` with `.x4` is 2 times 4).
     Many(Ty, &'static [(&'static str, u32)]),
+    /// Always `{...}` too: the function gives the type of a value and their number, by the qualifiers. A fragment of a matrix,
+    /// the coordinates of a tensor.
+    Fragment(fn(&[String]) -> (Ty, u32)),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
     /// Not a value.
@@ -406,6 +421,17 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("mbarrier", mbarrier::LIST),
     ("clusterlaunchcontrol", clusterlaunchcontrol::LIST),
     ("warp", warp::LIST),
+    ("async_store", async_store::LIST),
+    ("async_copy", async_copy::LIST),
+    ("bulk", bulk::LIST),
+    ("tensor", tensor::LIST),
+    ("multimem", multimem::LIST),
+    ("fabric", fabric::LIST),
+    ("compress", compress::LIST),
+    ("wmma", wmma::LIST),
+    ("mma", mma::LIST),
+    ("ldmatrix", ldmatrix::LIST),
+    ("wgmma", wgmma::LIST),
     ("control", control::LIST),
     ("tcgen05", tcgen05::alloc::LIST),
     ("tcgen05", tcgen05::ld_st::LIST),

@@ -50,7 +50,7 @@ impl Checker {
                 }
                 Operand::Address(Base::Reg(id), offset)
             }
-            Some(Sym::Var(_)) if spec.is_some_and(|s| s.ty != OpTy::None) => {
+            Some(Sym::Var(_)) if spec.is_some_and(|s| !matches!(s.ty, OpTy::None)) => {
                 at.fail(errors::tensor_memory_variable(base.span, &base.text), 1);
                 Operand::Sink
             }

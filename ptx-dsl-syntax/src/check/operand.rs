@@ -112,15 +112,20 @@ impl<'a> Attempt<'a> {
                 let written = numbers.iter().filter(|(q, _)| self.has(q));
                 (Some(ty), written.fold(1, |n, (_, times)| n * times))
             }
+            OpTy::Fragment(of) => {
+                let (ty, count) = of(self.quals);
+                (Some(ty), count)
+            }
             OpTy::None => (None, 0),
         }
     }
 }
 
-/// The numbers that give an operand's count of values.
+/// The numbers that give an operand's count of values, where it is always a vector.
 fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
     match spec.map(|s| s.ty) {
         Some(OpTy::Many(_, numbers)) => Some(numbers),
+        Some(OpTy::Fragment(_)) => Some(&[]),
         _ => None,
     }
 }
@@ -134,6 +139,16 @@ fn wide(ty: Ty) -> Ty {
         Ty::B16 => Ty::B32,
         Ty::B32 => Ty::B64,
         other => other,
+    }
+}
+
+/// The untyped type of the same width.
+fn bits(ty: Ty) -> Ty {
+    match ty.bits() {
+        16 => Ty::B16,
+        32 => Ty::B32,
+        64 => Ty::B64,
+        _ => ty,
     }
 }
 
@@ -357,7 +372,7 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
-        let (ty, count) = at.ty(spec);
+        let (mut ty, count) = at.ty(spec);
         if let Some(numbers) = many(spec) {
             // A vector register stops ptxas from generating code.
             let have = match &given.kind {
@@ -366,12 +381,20 @@ impl Checker {
             };
             // More than 128 registers are the fault of the qualifiers, and a rule says so.
             if have != count as usize && count <= 128 {
-                let by: Vec<&str> = numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect();
+                // A shape, dimensions, or a number: what has a digit in the second or third place.
+                let counts = |q: &&str| q.bytes().skip(1).take(2).any(|b| b.is_ascii_digit()) && !is_type(&q[1..]);
+                let by: Vec<&str> = match spec.map(|s| s.ty) {
+                    Some(OpTy::Fragment(_)) => at.quals.iter().map(String::as_str).filter(counts).collect(),
+                    _ => numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect(),
+                };
                 at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
                 return Operand::Sink;
             }
         }
         if let OperandKind::Vector(elements) = &given.kind {
+            if many(spec).is_some() && self.mixed(elements) {
+                ty = ty.map(bits);
+            }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
                 return self.parts(at, form.name, spec, ty, elements, given.span);
             }
@@ -396,7 +419,12 @@ impl Checker {
             if many(spec).is_some() && at.errors.is_empty() {
                 if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
                     at.fail(errors::mixed_kinds(given.span), 1);
-                } else if !values.iter().any(|v| matches!(v, Operand::Reg(..))) {
+                } else if !values.iter().any(|v| match v {
+                    Operand::Reg(..) => true,
+                    // Coordinates may all be constants.
+                    Operand::Imm(_) => matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_))),
+                    _ => false,
+                }) {
                     at.fail(errors::needs_register(given.span, form.name), 2);
                 }
             }
@@ -434,6 +462,19 @@ impl Checker {
             return Operand::Sink;
         }
         self.value(at, form.name, spec, ty, given)
+    }
+
+    /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
+    fn mixed(&mut self, elements: &[ast::Operand]) -> bool {
+        let mut types = elements.iter().filter_map(|e| match &e.kind {
+            OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
+                Some(Sym::Reg(id)) => Some(self.reg_ty(id)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let first = types.next();
+        types.any(|t| Some(t) != first)
     }
 
     /// `mov.b64 {a, b}, d`: equal parts (PTX ISA 9.7.9.4).

@@ -1,7 +1,8 @@
 //! Compiles the syntax block of an entry, which is the manual's own notation, into [`Form`]s. Called only for opcodes in use.
 //!
 //! Head: `.x` required, `{.x}` optional, `{.x.y}` both or none, `{.x, .y}` at most one, `.x{::a}` with or without the suffix,
-//! `.x::{a, b}` alternatives. Operands: `{, a}` optional, `[a]` address, `{a, b}` vector, `d|p` pair, `d[|p]` with or without
+//! `.x::{a, b}` alternatives, `.m64n{8..256/8}k16` one for each number. Operands: `{, a}` optional, `[a]` address, `{a, b}`
+//! vector, `d|p` pair, `d[|p]` with or without
 //! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
 
 use std::borrow::Cow;
@@ -275,8 +276,12 @@ impl Head<'_> {
                     let inner = text.get(i + 1..close).unwrap_or("").trim();
                     i = close + 1;
                     if inner.starts_with("::") {
-                        // A suffix of the piece before that came from a set.
-                        if let Some(slot) = self.slots.last_mut() {
+                        if self.slots.is_empty() {
+                            // Of the opcode itself: `mma.sp{::ordered_metadata}`.
+                            self.groups += 1;
+                            self.push(Cow::Borrowed(inner), vec![Cow::Borrowed(inner)], self.groups);
+                        } else if let Some(slot) = self.slots.last_mut() {
+                            // A suffix of the piece before that came from a set.
                             let base = slot.alts.clone();
                             for suffix in inner.split(',') {
                                 slot.alts.extend(base.iter().map(|b| Cow::Owned(format!("{b}{}", suffix.trim()))));
@@ -407,6 +412,10 @@ impl Head<'_> {
         let close = matching(text, open);
         let (base, inner) = (&text[..open], text.get(open + 1..close).unwrap_or(""));
         let rest = text.get(close + 1..).unwrap_or("");
+        if let Some((low, high, step)) = range(inner) {
+            out.extend((low..=high).step_by(step).map(|n| Cow::Owned(format!("{base}{n}{rest}"))));
+            return;
+        }
         let suffixes: Vec<&str> = inner.split(',').map(|s| s.trim().trim_end_matches('*')).collect();
         if base.ends_with("::") {
             for s in suffixes {
@@ -431,6 +440,13 @@ impl Head<'_> {
             }
         }
     }
+}
+
+/// `8..256/8`: from, to and step.
+fn range(text: &str) -> Option<(u32, u32, usize)> {
+    let (low, rest) = text.split_once("..")?;
+    let (high, step) = rest.split_once('/')?;
+    Some((low.parse().ok()?, high.parse().ok()?, step.parse().ok().filter(|s| *s > 0)?))
 }
 
 /// `d, [a]{, b}{, c}`

@@ -155,8 +155,8 @@ impl Parser<'_> {
             word.text.push_str(&next.text);
             word.span = word.span.to(next.span);
         }
-        // `.sp::2:4` is the one qualifier with a single colon in it.
-        if word.text == "sp::2" && self.eat(':') {
+        // `.sp::2:4` and its like are the only qualifiers with a single colon in them.
+        if word.text.starts_with("sp::") && word.text[4..].bytes().all(|b| b.is_ascii_digit()) && self.eat(':') {
             let next = piece(self)?;
             word.text.push(':');
             word.text.push_str(&next.text);
