@@ -126,7 +126,7 @@ const fn pragma(name: &'static str, since: Ptx, requires: Targets, body: bool) -
 pub const PRAGMAS: &[Pragma] = &[
     pragma("nounroll", ptx(2, 0), sm(20), false),
     pragma("used_bytes_mask", ptx(8, 3), sm(50), false),
-    pragma("enable_smem_spilling", ptx(8, 0), sm(75), true),
+    pragma("enable_smem_spilling", ptx(8, 7), sm(75), true),
     Pragma { argument: Some("10"), ..pragma("frequency", ptx(9, 0), ANY, false) },
     pragma("mma_throughput", ptx(9, 3), ANY, true),
 ];

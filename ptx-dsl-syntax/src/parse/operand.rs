@@ -4,7 +4,7 @@ use super::{Parser, Res, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
 
-/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.17, 9.7.18).
+/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.18).
 pub(super) fn is_selector(name: &str) -> bool {
     let (kind, digits) = name.split_at_checked(1).unwrap_or(("", ""));
     matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())

@@ -16,7 +16,9 @@ fn check(target: &str, version: &str, cases: Cases) {
     }
     let (lexed, _) = lex(&text);
     let mut got = vec![String::new(); cases.len()];
-    for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(|d| d.severity == Severity::Error) {
+    // Single instructions in kernels that owe what the flow (06xx) asks for, such as `dealloc`.
+    let errors = |d: &&crate::diag::Diagnostic| d.severity == Severity::Error && d.code < 600;
+    for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(errors) {
         let line = line_col(&text, lexed.bytes(d.span).start).0 as usize;
         assert!(line > 3, "{target} {version}: {}", d.message);
         if got[line - 4].is_empty() {
@@ -322,7 +324,8 @@ fn targets_and_versions() {
                  .reg .s32 %s<4>; .reg .b16 %h<2>; .reg .pred %p<2>; {statement} ret; }}\n"
             );
             let (lexed, _) = lex(&text);
-            let found = crate::compile(&lexed.tokens).diagnostics;
+            let mut found = crate::compile(&lexed.tokens).diagnostics;
+            found.retain(|d| d.code < 600);
             let refused = found.iter().any(|d| d.severity == Severity::Error);
             assert!(found.iter().all(|d| matches!(d.code, 301 | 302)), "{target} {version}: {statement} {found:?}");
             got.push(if refused { '0' } else { '1' });
