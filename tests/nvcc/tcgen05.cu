@@ -52,12 +52,18 @@ __global__ void __cluster_dims__(2) pair(uint64_t a, uint64_t b, uint32_t shape)
     __shared__ uint32_t place;
     __shared__ uint64_t done;
     if (threadIdx.x < 32) ptx::tcgen05_alloc(ptx::cta_group_2, &place, 512u);
-    __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0) ptx::mbarrier_init(&done, 1);
+    ptx::tcgen05_fence_before_thread_sync();
+    ptx::barrier_cluster_arrive();
+    ptx::barrier_cluster_wait();
+    ptx::tcgen05_fence_after_thread_sync();
+    if (threadIdx.x == 0 && ptx::get_sreg_cluster_ctarank() == 0) {
         ptx::tcgen05_mma(ptx::kind_f16, ptx::cta_group_2, place, a, b, shape, true, ptx::n32_t<0>{});
         ptx::tcgen05_commit_multicast(ptx::cta_group_2, &done, uint16_t(3));
     }
-    __syncthreads();
+    while (!ptx::mbarrier_try_wait_parity(&done, 0)) {}
+    ptx::barrier_cluster_arrive();
+    ptx::barrier_cluster_wait();
     if (threadIdx.x < 32) ptx::tcgen05_dealloc(ptx::cta_group_2, place, 512u);
 }
 

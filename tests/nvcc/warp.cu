@@ -21,7 +21,7 @@ __global__ void all(int* out, unsigned* u, float* f, double* d, long long* w) {
     int same;
     u[3] = __match_all_sync(~0u, f[i], &same) + same;
     __syncwarp();
-    __syncwarp(0xffff);
+    if (i < 16) __syncwarp(0xffff);
     unsigned lane, lt, ge;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(lt));
@@ -45,7 +45,7 @@ __global__ void divergent(int* out) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __global__ void reductions(int* out, unsigned* u) {
     int i = threadIdx.x;
-    out[i] = __reduce_add_sync(~0u, i) + __reduce_min_sync(~0u, i) + __reduce_max_sync(0xff, i);
+    out[i] = __reduce_add_sync(~0u, i) + __reduce_min_sync(~0u, i) + __reduce_max_sync(~0u, -i);
     u[i] = __reduce_and_sync(~0u, u[i]) + __reduce_or_sync(~0u, u[i]) + __reduce_xor_sync(~0u, u[i]) + __reduce_max_sync(~0u, u[i]);
 }
 #endif
