@@ -1,7 +1,8 @@
 //! Two cubins compared: ELF files whose sections must be the same, but for those that quote the PTX or number its lines.
 
-/// Sections of a debug build that hold the PTX text itself, or that map code to the lines of the PTX.
-const OF_THE_TEXT: [&str; 3] = [".nv_debug_ptx_txt", ".nv_debug_line_sass", ".nv_debug_info_reg_sass"];
+/// What the names of those sections hold: the PTX text itself (a number behind the name is its checksum), its lines by address,
+/// and the names of ptxas's files.
+const OF_THE_TEXT: [&str; 3] = ["nv_debug_ptx_txt", "nv_debug_line_sass", ".note.nv.tkinfo"];
 
 /// The sections that differ; empty when both are the same code.
 pub fn differences(a: &[u8], b: &[u8]) -> Vec<String> {
@@ -9,7 +10,8 @@ pub fn differences(a: &[u8], b: &[u8]) -> Vec<String> {
         return Vec::new();
     }
     let (Some(a), Some(b)) = (sections(a), sections(b)) else { return vec!["no ELF file".to_owned()] };
-    let names = |list: &[(String, &[u8])]| list.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let plain = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let names = |list: &[(String, &[u8])]| list.iter().map(|(name, _)| plain(name)).collect::<Vec<_>>();
     if names(&a) != names(&b) {
         return vec![format!("sections {:?} became {:?}", names(&a), names(&b))];
     }
