@@ -27,6 +27,8 @@ mod operand;
 mod select;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_matrix;
 mod texture;
 mod value;
 mod vars;

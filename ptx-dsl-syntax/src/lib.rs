@@ -77,6 +77,11 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
     let wrong = levels::apply(&ast.levels, &mut diagnostics);
     diagnostics.extend(wrong);
+    // Hints about the flow wait until the module is right.
+    let flow = |d: &diag::Diagnostic| (600..700).contains(&d.code);
+    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error && !flow(d)) {
+        diagnostics.retain(|d| d.severity == diag::Severity::Error || !flow(d));
+    }
     let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
     Compiled { ast, hir, ptx, lines, diagnostics }
 }

@@ -124,7 +124,8 @@ fn the_signal_goes_to_each_cta_of_the_mask_and_no_other() {
 
 #[test]
 fn a_rank_that_the_cluster_does_not_have() {
-    let error = multicast.launch(&Host::new(), Launch::grid(4).block(32), (&mut [0u32; 4], 0x10)).unwrap_err().to_string();
+    let error =
+        multicast.launch(&Host::new(), Launch::grid(4).block(32), (&mut [0u32; 4], 0x10)).unwrap_err().to_string();
     assert!(error.contains("CTA rank 4 in a cluster of 4"), "{error}");
 }
 

@@ -390,8 +390,7 @@ impl Checker {
                 OperandKind::Vector(elements) => elements.len(),
                 _ => 0,
             };
-            // More than 128 registers are the fault of the qualifiers, and a rule says so.
-            if have != count as usize && count <= 128 {
+            if have != count as usize {
                 // A shape, dimensions, or a number: what has a digit in the second or third place.
                 let counts = |q: &&str| q.bytes().skip(1).take(2).any(|b| b.is_ascii_digit()) && !is_type(&q[1..]);
                 let by: Vec<&str> = match spec.map(|s| s.ty) {

@@ -1,7 +1,6 @@
 //! Transfers between devices of a fabric, PTX ISA 9.3 and 9.4.
 
 use super::bulk::RUBIN;
-use super::multimem::FP8;
 use super::tensor::{COORDS, DIM_ONE, INFO, MAP, STRIDES};
 use super::*;
 
@@ -15,6 +14,8 @@ const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::B64));
 const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::B32));
 const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::B64));
 
+/// Targets of `fabric.try_pullred` with types of eight bits or wider sums.
+const REDUCED: Targets = Targets::Only(&[("sm_100f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0)), ("sm_120f", Ptx(8, 8))]);
 const TENSOR: &[OperandSpec] = &[
     addr("dstMem").align(16),
     MAP,
@@ -73,7 +74,7 @@ pub const LIST: &[Instr] = &[
              .fp16type = { .f16, .bf16 }",
         )
         .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
-        .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(FP8)]),
+        .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(REDUCED)]),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.submit{.op_restrict::fetching};"),
     instr("fabric.wait").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))

@@ -90,7 +90,9 @@ const NARROW: Gate = gate(&[any(&[".e3m2", ".e2m3", ".e2m1"])]).since(ptx(8, 7))
 /// Targets of narrower types, and of `.kind::mxf8f6f4`.
 const KINDS: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_120f", Ptx(8, 8))]);
 /// Targets of the kinds of four bits.
-const KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8)), ("sm_120f", Ptx(8, 8))]);
+const KINDS_OF_4: Targets = KINDS;
+/// Those of sparse matrices of four bits.
+const SPARSE_KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8))]);
 
 /// The family.
 #[rustfmt::skip]
@@ -141,7 +143,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(DENSE)
-        .gates(&[NARROW])
+        .gates(&[NARROW, gate(&[has(".f16")]).since(ptx(8, 7))])
         .rules(&[ACCUMULATORS]),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
         .syntax(
@@ -239,7 +241,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS_OF_4)
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec_size.f32.e2m1.e2m1.f32.stype d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Targets of types of eight bits and of `.acc::f16`: the notes of 9.7.9.14.
-pub const FP8: Targets = Targets::Only(&[
+const FP8: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
     ("sm_110a", Ptx(9, 0)),

@@ -58,16 +58,15 @@ fn same_integers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (a != b).then(|| (format!("`.{b}` is the type of `b`, but `a` is of `.{a}`: both have one type"), None))
 }
 
-const GATES: &[Gate] = &[
-    gate(&[has(".aligned")]).since(ptx(6, 3)),
-    gate(&[any(&[".m32n8k16", ".m8n32k16"])]).since(ptx(6, 1)),
-    gate(&[any(&[".s8", ".u8", ".s32"])]).since(ptx(6, 3)).requires(sm(72)),
-    gate(&[any(&[".m8n8k32", ".m8n8k128"])]).since(ptx(6, 3)).requires(sm(75)),
-    gate(&[any(&[".bf16", ".tf32", ".f64"])]).since(ptx(7, 0)).requires(sm(80)),
-    gate(&[has(".m16n16k8")]).since(ptx(7, 0)).requires(sm(80)),
-    gate(&[has(".shared::cta")]).since(ptx(7, 8)),
-    gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80)),
-];
+const ALIGNED: Gate = gate(&[has(".aligned")]).since(ptx(6, 3));
+const SHAPES: Gate = gate(&[any(&[".m32n8k16", ".m8n32k16"])]).since(ptx(6, 1));
+const INTEGERS: Gate = gate(&[any(&[".s8", ".u8", ".s32"])]).since(ptx(6, 3)).requires(sm(72));
+const BITS: Gate = gate(&[any(&[".m8n8k32", ".m8n8k128"])]).since(ptx(6, 3)).requires(sm(75));
+const FLOATS: Gate = gate(&[any(&[".bf16", ".tf32", ".f64"])]).since(ptx(7, 0)).requires(sm(80));
+const TF32_SHAPE: Gate = gate(&[has(".m16n16k8")]).since(ptx(7, 0)).requires(sm(80));
+const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
+const GATES: &[Gate] = &[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, CTA];
+const AND: Gate = gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80));
 const STRIDE: OperandSpec = src("stride", ty(Ty::U32));
 
 /// The family.
@@ -156,7 +155,7 @@ pub const LIST: &[Instr] = &[
             src("b", OpTy::Fragment(b)),
             src("c", OpTy::Fragment(c)),
         ])
-        .gates(GATES)
+        .gates(&[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, AND])
         .rules(&[Rule::Custom(same_integers)])
         .defaults(&[(".rnd", ".rn")]),
 ];
