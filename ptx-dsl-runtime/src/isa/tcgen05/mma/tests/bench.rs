@@ -41,7 +41,7 @@ fn speed_of_mma() {
         if scaled {
             s.splice(4..4, [256, 264]);
         }
-        let job = Multiply::new(Q::new(&[kind], &[]), false, false, &s).expect("a job");
+        let job = Multiply::new(Q::new(&[kind], &[]), false, false, Generation::Sm100, &s).expect("a job");
         let mut tmem = Tmem::default();
         tmem.set_allocated(0..512, true);
         for lane in 0..tmem::LANES {
