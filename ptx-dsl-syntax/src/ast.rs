@@ -131,6 +131,8 @@ pub enum Init {
     List(Vec<Init>, Span),
     /// A constant, or an address of a variable or function (`x`, `x+4`, `generic(x)`, `mask(...)`).
     Value(Expr),
+    /// `filter_mode = linear`, of a texture, sampler or surface (PTX ISA 5.3).
+    Field(Word, Box<Init>),
 }
 
 /// A statement of a body.
@@ -238,6 +240,8 @@ pub enum OperandKind {
     List(Vec<Operand>),
     /// `%r1.b0`: a selector on a register (video instructions); `%v.x` of a vector register is [`Expr::Name`] with `member`.
     Select(Word, Word),
+    /// `-%r1`, `-%r1.h0`: a negated register (`vmad`).
+    Neg(Box<Operand>),
 }
 
 /// A constant expression or a name.

@@ -29,6 +29,7 @@ mod select;
 mod tests;
 #[cfg(test)]
 mod tests_matrix;
+mod texture;
 mod value;
 mod vars;
 
@@ -110,6 +111,11 @@ impl Table {
     }
 }
 
+thread_local! {
+    /// Forms that were compiled for one module serve the next: they make up half of the time of a small one.
+    static TABLE: std::cell::RefCell<Table> = std::cell::RefCell::default();
+}
+
 /// The state of a check.
 struct Checker {
     diags: Vec<Diagnostic>,
@@ -118,6 +124,8 @@ struct Checker {
     version: Ptx,
     target: Option<&'static Target>,
     target_name: String,
+    /// `texmode_independent`: samplers apart from textures.
+    independent: bool,
     scopes: Vec<Scope>,
     table: Table,
     /// End of the static shared memory, of local memory, of the images.
@@ -159,8 +167,9 @@ impl Checker {
             version: Ptx(u32::MAX, 0),
             target: None,
             target_name: String::new(),
+            independent: false,
             scopes: vec![Scope::default()],
-            table: Table::default(),
+            table: TABLE.take(),
             shared_end: 0,
             local_end: 0,
             const_end: 0,
@@ -193,6 +202,7 @@ impl Checker {
         let mut seen = false;
         for word in &module.target {
             if target::option(&word.text).is_some() {
+                self.independent |= word.text == "texmode_independent";
                 continue;
             }
             seen = true;
@@ -274,6 +284,7 @@ impl Checker {
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         self.diags.dedup();
+        TABLE.set(std::mem::take(&mut self.table));
         (self.out, self.diags)
     }
 }

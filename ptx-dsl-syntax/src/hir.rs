@@ -264,7 +264,9 @@ pub enum Operand {
     /// `(a, b)` of a call: each a register, constant, or `.param` variable.
     List(Vec<Operand>),
     /// `%r1.b0`
-    Select(RegId, &'static str),
+    Select(RegId, String),
+    /// `-%r1`, of a video instruction.
+    Neg(Box<Operand>),
 }
 
 /// What an address starts from.

@@ -44,10 +44,13 @@ pub mod movement;
 pub mod multimem;
 pub mod prefetch;
 pub mod sreg;
+pub mod surface;
 pub mod syntax;
 pub mod target;
 pub mod tcgen05;
 pub mod tensor;
+pub mod texture;
+pub mod video;
 pub mod warp;
 pub mod wgmma;
 pub mod wmma;
@@ -239,6 +242,10 @@ pub enum OpTy {
     Fragment(fn(&[String]) -> (Ty, u32)),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
+    /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
+    Coords(&'static str),
+    /// Offsets and gradients of a texture: a value of this type for each axis of the geometry.
+    PerAxis(Ty),
     /// Not a value.
     None,
 }
@@ -416,6 +423,8 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("prefetch", prefetch::LIST),
     ("address", address::LIST),
     ("atom", atom::LIST),
+    ("texture", texture::LIST),
+    ("surface", surface::LIST),
     ("fence", fence::LIST),
     ("bar", bar::LIST),
     ("mbarrier", mbarrier::LIST),
@@ -433,6 +442,7 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("ldmatrix", ldmatrix::LIST),
     ("wgmma", wgmma::LIST),
     ("control", control::LIST),
+    ("video", video::LIST),
     ("tcgen05", tcgen05::alloc::LIST),
     ("tcgen05", tcgen05::ld_st::LIST),
     ("tcgen05", tcgen05::cp::LIST),

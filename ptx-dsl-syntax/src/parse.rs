@@ -21,6 +21,7 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
+pub use errors::nearest;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header, parse_levels};

@@ -89,6 +89,7 @@ impl Checker {
         let var = &self.out.vars[id.0 as usize];
         let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
         if opaque {
+            self.opaque(at, id, word);
             return;
         }
         let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();

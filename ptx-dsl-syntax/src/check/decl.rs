@@ -84,7 +84,7 @@ impl Checker {
             found.push(errors::variable(at, "an array of no elements", "5.4.3", "write a size of at least 1"));
         }
         match (&name.init, name.dims.is_empty(), decl.vector) {
-            (Some(ast::Init::List(..)), true, None) => {
+            (Some(ast::Init::List(..)), true, None) if !opaque => {
                 found.push(errors::initialiser(at, "one value initialises a scalar", "remove the braces"));
             }
             (Some(ast::Init::Value(_)), false, _) => {

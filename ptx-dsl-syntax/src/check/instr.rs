@@ -285,6 +285,9 @@ impl Checker {
                 }
             }
         }
+        if matches!(typed.family, "texture" | "surface") {
+            self.texture(typed, opcode_span, errors);
+        }
         if errors.len() == before {
             self.companions(typed, words, opcode_span, errors);
         }

@@ -116,7 +116,7 @@ impl<'a> Attempt<'a> {
                 let (ty, count) = of(self.quals);
                 (Some(ty), count)
             }
-            OpTy::None => (None, 0),
+            OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
         }
     }
 }
@@ -300,6 +300,11 @@ impl Checker {
             (Shape::Addr(parts), OperandKind::Address(given_parts)) => {
                 at.addresses += 1;
                 if parts.len() <= 1 && given_parts.len() <= 1 {
+                    if let (Some(part), Some(g)) = (parts.first(), given_parts.first())
+                        && spec.is_some_and(|s| s.role == Role::Src)
+                    {
+                        return self.operand(at, part, spec, g);
+                    }
                     return match given_parts.first() {
                         Some(g) => self.address(at, spec, g),
                         None => {
@@ -343,7 +348,10 @@ impl Checker {
             }
             (Shape::Pair(second, _), OperandKind::Pair(a, b)) => {
                 let ty = at.ty(spec).0;
-                let first = self.value(at, form.name, spec, ty, a);
+                let first = match spec.map(|s| s.ty) {
+                    Some(OpTy::Vec(..)) => self.vector_or_value(at, form, spec, a),
+                    _ => self.value(at, form.name, spec, ty, a),
+                };
                 let spec2 = at.spec(second);
                 let ty2 = spec2.map_or(Some(Ty::Pred), |_| at.ty(spec2).0);
                 let second = match &b.kind {
@@ -372,6 +380,9 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
+        if let Some(s) = spec.filter(|s| matches!(s.ty, OpTy::Coords(_) | OpTy::PerAxis(_))) {
+            return self.per_geometry(at, form.name, s, given);
+        }
         let (mut ty, count) = at.ty(spec);
         if let Some(numbers) = many(spec) {
             // A vector register stops ptxas from generating code.

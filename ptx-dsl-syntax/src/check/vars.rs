@@ -162,6 +162,9 @@ impl Checker {
             self.define(&name.name.text, name.name.span, Sym::Broken);
             return None;
         }
+        if shape.ty.class() == Class::Opaque {
+            self.opaque_variable(decl, shape.ty);
+        }
         let external = decl.linkage.iter().any(|w| w.text == ".extern");
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
@@ -383,6 +386,8 @@ impl Checker {
 fn flatten<'a>(init: &'a ast::Init, depth: u32, out: &mut Vec<&'a ast::Expr>) {
     match init {
         ast::Init::Value(e) => out.push(e),
+        // Of opaque variables only, which have no bytes.
+        ast::Init::Field(..) => {}
         ast::Init::List(list, _) if depth < 64 => list.iter().for_each(|i| flatten(i, depth + 1, out)),
         ast::Init::List(..) => {}
     }

@@ -48,9 +48,6 @@ pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>
         "an aligned instruction in conditional code needs a condition that the warp shares",
         sec,
     );
-    if op.starts_with("bar.") {
-        return d.help("move it to where the lanes are together again, or write `barrier.sync` and count its threads");
-    }
     d.help("move it to where the lanes are together again")
 }
 

@@ -113,7 +113,8 @@ const MOST: usize = 400;
 
 impl Lanes {
     pub(super) fn new(flow: &Flow) -> Lanes {
-        let dims = flow.function.reqntid;
+        // At most one thread is one thread.
+        let dims = flow.function.reqntid.or(flow.function.maxntid.filter(|d| *d == [1, 1, 1]));
         let mut reads_yz = false;
         let mut full_warps = false;
         for i in &flow.cfg.instrs {

@@ -92,7 +92,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[
             dst("cache_policy", ty(Ty::U64)),
-            addr("aLe").align(1),
+            src("aLe", ty(Ty::U32)).reg(),
             src("aOff", ty(Ty::U64)),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),

@@ -303,7 +303,8 @@ impl Parser<'_> {
                 }
                 _ => {
                     self.report(errors::not_constant(e.span(), "an array size"));
-                    out.dims.push(Some(0));
+                    // One element: none would be an error more.
+                    out.dims.push(Some(1));
                 }
             }
         }
@@ -317,6 +318,11 @@ impl Parser<'_> {
     }
 
     fn init(&mut self) -> Res<Init> {
+        if self.word_at(0).is_some() && self.is_at(1, '=') && !self.is_at(2, '=') {
+            let field = self.name("a field")?;
+            self.bump();
+            return Ok(Init::Field(field, Box::new(Init::Value(self.constant()?))));
+        }
         if !self.is('{') {
             return Ok(Init::Value(self.constant()?));
         }

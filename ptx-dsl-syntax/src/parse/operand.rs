@@ -57,6 +57,12 @@ impl Parser<'_> {
                 self.bump();
                 OperandKind::Not(self.name("a predicate")?)
             }
+            Some(Tok::Punct('-')) if self.negated_register() => {
+                self.bump();
+                let start = self.here();
+                let kind = self.named()?;
+                OperandKind::Neg(Box::new(Operand { kind, span: start.to(self.before()) }))
+            }
             Some(Tok::Word(_)) => self.named()?,
             _ => OperandKind::Expr(self.expr()?),
         };
@@ -76,6 +82,13 @@ impl Parser<'_> {
             return Ok(Operand { kind: OperandKind::Pair(Box::new(operand), Box::new(second)), span });
         }
         Ok(operand)
+    }
+
+    /// `-%r1` or `-%r1.h0`, with nothing behind it; `-WARP_SZ` is a constant.
+    fn negated_register(&self) -> bool {
+        let ends = |n: usize| self.is_at(n, ',') || self.is_at(n, ';');
+        let selector = self.is_at(2, '.') && self.word_at(3).is_some_and(is_selector) && ends(4);
+        self.word_at(1).is_some_and(|w| w != "WARP_SZ") && (ends(2) || selector)
     }
 
     /// What begins with a name: a register, a selector, a pair, a sum.

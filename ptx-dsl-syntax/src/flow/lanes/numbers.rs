@@ -98,8 +98,11 @@ impl Numbers<'_> {
     }
 }
 
+/// Of `a`, `b` and `c`.
+type Operation = fn(u32, u32, u32) -> Option<u32>;
+
 /// What an instruction does with numbers of 32 bits; `None` where that is undefined.
-pub(super) fn operation(opcode: &str, signed: bool) -> Option<fn(u32, u32, u32) -> Option<u32>> {
+pub(super) fn operation(opcode: &str, signed: bool) -> Option<Operation> {
     Some(match opcode {
         "add" => |x, y, _| Some(x.wrapping_add(y)),
         "sub" => |x, y, _| Some(x.wrapping_sub(y)),

@@ -54,3 +54,18 @@ fn broken_statements_say_nothing_about_the_flow() {
         "mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1;  // error: PTX0404\n @%p1 bar.sync 0;\n add.u32 %r2, %r3, 1;",
     ));
 }
+
+/// Levels of the header are for these rules too.
+#[test]
+fn levels() {
+    let text = |levels: &str| {
+        format!(
+            "<sm_90, ptx 8.0{levels}>\n.visible .entry k() .reqntid 32 {{ .reg .b32 %r<3>; .reg .pred %p;\nmov.u32 %r1, %laneid;\n\
+             setp.eq.u32 %p, %r1, 0;\n@%p bar.sync 0;MARK\nadd.u32 %r2, %r0, 1;MORE\nret; }}\n"
+        )
+    };
+    let marked = |levels: &str, a: &str, b: &str| case(&text(levels).replace("MARK", a).replace("MORE", b));
+    marked("", " // error: PTX0603", " // warning: PTX0620");
+    marked(", warn(PTX0603), deny(PTX0620)", " // warning: PTX0603", " // error: PTX0620");
+    marked(", allow(PTX0603), allow(PTX0620)", "", "");
+}
