@@ -168,6 +168,15 @@ impl TensorJob for Copy {
         let bytes: Vec<_> = bytes.collect();
         (0..self.ctas).flat_map(|cta| bytes.iter().map(move |b| (cta, b.clone()))).collect()
     }
+
+    fn bytes(&self) -> Vec<(usize, std::ops::Range<u32>)> {
+        let used = match self.format {
+            Some(Format::B6) => 12,
+            Some(Format::B4) => 8,
+            None => CHUNK as u32,
+        };
+        self.operands().into_iter().map(|(cta, b)| (cta, b.start..b.start.saturating_add(used))).collect()
+    }
 }
 
 /// `tcgen05.cp [taddr], s-desc`

@@ -144,13 +144,27 @@ impl Format {
     }
 }
 
+/// 2^112: what the exponent of an f16 lacks in f32.
+const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+
 /// f16 to f32. Scaling by 2^112 puts the exponent right and makes subnormals normal, with no branch.
 #[inline(always)]
 pub const fn f16(x: u16) -> f32 {
-    let magnitude = (x as u32 & 0x7fff) << 13;
-    let finite = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
-    let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
-    f32::from_bits(finite.to_bits() | special | (x as u32 & 0x8000) << 16)
+    f16_times(x as u32, REBIAS)
+}
+
+/// The f16 in the low half of a word, to f32 and times `factor` / 2^112: a power of two from 1 down to 2^-15.
+#[inline(always)]
+pub const fn f16_times(x: u32, factor: f32) -> f32 {
+    let magnitude = (x & 0x7fff) << 13;
+    let finite = f32::from_bits(magnitude) * factor;
+    let special = if magnitude as i32 >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(finite.to_bits() | special | (x & 0x8000) << 16)
+}
+
+/// The factor of [`f16_times`] that means `scale`.
+pub const fn rebias(scale: f32) -> f32 {
+    REBIAS * scale
 }
 
 /// f32 to f16, to nearest even, with no branch. NaNs become 0x7fff, with the sign they had.
@@ -229,6 +243,15 @@ impl Packing {
             4 if dense4 => Packing::Four(format),
             4 => Packing::FourPadded(format),
             _ => Packing::Bytes(format),
+        }
+    }
+
+    /// Bytes of a 16-byte piece that hold elements, the first ones.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Packing::Six(_) => 12,
+            Packing::FourPadded(_) => 8,
+            _ => 16,
         }
     }
 

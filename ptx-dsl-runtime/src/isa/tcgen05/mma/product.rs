@@ -9,7 +9,7 @@ use crate::fault::FaultKind;
 use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
-use crate::isa::tcgen05::format::{f16, to_f16};
+use crate::isa::tcgen05::format::{f16_times, rebias, to_f16};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
 
@@ -232,7 +232,8 @@ impl Multiply {
             Accumulator::F32 if !self.accumulate => self.store(to, part, slow, |_, sum| sum.to_bits()),
             Accumulator::F32 => self.store(to, part, slow, |d, sum| (sum + f32::from_bits(d) * scale).to_bits()),
             Accumulator::F16 if self.accumulate => {
-                let finish = |d: u32, sum: f32| u32::from(to_f16(sum + f16(d as u16) * scale));
+                let factor = rebias(scale);
+                let finish = |d: u32, sum: f32| u32::from(to_f16(sum + f16_times(d, factor)));
                 if short { self.store(to, part, fast, finish) } else { self.store(to, part, slow, finish) }
             }
             Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(to_f16(sum))),
@@ -253,25 +254,40 @@ impl Multiply {
         }
     }
 
-    /// Bytes of shared memory from the first to the last piece of a matrix.
-    fn span(&self, side: usize, shared: &Shared) -> Range<u32> {
+    /// Where the pieces of a matrix are that a CTA holds in shared memory, and which bytes of each are read.
+    fn pieces(&self, side: usize, shared: Shared) -> Vec<Range<u32>> {
         let i = &self.instruction;
-        if side == 1 && self.form.lut {
-            return self.compressed_span(shared);
-        }
         let (lines, k) = if side == 0 { (self.path.rows(), self.stored_k()) } else { (self.columns_of_b(), i.k) };
-        let (outer, inner) = pieces(self.packing(side), i.major[side], lines, k);
-        let at = |o: usize, p: usize| shared.piece(i.major[side], o as u32, p as u32);
-        let all = (0..outer).flat_map(|o| (0..inner).map(move |p| at(o, p)));
-        let (first, last) = all.fold((u32::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
-        first..last.saturating_add(16)
+        if side == 1 && self.form.lut {
+            let half = shared.half * COMPRESSED as u32 / 2;
+            let read =
+                |p: u32| half.clamp(16 * p, 16 * p + 16)..(half + COMPRESSED as u32 / 2).clamp(16 * p, 16 * p + 16);
+            let of_line = |l: u32| {
+                let at = move |p: u32| (shared.piece(Major::K, l, p), read(p), 16 * p);
+                (0..COMPRESSED as u32 / 16).map(at).map(|(at, r, first)| at + r.start - first..at + r.end - first)
+            };
+            return (0..lines as u32).flat_map(of_line).filter(|r| !r.is_empty()).collect();
+        }
+        let packing = self.packing(side);
+        let (major, used) = (i.major[side], packing.bytes());
+        let (outer, inner) = pieces(packing, major, lines, k);
+        let skip = if side == 1 { self.zero_columns.map_or(0, |z| z.shift as usize) } else { 0 };
+        let (outer, inner) = match major {
+            Major::K => (skip..outer, 0..inner),
+            Major::Mn => (0..outer, skip / packing.elements()..inner),
+        };
+        let at = |o: usize, p: usize| shared.piece(major, o as u32, p as u32);
+        outer.flat_map(|o| inner.clone().map(move |p| at(o, p))).map(|at| at..at.saturating_add(used)).collect()
     }
 
-    fn compressed_span(&self, shared: &Shared) -> Range<u32> {
-        let lines = self.columns_of_b() as u32;
-        let all = (0..lines).flat_map(|l| (0..COMPRESSED as u32 / 16).map(move |p| shared.piece(Major::K, l, p)));
-        let (first, last) = all.fold((u32::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
-        first..last.saturating_add(16)
+    /// What `each` makes of the matrices in shared memory, in each CTA.
+    fn in_shared(&self, each: impl Fn(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Vec<(usize, Range<u32>)> {
+        let a = match self.a {
+            A::Shared(a) => each(self.pieces(0, a)),
+            A::Tmem(_) => Vec::new(),
+        };
+        let all = [a, each(self.pieces(1, self.b))].concat();
+        (0..self.ctas()).flat_map(|cta| all.iter().map(move |r| (cta, r.clone()))).collect()
     }
 
     fn ctas(&self) -> usize {
@@ -361,13 +377,13 @@ impl TensorJob for Multiply {
     }
 
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
-        let mut spans = Vec::new();
-        for cta in 0..self.ctas() {
-            if let A::Shared(a) = &self.a {
-                spans.push((cta, self.span(0, a)));
-            }
-            spans.push((cta, self.span(1, &self.b)));
-        }
-        spans
+        self.in_shared(|pieces| {
+            let first = pieces.iter().map(|p| p.start).min().unwrap_or(0);
+            vec![first..pieces.iter().map(|p| p.end).max().unwrap_or(first)]
+        })
+    }
+
+    fn bytes(&self) -> Vec<(usize, Range<u32>)> {
+        self.in_shared(|pieces| pieces)
     }
 }
