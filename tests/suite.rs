@@ -3,8 +3,10 @@
 
 mod host;
 mod modules;
+mod oracle_matrix;
 mod parity;
 #[path = "support/ptxas.rs"]
 mod ptxas;
 mod seeds;
+mod tcgen05;
 mod ui;

@@ -148,7 +148,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next one, 32 bits.
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

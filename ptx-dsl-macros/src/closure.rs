@@ -104,7 +104,9 @@ fn parameters(source: &Source, tokens: &[Token], problems: &mut Vec<Problem>) ->
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -> Option<VarDecl> {
     let word = |text: &str| Word { text: text.into(), span: at };
-    let (ptx, ptr) = match syn::parse2::<syn::Type>(rust.clone()).ok()? {
+    let parsed = syn::parse2::<syn::Type>(rust.clone()).ok()?;
+    let read_only = matches!(&parsed, syn::Type::Reference(r) if r.mutability.is_none());
+    let (ptx, ptr) = match parsed {
         syn::Type::Reference(r) => {
             let syn::Type::Slice(s) = *r.elem else { return None };
             let align = scalar(&s.elem).map_or(1, |(_, bytes)| bytes);
@@ -112,7 +114,8 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -
         }
         scalar_type => (scalar(&scalar_type)?.0, None),
     };
-    let declarator = Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty) };
+    let declarator =
+        Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty), read_only };
     Some(VarDecl {
         linkage: Vec::new(),
         space: word(".param"),

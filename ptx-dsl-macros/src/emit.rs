@@ -111,12 +111,17 @@ impl Emit<'_> {
     fn q(&mut self, instr: &Instr) -> TokenStream {
         let mut flags: Vec<String> = Vec::new();
         for q in &instr.quals {
+            // `tcgen05.wait::ld` has the qualifier `::ld`.
             let name = q.trim_start_matches(['.', ':']);
             if ptx_dsl_syntax::ty::Ty::from_name(name).is_none() {
                 flags.push(mangle(name));
             }
         }
         flags.extend(self.param_space(instr));
+        // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
+        if instr.operand("a-tmem").is_some() {
+            flags.push("a_tmem".into());
+        }
         let types: Vec<String> = instr.types.iter().map(|t| format!("{t:?}")).collect();
         let key = format!("{flags:?}{types:?}");
         let next = self.quals.len() as u32;

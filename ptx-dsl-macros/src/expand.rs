@@ -5,7 +5,7 @@ use crate::tokens::Source;
 use crate::{closure, emit};
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_syntax::Compiled;
-use ptx_dsl_syntax::diag::{Diagnostic, Severity};
+use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::hir::FuncId;
 use ptx_dsl_syntax::parse::parse_header;
 use ptx_dsl_syntax::token::Tok;
@@ -38,8 +38,8 @@ pub struct Expansion<'a> {
     pub spans: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
     pub rust_type: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> TokenStream,
     pub file: Option<String>,
-    /// `file:line:column`, where rustc cannot show it.
-    pub place: &'a dyn Fn(&Diagnostic) -> Option<String>,
+    /// `file:line:column` and the line itself, where rustc cannot show it.
+    pub place: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>,
 }
 
 impl Expansion<'_> {

@@ -1,9 +1,13 @@
-//! `include_ptx!("file.ptx")`: the same as `ptx!` for a file, relative to the file that includes it.
+//! `include_ptx!("file.ptx")`: the same as `ptx!` for a file, relative to the file that includes it. A file has no header, so
+//! levels of findings stand behind its name: `include_ptx!("file.ptx", allow(PTX0516))`.
 
 use crate::expand::Expansion;
 use crate::report::{self, Problem};
+use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
+use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::{lex, line_col};
+use ptx_dsl_syntax::parse::parse_levels;
 use quote::quote;
 
 /// Expands the macro.
@@ -12,10 +16,13 @@ pub fn include(input: TokenStream) -> TokenStream {
         let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".into());
         report::problem(&Problem { code: 152, message, first: span, last: span, help })
     };
-    let literal = match syn::parse2::<syn::LitStr>(input) {
+    let mut input = input.into_iter();
+    let literal = match syn::parse2::<syn::LitStr>(input.next().into_iter().collect()) {
         Ok(l) => l,
-        Err(e) => return fail("`include_ptx!` takes one string, the path of a file".into(), e.span()),
+        Err(e) => return fail("`include_ptx!` takes a string, the path of a file".into(), e.span()),
     };
+    let rest = Source::new(input.collect());
+    let (levels, mut wrong) = parse_levels(&rest.tokens);
     let span = literal.span();
     let here = span.unwrap().local_file().and_then(|f| f.parent().map(std::path::Path::to_owned)).unwrap_or_default();
     let path = here.join(literal.value());
@@ -26,11 +33,13 @@ pub fn include(input: TokenStream) -> TokenStream {
     let (lexed, mut diagnostics) = lex(&text);
     let mut compiled = ptx_dsl_syntax::compile(&lexed.tokens);
     diagnostics.append(&mut compiled.diagnostics);
+    wrong.extend(levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
+    let wrong = report::items(&wrong, &|s| rest.span(s), &|_| None);
     let at = |s: ptx_dsl_syntax::span::Span| line_col(&text, lexed.bytes(s).start);
     let name = literal.value();
-    let place = |d: &ptx_dsl_syntax::diag::Diagnostic| {
-        let (line, column) = at(d.span);
+    let place = |s: ptx_dsl_syntax::span::Span| {
+        let (line, column) = at(s);
         let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or("").trim_end();
         Some(format!("{name}:{line}:{column}\n  | {shown}"))
     };
@@ -43,5 +52,5 @@ pub fn include(input: TokenStream) -> TokenStream {
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(&path).unwrap_or(path);
     let absolute = absolute.to_string_lossy();
-    quote!(#items const _: &[u8] = ::core::include_bytes!(#absolute);)
+    quote!(#wrong #items const _: &[u8] = ::core::include_bytes!(#absolute);)
 }

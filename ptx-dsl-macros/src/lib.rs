@@ -21,7 +21,8 @@ pub fn ptx(input: TokenStream) -> TokenStream {
     expand::ptx(input.into()).into()
 }
 
-/// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`.
+/// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`. Levels of findings, which
+/// `ptx!` has in its header, stand behind the name: `include_ptx!("kernels/saxpy.ptx", allow(PTX0516))`.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
     include::include(input.into()).into()

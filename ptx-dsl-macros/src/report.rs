@@ -14,13 +14,14 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+/// Tokens of PTX to Rust spans, the first and the last.
+type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);
+/// Tokens of PTX to a place in a file that rustc does not show.
+type Places<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>;
+
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
-pub fn items(
-    diagnostics: &[Diagnostic],
-    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
-    place: &dyn Fn(&Diagnostic) -> Option<String>,
-) -> TokenStream {
-    diagnostics.iter().map(|d| item(d, spans, place(d))).collect()
+pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+    diagnostics.iter().map(|d| item(d, spans, place)).collect()
 }
 
 /// One problem of the macro's own.
@@ -33,14 +34,9 @@ pub fn problem(p: &Problem) -> TokenStream {
 }
 
 #[cfg(ptx_dsl_nightly)]
-fn item(
-    d: &Diagnostic,
-    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
-    place: Option<String>,
-) -> TokenStream {
-    if place.is_some() {
-        let (first, last) = spans(d.span);
-        return error(&text(d, place), first, last);
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+    if place(d.span).is_some() {
+        return shown(d, spans, place);
     }
     let level = match d.severity {
         Severity::Error => proc_macro::Level::Error,
@@ -66,36 +62,56 @@ fn item(
 }
 
 #[cfg(not(ptx_dsl_nightly))]
-fn item(
-    d: &Diagnostic,
-    spans: &dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
-    place: Option<String>,
-) -> TokenStream {
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+    shown(d, spans, place)
+}
+
+/// As tokens that rustc complains about: `compile_error!`, or for a warning a deprecated constant that is named like the
+/// finding and used where it is.
+fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     let (first, last) = spans(d.span);
-    let text = text(d, place);
+    let notes = notes(d, spans, place);
+    let code = format!("PTX{:04}", d.code);
     match d.severity {
-        Severity::Error => error(&text, first, last),
+        Severity::Error => error(&format!("[{code}] {}{notes}", d.message), first, last),
         Severity::Warning => {
-            let name = proc_macro2::Ident::new("ptx_warning", first);
+            let text = format!("{}{notes}", d.message);
+            // One token is underlined: of `.name` the name.
+            let at = if first.unwrap().source_text().as_deref() == Some(".") { last } else { first };
+            let definition = proc_macro2::Ident::new(&code, Span::call_site());
+            let usage = proc_macro2::Ident::new(&code, at);
             quote! {
                 const _: () = {
                     #[deprecated(note = #text)]
-                    #[allow(non_upper_case_globals)]
-                    const ptx_warning: () = ();
-                    #name
+                    const #definition: () = ();
+                    #usage
                 };
             }
         }
     }
 }
 
-fn text(d: &Diagnostic, place: Option<String>) -> String {
-    let mut text = format!("[PTX{:04}] {}", d.code, d.message);
-    if let Some(place) = place {
+/// What follows the message: where it is in a file, the other places, notes, helps.
+fn notes(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
+    let mut text = String::new();
+    if let Some(place) = place(d.span) {
         text.push_str(&format!("\n --> {place}"));
     }
-    for (_, label) in &d.labels {
-        text.push_str(&format!("\n  = note: {label}"));
+    let line = |s| {
+        let at = spans(s).0.unwrap();
+        (at.line(), at.column())
+    };
+    for (span, label) in &d.labels {
+        match place(*span) {
+            Some(place) => text.push_str(&format!("\n  = note: {label}\n ::: {place}")),
+            None => match (line(*span), line(d.span)) {
+                ((0, _), _) => text.push_str(&format!("\n  = note: {label}")),
+                ((here, column), (primary, _)) if here == primary => {
+                    text.push_str(&format!("\n  = note: {label}, at column {column} of this line"));
+                }
+                ((here, _), _) => text.push_str(&format!("\n  = note: {label}, at line {here}")),
+            },
+        }
     }
     for note in &d.notes {
         text.push_str(&format!("\n  = note: {note}"));

@@ -108,7 +108,8 @@ macro_rules! flags {
 }
 
 /// One constant per qualifier: its name without the dot, `::` as `_`, a leading `_` before keywords and digits.
-/// `param_entry` and `param_func` also tell `ld` and `st` which `.param` space a plain `.param` means.
+/// `param_entry` and `param_func` also tell `ld` and `st` which `.param` space a plain `.param` means, and `a_tmem`, which no
+/// PTX has, tells `tcgen05.mma` that its operand A is an address in Tensor Memory.
 #[allow(non_upper_case_globals)]
 #[rustfmt::skip]
 pub mod q {
@@ -133,20 +134,7 @@ pub mod q {
         block32 ".block32", block_scale ".block_scale", box_dim ".box_dim", bulk ".bulk", bulk_group ".bulk_group",
         ca ".ca", cas ".cas", cc ".cc", cg ".cg", channel_data_type ".channel_data_type",
         channel_order ".channel_order", check_layout ".check_layout", clamp ".clamp", cluster ".cluster", col ".col",
-        before_thread_sync "::before_thread_sync", after_thread_sync "::after_thread_sync",
-        collector_a_discard ".collector::a::discard", collector_a_fill ".collector::a::fill",
-        collector_a_lastuse ".collector::a::lastuse", collector_a_use ".collector::a::use",
-        collector_b_discard ".collector::b::discard", collector_b_fill ".collector::b::fill",
-        collector_b_lastuse ".collector::b::lastuse", collector_b_use ".collector::b::use",
-        collector_b0_discard ".collector::b0::discard", collector_b0_fill ".collector::b0::fill",
-        collector_b0_lastuse ".collector::b0::lastuse", collector_b0_use ".collector::b0::use",
-        collector_b1_discard ".collector::b1::discard", collector_b1_fill ".collector::b1::fill",
-        collector_b1_lastuse ".collector::b1::lastuse", collector_b1_use ".collector::b1::use",
-        collector_b2_discard ".collector::b2::discard", collector_b2_fill ".collector::b2::fill",
-        collector_b2_lastuse ".collector::b2::lastuse", collector_b2_use ".collector::b2::use",
-        collector_b3_discard ".collector::b3::discard", collector_b3_fill ".collector::b3::fill",
-        collector_b3_lastuse ".collector::b3::lastuse", collector_b3_use ".collector::b3::use",
-         commit ".commit", commit_group ".commit_group",
+        commit ".commit", commit_group ".commit_group",
         complete_tx ".complete_tx", _const ".const", counted_bytes ".counted::bytes", cp ".cp",
         cp_fenceproxy ".cp_fenceproxy", cp_mask ".cp_mask", cs ".cs", cta ".cta", cta_group_1 ".cta_group::1",
         cta_group_2 ".cta_group::2", cube ".cube", cv ".cv", cvt ".cvt", dealloc ".dealloc", dec ".dec",
@@ -257,6 +245,19 @@ pub mod q {
         warpx4 ".warpx4", wb ".wb", weak ".weak", wide ".wide", width ".width", wrap ".wrap", ws ".ws", wt ".wt",
         x1 ".x1", x128 ".x128", x16 ".x16", x2 ".x2", x32 ".x32", x4 ".x4", x64 ".x64", x8 ".x8", xor ".xor",
         xorsign ".xorsign", zero ".zero", a ".a", g ".g", p ".p", po ".po", grad ".grad", level ".level",
+        collector_a_fill ".collector::a::fill", collector_a_use ".collector::a::use",
+        collector_a_lastuse ".collector::a::lastuse", collector_a_discard ".collector::a::discard",
+        collector_b_fill ".collector::b::fill", collector_b_use ".collector::b::use",
+        collector_b_lastuse ".collector::b::lastuse", collector_b_discard ".collector::b::discard",
+        collector_b0_fill ".collector::b0::fill", collector_b0_use ".collector::b0::use",
+        collector_b0_lastuse ".collector::b0::lastuse", collector_b0_discard ".collector::b0::discard",
+        collector_b1_fill ".collector::b1::fill", collector_b1_use ".collector::b1::use",
+        collector_b1_lastuse ".collector::b1::lastuse", collector_b1_discard ".collector::b1::discard",
+        collector_b2_fill ".collector::b2::fill", collector_b2_use ".collector::b2::use",
+        collector_b2_lastuse ".collector::b2::lastuse", collector_b2_discard ".collector::b2::discard",
+        collector_b3_fill ".collector::b3::fill", collector_b3_use ".collector::b3::use",
+        collector_b3_lastuse ".collector::b3::lastuse", collector_b3_discard ".collector::b3::discard",
+        after_thread_sync ".after_thread_sync", before_thread_sync ".before_thread_sync",
     }
 }
 

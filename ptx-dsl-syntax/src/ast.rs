@@ -24,8 +24,8 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Number of instructions; [`Instr::index`] counts them.
     pub instrs: u32,
-    /// `allow(PTX0612)` of the header: codes of warnings to leave out, and where they stand.
-    pub allow: Vec<(u16, Span)>,
+    /// `allow(PTX0612)`, `warn(...)`, `deny(...)` of the header.
+    pub levels: Vec<crate::levels::SetLevel>,
 }
 
 /// `M.m`.
@@ -120,6 +120,8 @@ pub struct Declarator {
     pub init: Option<Init>,
     /// The tokens of the Rust type after `name:` (macro only; text has none).
     pub rust_type: Option<Span>,
+    /// The Rust type is a shared reference: `&[T]`, not `&mut [T]`.
+    pub read_only: bool,
 }
 
 /// An initialiser.
@@ -129,6 +131,8 @@ pub enum Init {
     List(Vec<Init>, Span),
     /// A constant, or an address of a variable or function (`x`, `x+4`, `generic(x)`, `mask(...)`).
     Value(Expr),
+    /// `filter_mode = linear`, of a texture, sampler or surface (PTX ISA 5.3).
+    Field(Word, Box<Init>),
 }
 
 /// A statement of a body.
@@ -236,6 +240,8 @@ pub enum OperandKind {
     List(Vec<Operand>),
     /// `%r1.b0`: a selector on a register (video instructions); `%v.x` of a vector register is [`Expr::Name`] with `member`.
     Select(Word, Word),
+    /// `-%r1`, `-%r1.h0`: a negated register (`vmad`).
+    Neg(Box<Operand>),
 }
 
 /// A constant expression or a name.

@@ -2,7 +2,7 @@
 //!
 //! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
@@ -17,6 +17,9 @@ use crate::span::Span;
 
 mod address;
 mod call;
+mod cta_group;
+mod decl;
+mod directive;
 mod function;
 mod instr;
 mod names;
@@ -24,6 +27,9 @@ mod operand;
 mod select;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_matrix;
+mod texture;
 mod value;
 mod vars;
 
@@ -50,9 +56,10 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
         match item {
             ast::Item::Var(decl) => checker.declare(decl, None),
             ast::Item::Function(f) => checker.function(f),
-            ast::Item::Directive(d) => checker.directive_gate(d.name.text.as_str(), d.name.span),
+            ast::Item::Directive(d) => checker.module_directive(d),
         }
     }
+    checker.one_cta_group(module);
     checker.finish()
 }
 
@@ -104,6 +111,11 @@ impl Table {
     }
 }
 
+thread_local! {
+    /// Forms that were compiled for one module serve the next: they make up half of the time of a small one.
+    static TABLE: std::cell::RefCell<Table> = std::cell::RefCell::default();
+}
+
 /// The state of a check.
 struct Checker {
     diags: Vec<Diagnostic>,
@@ -112,6 +124,8 @@ struct Checker {
     version: Ptx,
     target: Option<&'static Target>,
     target_name: String,
+    /// `texmode_independent`: samplers apart from textures.
+    independent: bool,
     scopes: Vec<Scope>,
     table: Table,
     /// End of the static shared memory, of local memory, of the images.
@@ -123,8 +137,26 @@ struct Checker {
     shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
-    /// Where functions were declared, whether defined, and what their parameters look like.
-    declared: HashMap<String, (hir::FuncId, Span, bool)>,
+    /// A statement of it is broken and left out.
+    dropped: bool,
+    /// Variables that are only declared, with `.extern`.
+    externals: HashSet<hir::VarId>,
+    /// Functions by name.
+    declared: HashMap<String, Declared>,
+}
+
+/// What is known of a function besides its signature.
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    id: hir::FuncId,
+    /// Where first.
+    span: Span,
+    defined: bool,
+    /// `.extern`
+    external: bool,
+    noreturn: bool,
+    /// Where `.alias` makes it another name of a function.
+    alias: Option<Span>,
 }
 
 impl Checker {
@@ -135,14 +167,17 @@ impl Checker {
             version: Ptx(u32::MAX, 0),
             target: None,
             target_name: String::new(),
+            independent: false,
             scopes: vec![Scope::default()],
-            table: Table::default(),
+            table: TABLE.take(),
             shared_end: 0,
             local_end: 0,
             const_end: 0,
             global_end: 0,
             shared_here: 0,
             fun: None,
+            externals: HashSet::new(),
+            dropped: false,
             declared: HashMap::new(),
         }
     }
@@ -167,6 +202,7 @@ impl Checker {
         let mut seen = false;
         for word in &module.target {
             if target::option(&word.text).is_some() {
+                self.independent |= word.text == "texmode_independent";
                 continue;
             }
             seen = true;
@@ -235,20 +271,6 @@ impl Checker {
         target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
-    fn directive_gate(&mut self, name: &str, span: Span) {
-        if let Some(d) = crate::isa::directive::directive(name)
-            && let Some(e) = self.gate(
-                span,
-                &format!("`{name}`"),
-                d.since,
-                d.requires,
-                if name.contains("cluster") { "11.4" } else { "11" },
-            )
-        {
-            self.report(e);
-        }
-    }
-
     /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
         let shared = u32::try_from(self.shared_end).unwrap_or(u32::MAX);
@@ -262,6 +284,7 @@ impl Checker {
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         self.diags.dedup();
+        TABLE.set(std::mem::take(&mut self.table));
         (self.out, self.diags)
     }
 }

@@ -44,6 +44,11 @@ impl Diagnostic {
         }
     }
 
+    /// A warning without notes yet. Its code belongs into `levels::LINTS`, unless it is of 06xx.
+    pub fn warning(code: u16, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+    }
+
     /// Adds a `note:`.
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());

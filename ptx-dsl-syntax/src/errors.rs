@@ -1,4 +1,4 @@
-//! The catalogue of 02xx to 05xx: the only place with their text. 01xx is in `parse::errors`.
+//! The catalogue of 02xx to 04xx: the only place with their text. 01xx is in `parse::errors`, 05xx in `errors::kernel`.
 
 use crate::diag::Diagnostic;
 use crate::isa::target::describe;
@@ -6,7 +6,12 @@ use crate::isa::{Ptx, Targets};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
-fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+pub(crate) mod flow;
+mod kernel;
+
+pub(crate) use kernel::*;
+
+pub(crate) fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn unknown_qualifier(
             match nearest {
                 Some(n) => d.help(format!("did you mean `.{n}`?")),
                 None if words.len() <= 4 => d.help(format!("write {}", one_of(words))),
-                None => d,
+                None => d.help(format!("write one of these, as in `{}`", words.first().map_or("", String::as_str))),
             }
         }
         (None, Some(n)) => d.help(format!("did you mean `.{n}`?")),
@@ -151,9 +156,15 @@ pub(crate) fn incomplete_group<S: AsRef<str>>(
     section(d, &format!("`{a}` and `{b}` are given together"), sec).help(format!("write {}", one_of(&edits)))
 }
 
-/// A rule of the table. `words`: the two qualifiers that it forbids together, the offending one first.
-pub(crate) fn rule(span: Span, words: Option<(&str, (&str, Span))>, text: &str, sec: &str) -> Diagnostic {
-    match words {
+/// A rule of the table. `words`: the two qualifiers that it forbids together, the offending one first; `help`: the edit.
+pub(crate) fn rule(
+    span: Span,
+    words: Option<(&str, (&str, Span))>,
+    text: &str,
+    help: Option<String>,
+    sec: &str,
+) -> Diagnostic {
+    let d = match words {
         Some((word, (other, at))) => section(
             error(208, span, format!("`.{word}` cannot be combined with `.{other}`"))
                 .label(at, format!("`.{other}` is here")),
@@ -161,6 +172,10 @@ pub(crate) fn rule(span: Span, words: Option<(&str, (&str, Span))>, text: &str, 
             sec,
         ),
         None => error(208, span, text).note(format!("see PTX ISA {sec}")),
+    };
+    match help {
+        Some(h) => d.help(h),
+        None => d,
     }
 }
 
@@ -200,8 +215,13 @@ pub(crate) fn needs_target(
 }
 
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
-    error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1))
-        .note(format!("see PTX ISA {sec}"))
+    let d = error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1))
+        .note(format!("see PTX ISA {sec}"));
+    match opcode {
+        "shfl" | "vote" => d.help(format!("write `{opcode}.sync` with a mask of lanes as the last operand")),
+        "mad" => d.help("give a rounding, as in `mad.rn.f32`"),
+        _ => d,
+    }
 }
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
@@ -217,10 +237,12 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
     error(306, span, format!("PTX ISA {}.{} is not known here", have.0, have.1))
         .note(format!("the newest known version is {}.{}", ceiling.0, ceiling.1))
+        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", ceiling.0, ceiling.1))
 }
 
 pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    did_you_mean(error(307, span, format!("unknown target `{name}`")), nearest)
+    let d = error(307, span, format!("unknown target `{name}`"));
+    if nearest.is_none() { d.help("write a target such as `sm_90a`") } else { did_you_mean(d, nearest) }
 }
 
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
@@ -234,7 +256,9 @@ pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx)
 }
 
 pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
-    error(309, span, format!("the address size is 32 or 64, not {n}")).note("see PTX ISA 11.1.3")
+    error(309, span, format!("the address size is 32 or 64, not {n}"))
+        .note("see PTX ISA 11.1.3")
+        .help("write `.address_size 64`")
 }
 
 // 04xx: names, operands and types
@@ -243,7 +267,7 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
     let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest);
     match what {
         "label" if nearest.is_none() => d
-            .note("a label belongs to the function it stands in (PTX ISA 4.3.1)")
+            .note("a label belongs to the `{ }` it stands in, and can be named in all of it")
             .help(format!("put `{name}:` before an instruction of this function")),
         "function" => d
             .note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)")
@@ -255,12 +279,12 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
 pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
     error(402, span, format!("`{name}` is declared twice in this scope"))
         .label(first, format!("the first `{name}` is here"))
-        .note("a name is declared once in each `{ }` (PTX ISA 5.4)")
+        .note("a name is declared once in each `{ }`, and hides that of an outer one")
         .help("rename one of them")
 }
 
 pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
-    error(403, span, format!("`{name}` is {is}, and {want} is expected here"))
+    error(403, span, format!("`{name}` is {is}, and {want} is expected here")).help(format!("name {want}"))
 }
 
 pub(crate) fn operand_count(
@@ -283,8 +307,9 @@ pub(crate) fn operand_count(
 }
 
 pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
-    error(405, span, format!("operand `{operand}` must be {want}"))
-        .note("the kinds of operands are described in PTX ISA 6")
+    let d = error(405, span, format!("operand `{operand}` must be {want}"))
+        .note("the kinds of operands are described in PTX ISA 6");
+    if want.starts_with("an address in") { d } else { d.help(format!("write {want}")) }
 }
 
 pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
@@ -295,17 +320,17 @@ pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> 
 
 pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
     error(406, span, format!("operand `{operand}` cannot be `_`"))
-        .note("`_` stands only where the syntax of an instruction shows it (PTX ISA 6.3)")
+        .note("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)")
         .help("write a register")
 }
 
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
     let d =
         error(407, span, format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name()));
-    let bits = want.bits().max(16);
+    let bits = if wider { want.bits().max(16) } else { want.bits() };
     let integer = matches!(want.class(), Class::Unsigned | Class::Signed);
     let d = if have == Ty::Pred {
-        d.help(format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.min(64)))
+        d.help(format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.clamp(16, 64)))
     } else if integer && have.class() == Class::Float {
         d.help(format!(
             "convert the value with `cvt.rzi.{}.{}`, or copy its bits with `mov.b{}`",
@@ -317,7 +342,9 @@ pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bo
         let from = format!("{}{}", &want.name()[..1], have.bits());
         d.help(format!("convert it first: `cvt.{}.{from}`", want.name()))
     } else {
-        d
+        let ty =
+            if want.bits() < 16 || want.class() == Class::Packed { format!("b{bits}") } else { want.name().into() };
+        d.help(format!("declare a register for it: `.reg .{ty} x;`"))
     };
     match want.class() {
         Class::Pred => d.note("a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)"),
@@ -338,15 +365,13 @@ pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bo
 pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
     let d = error(408, span, format!("{have} cannot be a `.{}` operand", want.name()))
         .note("constants are not converted between integer and floating point (PTX ISA 4.5)");
-    match help {
-        Some(h) => d.help(h),
-        None => d,
-    }
+    d.help(help.unwrap_or_else(|| "put the value into a register first".to_string()))
 }
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {
     error(408, span, "this is not a constant expression")
         .note("constant expressions have integers or floating-point numbers, not both, and never divide by zero (PTX ISA 4.5)")
+        .help("write the value as one number")
 }
 
 pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
@@ -355,6 +380,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
         &format!("it lies between {low} and {high}"),
         sec,
     )
+    .help(format!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))))
 }
 
 pub(crate) fn not_predicate(span: Span, name: &str) -> Diagnostic {
@@ -426,6 +452,7 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
 pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
     error(414, span, "the registers of this vector differ in width")
         .note("the elements of a vector have the same size (PTX ISA 6.4.3)")
+        .help("declare all of them with one type")
 }
 
 /// `by`: the qualifiers that give the number.
@@ -447,6 +474,7 @@ pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
 pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
     error(414, span, "the elements of this vector together do not have the width of the type")
         .note("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)")
+        .help("give two or four registers that are together as wide, as in `mov.b64 %rd, {%r1, %r2}`")
 }
 
 pub(crate) fn needs_register(span: Span, operand: &str) -> Diagnostic {
@@ -456,7 +484,9 @@ pub(crate) fn needs_register(span: Span, operand: &str) -> Diagnostic {
 }
 
 pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
-    error(415, span, format!("operand `{operand}` must be a constant")).note(format!("see PTX ISA {sec}"))
+    error(415, span, format!("operand `{operand}` must be a constant"))
+        .note(format!("see PTX ISA {sec}"))
+        .help("write a number")
 }
 
 pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str) -> Diagnostic {
@@ -471,6 +501,7 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
         format!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()),
     )
     .note("see PTX ISA 6.4.1")
+    .help("keep the address in a `.b64` or `.u64` register")
 }
 
 pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
@@ -492,7 +523,9 @@ pub(crate) fn bad_address(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn absolute_address(span: Span) -> Diagnostic {
-    error(416, span, "a constant address is allowed in `.local` only").note("see PTX ISA 6.4.1")
+    error(416, span, "a constant address is allowed in `.local` only")
+        .note("see PTX ISA 6.4.1")
+        .help("`mov` it into a register first")
 }
 
 pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_given: bool) -> Diagnostic {
@@ -504,12 +537,20 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
     d.help("write both, or neither").note(format!("`{qualifier}` and `{operand}` are given together"))
 }
 
+/// A rule of the table that is a function: behind a line break its text gives the edit.
 pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
-    error(418, span, text).note(format!("see PTX ISA {sec}"))
+    let (text, help) = text.split_once('\n').map_or((text, None), |(t, h)| (t, Some(h)));
+    let d = error(418, span, text).note(format!("see PTX ISA {sec}"));
+    match help {
+        Some(h) => d.help(h),
+        None => d,
+    }
 }
 
 pub(crate) fn no_negation(span: Span, operand: &str) -> Diagnostic {
     error(419, span, format!("operand `{operand}` cannot be negated with `!`"))
+        .note("only a predicate whose place shows `{!}` is negated in place (PTX ISA 9.3)")
+        .help("negate it first: `not.pred`")
 }
 
 pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
@@ -518,74 +559,10 @@ pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
         .help("keep the value in a register, or in a `.local` variable")
 }
 
-// 05xx: the whole kernel
-
-pub(crate) fn entry_returns(span: Span) -> Diagnostic {
-    error(501, span, "an `.entry` has no return parameters").note("see PTX ISA 5.4.1")
-}
-
-pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
-    error(502, span, format!("the parameters take {have} bytes, and at most {limit} are allowed"))
-        .note("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)")
-}
-
-pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
-    error(503, span, format!("`{a}` cannot be combined with `{b}`"))
-        .label(at, format!("`{b}` is here"))
-        .note("the two exclude each other (PTX ISA 11.4)")
-        .help(format!("remove `{a}` or `{b}`"))
-}
-
-pub(crate) fn directive_value(span: Span, name: &str, rule: &str) -> Diagnostic {
-    error(504, span, format!("`{name}` {rule}")).note("see PTX ISA 11.4")
-}
-
-pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
-    error(505, span, format!("`{name}` needs {needs}"))
-        .note(format!("the directive says nothing without {needs} (PTX ISA 11.4)"))
-        .help(format!("add {needs}, or remove `{name}`"))
-}
-
-pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
-    error(506, span, format!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }))
-        .note("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)")
-}
-
-pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str) -> Diagnostic {
-    error(506, span, format!("{what} is {have}, and {want} is expected"))
-        .note("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)")
-}
-
-pub(crate) fn call_form(span: Span, text: &str) -> Diagnostic {
-    error(506, span, text).note("see PTX ISA 9.7.12.5")
-}
-
-pub(crate) fn shared_size(span: Span, have: u64, limit: u32) -> Diagnostic {
-    error(507, span, format!("{have} bytes of static shared memory, and at most {limit} are allowed"))
-        .help("declare `.extern .shared` and give the size at launch")
-}
-
-pub(crate) fn initialiser(span: Span, text: &str) -> Diagnostic {
-    error(508, span, text).note("see PTX ISA 5.4.4")
-}
-
-pub(crate) fn variable(span: Span, text: &str) -> Diagnostic {
-    error(509, span, text).note("see PTX ISA 5.4")
-}
-
-pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(511, span, format!("function `{name}` is defined twice")).label(first, "first defined here")
-}
-
-pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(512, span, format!("`{name}` differs from its declaration"))
-        .label(first, "declared here")
-        .note("see PTX ISA 11.2.2")
-}
-
 pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
     error(408, span, "registers take part in no expression")
-        .note("compute with instructions; only addresses add a constant to a register")
+        .note("only addresses add a constant to a register")
+        .help("compute it with an instruction first")
 }
 
 pub(crate) fn offset_form(span: Span, name: &str) -> Diagnostic {

@@ -141,6 +141,8 @@ pub struct Param {
     pub ptr: Option<(Option<Space>, u32)>,
     /// The Rust type written after the name.
     pub rust_type: Option<Span>,
+    /// That type is `&[T]`: the kernel only reads what the pointer points to.
+    pub read_only: bool,
     /// The name's place.
     pub span: Span,
 }
@@ -262,7 +264,9 @@ pub enum Operand {
     /// `(a, b)` of a call: each a register, constant, or `.param` variable.
     List(Vec<Operand>),
     /// `%r1.b0`
-    Select(RegId, &'static str),
+    Select(RegId, String),
+    /// `-%r1`, of a video instruction.
+    Neg(Box<Operand>),
 }
 
 /// What an address starts from.

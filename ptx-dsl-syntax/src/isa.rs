@@ -15,30 +15,45 @@
 use crate::ty::Ty;
 
 pub mod address;
+pub mod async_copy;
+pub mod async_store;
 pub mod atom;
 pub mod bar;
+pub mod bulk;
 pub mod clusterlaunchcontrol;
 pub mod compare;
+pub mod compress;
 pub mod control;
 pub mod convert;
 pub mod directive;
 pub mod extended;
+pub mod fabric;
 pub mod fence;
 pub mod float;
+pub mod fragment;
 pub mod half;
 pub mod integer;
 pub mod ld_st;
+pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
 pub mod mixed;
+pub mod mma;
 pub mod movement;
+pub mod multimem;
 pub mod prefetch;
 pub mod sreg;
+pub mod surface;
 pub mod syntax;
 pub mod target;
 pub mod tcgen05;
+pub mod tensor;
+pub mod texture;
+pub mod video;
 pub mod warp;
+pub mod wgmma;
+pub mod wmma;
 
 /// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +148,8 @@ pub enum When {
     Operand(&'static str),
     /// It is not.
     NoOperand(&'static str),
+    /// The destination is written as `_`.
+    Sink(&'static str),
 }
 
 /// The qualifier is written.
@@ -156,6 +173,11 @@ pub const fn no_operand(name: &'static str) -> When {
     When::NoOperand(name)
 }
 
+/// The destination is `_`.
+pub const fn sink(name: &'static str) -> When {
+    When::Sink(name)
+}
+
 /// Starts a gate.
 pub const fn gate(when: &'static [When]) -> Gate {
     Gate { when, since: None, requires: None }
@@ -174,7 +196,7 @@ impl Gate {
     }
 }
 
-/// A rule as a function: what is wrong, and with which operand.
+/// A rule as a function: what is wrong, and with which operand. Behind a line break the text may give an edit that compiles.
 pub type Check = fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>;
 
 /// What the syntax cannot say.
@@ -202,7 +224,7 @@ pub enum Role {
 }
 
 /// The type of an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum OpTy {
     /// Always this one.
     Ty(Ty),
@@ -215,8 +237,15 @@ pub enum OpTy {
     /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
     /// (`.16x128b` with `.x4` is 2 times 4).
     Many(Ty, &'static [(&'static str, u32)]),
+    /// Always `{...}` too: the function gives the type of a value and their number, by the qualifiers. A fragment of a matrix,
+    /// the coordinates of a tensor.
+    Fragment(fn(&[String]) -> (Ty, u32)),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
+    /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
+    Coords(&'static str),
+    /// Offsets and gradients of a texture: a value of this type for each axis of the geometry.
+    PerAxis(Ty),
     /// Not a value.
     None,
 }
@@ -389,16 +418,31 @@ pub const FAMILIES: &[(&str, &[Instr])] = &[
     ("logic", logic::LIST),
     ("movement", movement::LIST),
     ("convert", convert::LIST),
+    ("convert", convert::narrow::LIST),
     ("ld_st", ld_st::LIST),
     ("prefetch", prefetch::LIST),
     ("address", address::LIST),
     ("atom", atom::LIST),
+    ("texture", texture::LIST),
+    ("surface", surface::LIST),
     ("fence", fence::LIST),
     ("bar", bar::LIST),
     ("mbarrier", mbarrier::LIST),
     ("clusterlaunchcontrol", clusterlaunchcontrol::LIST),
     ("warp", warp::LIST),
+    ("async_store", async_store::LIST),
+    ("async_copy", async_copy::LIST),
+    ("bulk", bulk::LIST),
+    ("tensor", tensor::LIST),
+    ("multimem", multimem::LIST),
+    ("fabric", fabric::LIST),
+    ("compress", compress::LIST),
+    ("wmma", wmma::LIST),
+    ("mma", mma::LIST),
+    ("ldmatrix", ldmatrix::LIST),
+    ("wgmma", wgmma::LIST),
     ("control", control::LIST),
+    ("video", video::LIST),
     ("tcgen05", tcgen05::alloc::LIST),
     ("tcgen05", tcgen05::ld_st::LIST),
     ("tcgen05", tcgen05::cp::LIST),

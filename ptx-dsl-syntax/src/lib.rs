@@ -6,8 +6,11 @@ pub mod ast;
 pub mod check;
 pub mod diag;
 mod errors;
+pub mod explain;
+mod flow;
 pub mod hir;
 pub mod isa;
+pub mod levels;
 pub mod lex;
 pub mod parse;
 pub mod print;
@@ -41,11 +44,27 @@ impl Compiled {
 
 /// Parses, checks and prints a module.
 pub fn compile(tokens: &[Token]) -> Compiled {
-    let (ast, mut diagnostics) = parse::parse(tokens);
+    compile_for(tokens, None, None)
+}
+
+/// As [`compile`], with another target or version than the module declares; platform options of the target stay.
+pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
+    let (mut ast, mut diagnostics) = parse::parse(tokens);
+    if let Some(name) = target {
+        ast.target.retain(|w| isa::target::option(&w.text).is_some());
+        ast.target.insert(0, ast::Word { text: name.to_string(), span: span::Span::default() });
+    }
+    if let Some((major, minor)) = version {
+        ast.version = Some(ast::Version { major, minor, span: span::Span::default() });
+    }
     let mut compiled = compile_ast(ast);
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
     if diagnostics.iter().any(|d| matches!(d.code, 130 | 131)) {
         compiled.diagnostics.retain(|d| !matches!(d.code, 304 | 305));
+    }
+    // The parser leaves out what it cannot read: how the rest flows says nothing then.
+    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error) {
+        compiled.diagnostics.retain(|d| !(600..700).contains(&d.code));
     }
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
@@ -55,7 +74,14 @@ pub fn compile(tokens: &[Token]) -> Compiled {
 
 /// Checks and prints a module that was parsed before, or put together by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
-    let (hir, diagnostics) = check::check(&ast, &check::Options::default());
+    let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
+    let wrong = levels::apply(&ast.levels, &mut diagnostics);
+    diagnostics.extend(wrong);
+    // Hints about the flow wait until the module is right.
+    let flow = |d: &diag::Diagnostic| (600..700).contains(&d.code);
+    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error && !flow(d)) {
+        diagnostics.retain(|d| d.severity == diag::Severity::Error || !flow(d));
+    }
     let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
     Compiled { ast, hir, ptx, lines, diagnostics }
 }

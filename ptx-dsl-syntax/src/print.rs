@@ -221,6 +221,10 @@ fn operand(out: &mut String, o: &Operand) {
             out.push_str(&separated(list, operand));
             out.push(')');
         }
+        OperandKind::Neg(o) => {
+            out.push('-');
+            operand(out, o);
+        }
         OperandKind::Select(r, s) => {
             out.push_str(&r.text);
             out.push('.');
@@ -380,6 +384,11 @@ fn declaration(v: &VarDecl) -> String {
 fn initialiser(out: &mut String, init: &Init) {
     match init {
         Init::Value(e) => expr(out, e, 0),
+        Init::Field(name, value) => {
+            out.push_str(&name.text);
+            out.push_str(" = ");
+            initialiser(out, value);
+        }
         Init::List(list, _) => {
             out.push('{');
             out.push_str(&separated(list, initialiser));

@@ -43,7 +43,14 @@ fn out_of_bounds_names_the_statement_and_the_thread() {
 
 #[test]
 fn misaligned_and_read_only_accesses_are_reported() {
-    says(&fault!(sm_90, one(), { st.global.u32 [%pd + 2], 1; }), &["align"]);
+    // An offset that the compiler does not know.
+    let report = fault!(sm_90, one(), {
+        mov.u32 %r0, %tid.x;
+        cvt.u64.u32 %rd0, %r0;
+        add.u64 %pd, %pd, %rd0;
+        st.global.u32 [%pd + 2], 1;
+    });
+    says(&report, &["align"]);
     says(&fault!(sm_90, one(), { mov.u32 %r0, 1000000; ld.shared.u32 %r1, [%r0]; }), &["ld.shared"]);
     says(&fault!(sm_90, one(), { mov.u64 %rd0, 0; ld.global.u32 %r1, [%rd0]; }), &["ld.global"]);
 }
@@ -100,7 +107,8 @@ fn cluster_launch_control_misuse_is_reported() {
         mbarrier.try_wait.shared::cta.b64 %p, [mb], %rd0;
         @!%p bra W;
         ld.shared.b128 %rq, [buf];
-        clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %rq;
+        setp.ne.u64 %q, %pd, 0;
+        @%q clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %rq;
     });
     says(&report, &["get_first_ctaid"]);
 }
@@ -109,7 +117,6 @@ fn cluster_launch_control_misuse_is_reported() {
 fn a_deadlock_says_who_waits_for_what() {
     // Warp 1 never comes to the barrier that warp 0 waits at: it waits for an mbarrier that nobody arrives on.
     let report = fault!(sm_90, Launch::grid(1).block(64), {
-        setp.eq.u32 %p, %r0, 1;
         mov.u32 %r0, %tid.x;
         setp.eq.u32 %p, %r0, 0;
         @%p mbarrier.init.shared::cta.b64 [mb], 7;

@@ -28,6 +28,10 @@ modules! {
     older "../ptx/older.ptx"
     order "../ptx/order.ptx"
     sreg "../ptx/sreg.ptx"
+    texture_independent "../ptx/texture_independent.ptx"
+    texture_surface "../ptx/texture_surface.ptx"
+    video "../ptx/video.ptx"
+    tcgen05 "../ptx/tcgen05.ptx"
     warp "../ptx/warp.ptx"
 }
 

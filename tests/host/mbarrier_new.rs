@@ -58,6 +58,7 @@ fn an_object_of_layout_v1_has_counts_of_nine_bits() {
 fn waits_of_each_phase_type_follow_the_phase_and_find_no_report() {
     let k = ptx!(<sm_90, ptx 9.3> |d: &mut [u32]| {
         .reg .pred %p, %q;
+        .reg .b8 %report;
         .reg .b32 %t, %v, %r;
         .reg .b64 %pd, %state;
         .shared .align 8 .b64 mb;
@@ -68,8 +69,8 @@ fn waits_of_each_phase_type_follow_the_phase_and_find_no_report() {
         mbarrier.init.layout::v1.shared::cta.b64 [mb], 2;
         mbarrier.arrive.shared::cta.b64 %state, [mb];
         // One arrival of two: nothing is complete.
-        mov.u32 %r, 77;
-        mbarrier.test_wait.phase_type::primary.shared::cta.b64 %p|%q, %r, [mb], %state;
+        cvt.u8.u32 %report, 77;
+        mbarrier.test_wait.phase_type::primary.shared::cta.b64 %p|%q, %report, [mb], %state;
         selp.u32 %v, 1, 0, %p;
         selp.u32 %t, 2, 0, %q;
         or.b32 %v, %v, %t;
@@ -87,9 +88,10 @@ fn waits_of_each_phase_type_follow_the_phase_and_find_no_report() {
         setp.ne.u32 %p, %t, 0;
         @%p ret;
     OWN:
-        mov.u32 %r, 77;
-        mbarrier.try_wait.phase_type::primary.shared::cta.b64 %p|%q, %r, [mb], %state, 100;
+        cvt.u8.u32 %report, 77;
+        mbarrier.try_wait.phase_type::primary.shared::cta.b64 %p|%q, %report, [mb], %state, 100;
         @!%p bra OWN;
+        cvt.u32.u8 %r, %report;
         selp.u32 %v, 256, 0, %q;
         or.b32 %v, %v, %r;
         st.global.u32 [%pd + 8], %v;

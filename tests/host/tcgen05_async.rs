@@ -4,7 +4,7 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind};
 
 ptx! {
-    <sm_100a, ptx 8.6>
+    <sm_100a, ptx 8.6, allow(PTX0608)>
 
     // 32 rows of 16 bytes to all four quarters of Tensor Memory; read before the copy is done, if asked for, and after.
     .visible .entry copy(

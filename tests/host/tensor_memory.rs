@@ -3,7 +3,7 @@
 use ptx_dsl::prelude::*;
 
 ptx! {
-    <sm_100a, ptx 8.6>
+    <sm_100a, ptx 8.6, allow(PTX0606), allow(PTX0608)>
 
     // Four warps store rows of their own, turn them through another shape, and load them again.
     .visible .entry through(.param .u64 .ptr .global .align 4 out: &mut [u32])
@@ -79,10 +79,18 @@ ptx! {
         exit;
     }
 
-    .visible .entry leak()
+    // Gives back what it allocated only if asked.
+    .visible .entry leak(.param .u32 tidy)
     {
+        .reg .b32 %taddr, %tidy;
+        .reg .pred %p;
         .shared .align 4 .b32 where_;
         tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where_], 32;
+        ld.shared.u32 %taddr, [where_];
+        ld.param.u32 %tidy, [tidy];
+        setp.eq.u32 %p, %tidy, 0;
+        @%p exit;
+        tcgen05.dealloc.cta_group::1.sync.aligned.b32 %taddr, 32;
         exit;
     }
 }
@@ -134,6 +142,7 @@ fn table_48_hangs_if_dealloc_waits() {
 
 #[test]
 fn allocations_are_given_back() {
-    let text = leak.launch(&Host::new(), Launch::grid(1).block(32), ()).unwrap_err().to_string();
+    leak.launch(&Host::new(), Launch::grid(1).block(32), (1,)).unwrap();
+    let text = leak.launch(&Host::new(), Launch::grid(1).block(32), (0,)).unwrap_err().to_string();
     assert!(text.contains("exits without deallocating the 32 columns") && text.contains("tcgen05.alloc"), "{text}");
 }

@@ -53,7 +53,8 @@ fn votes_matches_and_reductions_see_the_members() {
         vote.sync.ballot.b32 %b, %p, 0xffffffff;
         match.any.sync.b32 %m, %v, 0xffffffff;
         redux.sync.add.u32 %r, %i, 0xffffffff;
-        elect.sync %l|%e, 0xfffffff0;
+        mov.b32 %l, 0xfffffff0;
+        elect.sync %l|%e, %l;
         selp.u32 %l, 99, %l, %e;
         st.global.v4.u32 [%pd], {%b, %m, %r, %l};
     });

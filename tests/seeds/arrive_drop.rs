@@ -81,7 +81,10 @@ fn generic_addresses_and_the_window() {
         st.global.u32 [%pd], %r0;
     });
     assert_eq!(d.unwrap(), [2]);
-    faults(run!(one(), 2, { mbarrier.arrive_drop.b64 _, [%pd]; }), "is not");
+    faults(
+        run!(one(), 2, { mov.b64 {%r0, %r1}, %pd; mov.b64 %pd, {%r0, %r1}; mbarrier.arrive_drop.b64 _, [%pd]; }),
+        "is not",
+    );
 }
 
 #[test]
@@ -98,7 +101,9 @@ fn misuse_is_a_fault() {
     });
     faults(d, "count");
     let d = run!(one(), 1, {
+        mov.u32 %r1, %tid.x;
         mov.u32 %r0, mb;
+        add.u32 %r0, %r0, %r1;
         add.u32 %r0, %r0, 4;
         mbarrier.arrive_drop.shared.b64 _, [%r0];
     });

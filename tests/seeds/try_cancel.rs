@@ -15,6 +15,10 @@ macro_rules! fault {
             mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
             mov.u32 %r0, buf;
             mov.u32 %r1, mb;
+            // Addresses that the compiler does not know.
+            mov.u32 %r2, %tid.x;
+            add.u32 %r0, %r0, %r2;
+            add.u32 %r1, %r1, %r2;
             $($body)*
         });
         k.launch(&Host::new(), Launch::grid($grid).block(1), (&mut [0u32; 8],)).expect_err("a fault").to_string()
@@ -36,6 +40,8 @@ fn operands_are_aligned_and_in_the_own_window() {
     let report = fault!(1, {
         cvt.u64.u32 %rd1, %r1;
         cvta.shared.u64 %rd1, %rd1;
+        mov.b64 {%r2, %r3}, %pd;
+        mov.b64 %pd, {%r2, %r3};
         clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [%pd], [%rd1];
     });
     assert!(report.contains("response of `try_cancel`"), "{report}");
@@ -62,7 +68,8 @@ ptx! {
         mbarrier.try_wait.acquire.cluster.shared::cta.b64 %p, [mb], %s;
         @!%p bra W;
         ld.shared.b128 %h, [buf];
-        clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %h;
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %h;
+        @%p clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %h;
         mul.wide.u32 %o, %r, 4;
         add.u64 %pd, %pd, %o;
         st.global.u32 [%pd], %x;

@@ -1,6 +1,7 @@
-//! `cargo xtask test | ci | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
 
 mod assemble;
+mod docs;
 mod ptxas;
 mod steps;
 
@@ -10,6 +11,7 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
+  docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   ptxas   fetch ptxas when it is missing and print its path
 
 PTXAS=<path> names an assembler of your own.";
@@ -19,6 +21,8 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => steps::test(steps::in_ci()),
         ["ci"] => steps::ci(),
+        ["docs"] => docs::run(ptxas::root(), false),
+        ["docs", "--check"] => docs::run(ptxas::root(), true),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, ptxas};
+use crate::{assemble, docs, ptxas};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 3] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control"];
@@ -16,8 +16,12 @@ pub fn in_ci() -> bool {
 /// Formatting, lints and documentation with warnings denied, then every test.
 pub fn ci() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    cargo(
+        &["clippy", "--workspace", "--all-targets", "--features", "ptx-dsl/cli", "--quiet", "--", "-D", "warnings"],
+        &[],
+    )?;
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-Dwarnings")])?;
+    docs::run(ptxas::root(), true)?;
     test(true)
 }
 
@@ -39,7 +43,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(&dump);
     environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    cargo(&["test", "--workspace"], &environment)?;
+    cargo(&["test", "--workspace", "--features", "ptx-dsl/cli"], &environment)?;
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }

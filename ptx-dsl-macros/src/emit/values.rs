@@ -127,6 +127,8 @@ impl Emit<'_> {
                 return all;
             }
             Operand::Select(r, _) => return self.read(func, &Operand::Reg(*r, 0), ty),
+            // Video instructions do not run on the host yet, and a launch says so.
+            Operand::Neg(o) => return self.read(func, o, ty),
             Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => lit(0),
         };
         vec![one]

@@ -50,7 +50,7 @@ impl Checker {
                 }
                 Operand::Address(Base::Reg(id), offset)
             }
-            Some(Sym::Var(_)) if spec.is_some_and(|s| s.ty != OpTy::None) => {
+            Some(Sym::Var(_)) if spec.is_some_and(|s| !matches!(s.ty, OpTy::None)) => {
                 at.fail(errors::tensor_memory_variable(base.span, &base.text), 1);
                 Operand::Sink
             }
@@ -89,6 +89,7 @@ impl Checker {
         let var = &self.out.vars[id.0 as usize];
         let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
         if opaque {
+            self.opaque(at, id, word);
             return;
         }
         let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();

@@ -29,7 +29,10 @@ impl Checker {
             rest = more;
         }
         let Some((callee, more)) = rest.split_first() else {
-            at.fail(errors::call_form(ast.span, "`call` needs a function"), 3);
+            at.fail(
+                errors::call_form(ast.span, "`call` needs a function", "write `call f;` or `call (ret), f, (arg);`"),
+                3,
+            );
             return Vec::new();
         };
         rest = more;
@@ -42,7 +45,7 @@ impl Checker {
         }
         let targets = rest.first();
         if let Some(extra) = rest.get(1) {
-            at.fail(errors::call_form(extra.span, "`call` takes no more operands"), 3);
+            at.fail(errors::call_form(extra.span, "`call` takes no more operands", "remove what is too much"), 3);
         }
         let Some((callee_value, sig)) = self.call_target(at, callee, targets) else { return Vec::new() };
         let mut out = Vec::new();
@@ -87,25 +90,32 @@ impl Checker {
         targets: Option<&ast::Operand>,
     ) -> Option<(Operand, Rc<Signature>)> {
         let OperandKind::Expr(ast::Expr::Name(word, None)) = &callee.kind else {
-            at.fail(errors::call_form(callee.span, "a function's name or a register is expected here"), 3);
+            at.fail(
+                errors::call_form(
+                    callee.span,
+                    "a function's name or a register is expected here",
+                    "write `call (ret), f, (arg);`",
+                ),
+                3,
+            );
             return None;
         };
         match self.lookup(&word.text) {
             Some(Sym::Func(id)) => {
                 if let Some(t) = targets {
-                    at.fail(errors::call_form(t.span, "a direct call has no list of targets"), 2);
+                    at.fail(errors::call_form(t.span, "a direct call has no list of targets", "remove it"), 2);
                 }
                 let f = &self.out.functions[id.0 as usize];
                 if f.entry {
                     let text = format!("`{}` is an `.entry` and cannot be called", word.text);
-                    at.fail(errors::call_form(word.span, &text), 1);
+                    at.fail(errors::call_form(word.span, &text, "make it a `.func`, or launch it from the host"), 1);
                 }
                 Some((Operand::Func(id), Rc::new(signature(f))))
             }
             Some(Sym::Reg(id)) => {
                 let Some(OperandKind::Expr(ast::Expr::Name(list, None))) = targets.map(|t| &t.kind) else {
                     let text = "an indirect call needs a `.calltargets` list or a `.callprototype`";
-                    at.fail(errors::call_form(word.span, text), 2);
+                    at.fail(errors::call_form(word.span, text, "add the label of one as the last operand"), 2);
                     return None;
                 };
                 let sig = match self.lookup(&list.text) {
@@ -161,6 +171,7 @@ impl Checker {
                             errors::call_form(
                                 word.span,
                                 &format!("the targets in `{}` differ in their parameters", word.text),
+                                "list functions of one signature",
                             ),
                             1,
                         );
@@ -189,13 +200,20 @@ impl Checker {
                     let var = &self.out.vars[id.0 as usize];
                     if var.space != hir::Space::ParamFunc {
                         let text = format!("`{}` must be a `.param` variable or a register", word.text);
-                        at.fail(errors::call_form(word.span, &text), 1);
+                        let help = "copy it into a `.param` variable, or load it into a register";
+                        at.fail(errors::call_form(word.span, &text, help), 1);
                     } else if let Some((ty, size)) = want
                         && var.size != *size
                     {
                         let have = format!("{} bytes", var.size);
                         at.fail(
-                            errors::call_type(word.span, what, &have, &format!("`.{}` of {size} bytes", ty.name())),
+                            errors::call_type(
+                                word.span,
+                                what,
+                                &have,
+                                &format!("`.{}` of {size} bytes", ty.name()),
+                                &parameter(*ty, *size),
+                            ),
                             1,
                         );
                     }
@@ -210,7 +228,11 @@ impl Checker {
                         if !fits && !narrow {
                             let (have, wanted) =
                                 (format!("a `.{}` register", ty.name()), format!("`.{}` of {size} bytes", want.name()));
-                            at.fail(errors::call_type(word.span, what, &have, &wanted), 1);
+                            let declare = match want.bytes() == *size {
+                                true => format!(".reg .{} r", want.name()),
+                                false => parameter(*want, *size),
+                            };
+                            at.fail(errors::call_type(word.span, what, &have, &wanted, &declare), 1);
                         }
                     }
                     return Operand::Reg(id, 0);
@@ -240,9 +262,19 @@ impl Checker {
                     None => at.fail(errors::not_constant(operand.span), 1),
                 }
             }
-            _ => at
-                .fail(errors::call_form(operand.span, &format!("{what} must be a `.param` variable or a register")), 1),
+            _ => {
+                let text = format!("{what} must be a `.param` variable or a register");
+                at.fail(errors::call_form(operand.span, &text, "put it into a register first"), 1);
+            }
         }
         Operand::Sink
+    }
+}
+
+/// A declaration of a `.param` variable that fits.
+fn parameter(ty: Ty, size: u32) -> String {
+    match size / ty.bytes().max(1) {
+        0 | 1 => format!(".param .{} x", ty.name()),
+        n => format!(".param .{} x[{n}]", ty.name()),
     }
 }

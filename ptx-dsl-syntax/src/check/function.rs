@@ -1,14 +1,15 @@
-//! Functions: parameters, performance directives (PTX ISA 11.4), labels, bodies.
+//! Functions: parameters, labels, bodies. Their directives are in `directive`.
 
 use std::rc::Rc;
 
-use super::Checker;
+use super::directive::Attributed;
 use super::names::{Scope, Signature, Sym};
+use super::{Checker, Declared};
 use crate::ast;
+use crate::diag::Severity;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use crate::isa::Ptx;
-use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::Ty;
 
@@ -19,10 +20,19 @@ const PARAMS: u32 = 4352;
 impl Checker {
     pub(super) fn function(&mut self, f: &ast::Function) {
         let known = self.declared.get(&f.name.text).copied();
-        if let Some((_, first, true)) = known
+        if let Some(first) = known.filter(|k| k.defined) {
+            self.report(errors::redefined(f.name.span, &f.name.text, first.span));
+        } else if let Some(first) = known.filter(|k| k.external)
             && f.body.is_some()
         {
-            self.report(errors::redefined(f.name.span, &f.name.text, first));
+            let text = format!("`{}` is defined here and declared `.extern`", f.name.text);
+            let d = errors::linkage(f.name.span, &text, "write `.visible` in both places");
+            self.report(d.label(first.span, "it is declared `.extern` here"));
+        }
+        self.linkage(&f.linkage, true, "", f.body.is_some());
+        if let Some(attribute) = &f.attribute {
+            let on = if f.entry { Attributed::Entry } else { Attributed::Func };
+            self.attribute(attribute, on);
         }
         self.fun = Some(hir::Function {
             name: f.name.text.clone(),
@@ -43,6 +53,7 @@ impl Checker {
             span: f.name.span,
         });
         self.shared_here = 0;
+        self.dropped = false;
         let before = self.diags.len();
         self.scopes.push(Scope::default());
         if f.entry
@@ -50,6 +61,7 @@ impl Checker {
         {
             self.report(errors::entry_returns(first.span));
         }
+        self.open_parameters(f);
         let rets = self.params(&f.rets, Space::ParamFunc);
         let params = self.params(&f.params, if f.entry { Space::ParamEntry } else { Space::ParamFunc });
         if f.entry {
@@ -61,21 +73,31 @@ impl Checker {
         }
         self.directives(f);
 
+        let noreturn = f.directives.iter().any(|d| d.name.text == ".noreturn");
+        let external = f.linkage.iter().any(|w| w.text == ".extern");
         // A function is known from its signature on, to itself too.
         let id = match known {
-            Some((id, first, was_defined)) => {
-                let old = signature(&self.out.functions[id.0 as usize]);
+            Some(k) => {
+                let old = signature(&self.out.functions[k.id.0 as usize]);
                 if let Some(fun) = &self.fun
                     && signature(fun) != old
                 {
-                    self.report(errors::prototype(f.name.span, &f.name.text, first));
+                    self.report(errors::prototype(f.name.span, &f.name.text, k.span));
                 }
-                self.declared.insert(f.name.text.clone(), (id, first, was_defined || f.body.is_some()));
-                id
+                let now = Declared {
+                    defined: k.defined || f.body.is_some(),
+                    noreturn: k.noreturn || noreturn,
+                    external: k.external || external,
+                    ..k
+                };
+                self.declared.insert(f.name.text.clone(), now);
+                k.id
             }
             None => {
                 let id = FuncId(self.out.functions.len() as u32);
-                self.declared.insert(f.name.text.clone(), (id, f.name.span, f.body.is_some()));
+                let (span, defined) = (f.name.span, f.body.is_some());
+                let new = Declared { id, span, defined, external, noreturn, alias: None };
+                self.declared.insert(f.name.text.clone(), new);
                 self.out.functions.extend(self.fun.clone());
                 id
             }
@@ -85,6 +107,11 @@ impl Checker {
             self.block(body);
         }
         self.undeclared_once(before);
+        // What a statement that is broken would have done is not known.
+        let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
+        if let (false, Some(fun)) = (errors || self.dropped, &self.fun) {
+            self.diags.extend(crate::flow::check(&self.out, fun));
+        }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {
             fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
@@ -106,7 +133,8 @@ impl Checker {
                     continue;
                 };
                 if decl.space.text == ".reg" && space == Space::ParamEntry {
-                    self.report(errors::variable(decl.space.span, "a kernel's parameters are `.param` variables"));
+                    let text = "a kernel's parameters are `.param` variables";
+                    self.report(errors::variable(decl.space.span, text, "5.1.6.1", "write `.param`"));
                 }
                 let mut fresh = decl.clone();
                 fresh.names = Vec::new();
@@ -137,6 +165,7 @@ impl Checker {
                     array: shape.array,
                     ptr,
                     rust_type: name.rust_type,
+                    read_only: name.read_only,
                     span: name.name.span,
                 });
             }
@@ -159,94 +188,6 @@ impl Checker {
         if end > u64::from(limit) {
             let last = params.last().map_or(f.span, |p| p.span);
             self.report(errors::param_bytes(last, end, limit));
-        }
-    }
-
-    /// `.reqntid` and friends.
-    fn directives(&mut self, f: &ast::Function) {
-        let find = |name: &str| f.directives.iter().find(|d| d.name.text == name);
-        for d in &f.directives {
-            self.directive_gate(&d.name.text, d.name.span);
-            let name = d.name.text.as_str();
-            let numbers: Vec<u64> = d
-                .args
-                .iter()
-                .filter_map(|a| match a {
-                    ast::Arg::Expr(e) => match fold(e) {
-                        Some(Const::Int { value, .. }) => Some(value),
-                        _ => None,
-                    },
-                    ast::Arg::Str(_) => None,
-                })
-                .collect();
-            let dims = matches!(name, ".reqntid" | ".maxntid" | ".reqnctapercluster");
-            let single =
-                matches!(name, ".maxnreg" | ".minnctapersm" | ".maxnctapersm" | ".maxclusterrank" | ".minperctamemory");
-            if !dims && !single {
-                if name == ".explicitcluster"
-                    && let Some(fun) = &mut self.fun
-                {
-                    fun.explicitcluster = true;
-                }
-                continue;
-            }
-            let at_most = if dims { 3 } else { 1 };
-            if numbers.is_empty() || numbers.len() > at_most || numbers.len() != d.args.len() {
-                let want = if dims { "takes one to three integers" } else { "takes one integer" };
-                self.report(errors::directive_value(d.span, name, want));
-                continue;
-            }
-            let value = Span { first: d.name.span.last + 1, ..d.span };
-            if numbers.contains(&0) {
-                self.report(errors::directive_value(value, name, "must be at least 1"));
-                continue;
-            }
-            let product = numbers.iter().fold(1u64, |a, b| a.saturating_mul(*b));
-            let xyz = |i: usize| numbers.get(i).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
-            let all = [xyz(0), xyz(1), xyz(2)];
-            let limit = match name {
-                ".reqntid" | ".maxntid" => 1024,
-                ".reqnctapercluster" | ".maxclusterrank" => 16,
-                _ => u64::from(u32::MAX),
-            };
-            if product > limit {
-                let unit = if limit == 1024 { "threads in a CTA" } else { "CTAs in a cluster" };
-                self.report(errors::directive_value(
-                    value,
-                    name,
-                    &format!("asks for {product} {unit}, and {limit} are the most"),
-                ));
-                continue;
-            }
-            let Some(fun) = &mut self.fun else { continue };
-            match name {
-                ".reqntid" => fun.reqntid = Some(all),
-                ".maxntid" => fun.maxntid = Some(all),
-                ".reqnctapercluster" => fun.reqnctapercluster = Some(all),
-                ".maxclusterrank" => fun.maxclusterrank = Some(all[0]),
-                _ => {}
-            }
-        }
-        for (a, b) in crate::isa::directive::EXCLUSIVE {
-            if let (Some(x), Some(y)) = (find(a), find(b)) {
-                let (x, y) = if x.span.first > y.span.first { (x, y) } else { (y, x) };
-                self.report(errors::directives_exclude(x.name.span, &x.name.text, &y.name.text, y.name.span));
-            }
-        }
-        for (name, all) in crate::isa::directive::NEEDS_ALL {
-            if let Some(d) = find(name) {
-                for need in all.iter().filter(|n| find(n).is_none()) {
-                    self.report(errors::directive_needs(d.name.span, name, &format!("`{need}`")));
-                }
-            }
-        }
-        for name in [".minnctapersm", ".maxnctapersm"] {
-            if let Some(d) = find(name)
-                && find(".maxntid").is_none()
-                && find(".reqntid").is_none()
-            {
-                self.report(errors::directive_needs(d.name.span, name, "`.maxntid` or `.reqntid`"));
-            }
         }
     }
 
@@ -279,7 +220,9 @@ impl Checker {
                     }
                 }
                 ast::Stmt::Instr(i) => {
-                    if let Some(typed) = self.instr(i) {
+                    let typed = self.instr(i);
+                    self.dropped |= typed.is_none();
+                    if let Some(typed) = typed {
                         if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {
                             *slot = Some(typed.spelling.clone());
                         }
@@ -291,7 +234,7 @@ impl Checker {
                         self.block(inner);
                     }
                 }
-                ast::Stmt::Directive(d) => self.directive_gate(&d.name.text, d.name.span),
+                ast::Stmt::Directive(d) => self.body_directive(d),
             }
         }
         self.scopes.pop();

@@ -247,7 +247,7 @@ impl Checker {
         }
     }
 
-    fn rules(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+    fn rules(&mut self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let section = typed.entry.section;
         let before = errors.len();
         for rule in typed.entry.rules {
@@ -255,13 +255,22 @@ impl Checker {
                 Rule::Never(when, text) => {
                     if when.iter().all(|w| holds(w, typed)) {
                         let (span, _) = place(when, typed, words, opcode_span);
-                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, section));
+                        let help = self.repair(when, typed, words);
+                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, help, section));
                     }
                 }
                 Rule::Needs(when, need, text) => {
                     if holds(when, typed) && !holds(need, typed) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
-                        errors.push(errors::rule(span, None, text, section));
+                        let help = match need {
+                            When::Has(q) => Some(format!("add `{q}`")),
+                            When::HasAny(list) => list.first().map(|q| format!("add one, as in `{q}`")),
+                            When::Operand(name) => Some(format!("add operand `{name}` at the end")),
+                            When::Not(q) => Some(format!("remove `{q}`")),
+                            When::NoOperand(name) => Some(format!("remove operand `{name}`")),
+                            When::Sink(_) => Some("write `_`".to_string()),
+                        };
+                        errors.push(errors::rule(span, None, text, help, section));
                     }
                 }
                 Rule::Custom(f) => {
@@ -276,9 +285,62 @@ impl Checker {
                 }
             }
         }
+        if matches!(typed.family, "texture" | "surface") {
+            self.texture(typed, opcode_span, errors);
+        }
         if errors.len() == before {
             self.companions(typed, words, opcode_span, errors);
         }
+    }
+
+    /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
+    fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        let first = typed.entry.opcode.split('.').next().unwrap_or("");
+        let entries = self.table.entries(first);
+        let same: Vec<_> = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).collect();
+        let forms: Vec<_> = same.into_iter().map(|e| self.table.forms(e)).collect();
+        let legal = |words: &[ast::Word]| forms.iter().any(|f| f.iter().any(|f| select::fit(f, words).fits()));
+        let (mut removable, mut replaceable) = (Vec::new(), Vec::new());
+        for w in when {
+            let word = |q: &&str| words.iter().position(|w| w.text == q.trim_start_matches('.'));
+            let at = match w {
+                When::Has(q) => word(q),
+                When::HasAny(list) => list.iter().find_map(word),
+                _ => None,
+            };
+            let Some(at) = at else { continue };
+            let mut rest = words.to_vec();
+            let gone = rest.remove(at);
+            if legal(&rest) {
+                removable.push(format!("`.{}`", gone.text));
+            }
+            if !is_type(&gone.text) {
+                replaceable.push(at);
+            }
+        }
+        if !removable.is_empty() {
+            return Some(format!("remove {}", removable.join(" or ")));
+        }
+        // Another qualifier of the same slot, which the rule does not name.
+        let named = |alt: &str| {
+            when.iter().any(|w| match w {
+                When::Has(q) => q[1..] == *alt,
+                When::HasAny(list) => list.iter().any(|q| q[1..] == *alt),
+                _ => false,
+            })
+        };
+        for at in replaceable {
+            let old = &words[at].text;
+            let slots = forms.iter().flat_map(|f| f.iter()).flat_map(|f| &f.slots);
+            for alt in slots.filter(|s| s.alts.iter().any(|a| a == old)).flat_map(|s| &s.alts) {
+                let mut changed = words.to_vec();
+                changed[at].text = alt.to_string();
+                if !named(alt) && alt != old && legal(&changed) {
+                    return Some(format!("write `.{alt}` in place of `.{old}`"));
+                }
+            }
+        }
+        None
     }
 
     /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
@@ -325,6 +387,7 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
         When::HasAny(list) => list.iter().any(|q| typed.has(q)),
         When::Operand(name) => typed.operand(name).is_some(),
         When::NoOperand(name) => typed.operand(name).is_none(),
+        When::Sink(name) => typed.operand(name).is_some_and(|a| matches!(a.value, hir::Operand::Sink)),
     }
 }
 
@@ -366,6 +429,11 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
             When::Operand(name) => {
                 if let Some(arg) = typed.operand(name) {
                     out = (arg.span, format!("operand `{name}`"));
+                }
+            }
+            When::Sink(name) => {
+                if let Some(arg) = typed.operand(name) {
+                    out = (arg.span, format!("`_` as the result of `{}`", typed.entry.opcode));
                 }
             }
             _ => {}

@@ -112,15 +112,20 @@ impl<'a> Attempt<'a> {
                 let written = numbers.iter().filter(|(q, _)| self.has(q));
                 (Some(ty), written.fold(1, |n, (_, times)| n * times))
             }
-            OpTy::None => (None, 0),
+            OpTy::Fragment(of) => {
+                let (ty, count) = of(self.quals);
+                (Some(ty), count)
+            }
+            OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
         }
     }
 }
 
-/// The numbers that give an operand's count of values.
+/// The numbers that give an operand's count of values, where it is always a vector.
 fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
     match spec.map(|s| s.ty) {
         Some(OpTy::Many(_, numbers)) => Some(numbers),
+        Some(OpTy::Fragment(_)) => Some(&[]),
         _ => None,
     }
 }
@@ -134,6 +139,16 @@ fn wide(ty: Ty) -> Ty {
         Ty::B16 => Ty::B32,
         Ty::B32 => Ty::B64,
         other => other,
+    }
+}
+
+/// The untyped type of the same width.
+fn bits(ty: Ty) -> Ty {
+    match ty.bits() {
+        16 => Ty::B16,
+        32 => Ty::B32,
+        64 => Ty::B64,
+        _ => ty,
     }
 }
 
@@ -186,8 +201,8 @@ impl Checker {
             let next = at.form.operands.iter().filter(|o| o.group == 0).nth(have);
             let d = match (extra, next) {
                 (Some(_), _) => d.help("remove what is too much"),
-                (None, Some(o)) if low == high => d.help(format!("add operand `{}`", o.name)),
-                _ => d,
+                (None, Some(o)) => d.help(format!("add operand `{}`", o.name)),
+                (None, None) => d.help("give the operands of the form"),
             };
             at.fail(d, 6);
             return Vec::new();
@@ -285,6 +300,11 @@ impl Checker {
             (Shape::Addr(parts), OperandKind::Address(given_parts)) => {
                 at.addresses += 1;
                 if parts.len() <= 1 && given_parts.len() <= 1 {
+                    if let (Some(part), Some(g)) = (parts.first(), given_parts.first())
+                        && spec.is_some_and(|s| s.role == Role::Src)
+                    {
+                        return self.operand(at, part, spec, g);
+                    }
                     return match given_parts.first() {
                         Some(g) => self.address(at, spec, g),
                         None => {
@@ -328,7 +348,10 @@ impl Checker {
             }
             (Shape::Pair(second, _), OperandKind::Pair(a, b)) => {
                 let ty = at.ty(spec).0;
-                let first = self.value(at, form.name, spec, ty, a);
+                let first = match spec.map(|s| s.ty) {
+                    Some(OpTy::Vec(..)) => self.vector_or_value(at, form, spec, a),
+                    _ => self.value(at, form.name, spec, ty, a),
+                };
                 let spec2 = at.spec(second);
                 let ty2 = spec2.map_or(Some(Ty::Pred), |_| at.ty(spec2).0);
                 let second = match &b.kind {
@@ -357,26 +380,31 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
-        let (ty, count) = at.ty(spec);
+        if let Some(s) = spec.filter(|s| matches!(s.ty, OpTy::Coords(_) | OpTy::PerAxis(_))) {
+            return self.per_geometry(at, form.name, s, given);
+        }
+        let (mut ty, count) = at.ty(spec);
         if let Some(numbers) = many(spec) {
+            // A vector register stops ptxas from generating code.
             let have = match &given.kind {
                 OperandKind::Vector(elements) => elements.len(),
-                // A vector register may stand for the vector, except where the form spells the braces out.
-                OperandKind::Expr(Expr::Name(word, None)) if matches!(form.shape, Shape::Value) => {
-                    match self.lookup(&word.text) {
-                        Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => self.reg_lanes(id) as usize,
-                        _ => 0,
-                    }
-                }
                 _ => 0,
             };
             if have != count as usize {
-                let by: Vec<&str> = numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect();
+                // A shape, dimensions, or a number: what has a digit in the second or third place.
+                let counts = |q: &&str| q.bytes().skip(1).take(2).any(|b| b.is_ascii_digit()) && !is_type(&q[1..]);
+                let by: Vec<&str> = match spec.map(|s| s.ty) {
+                    Some(OpTy::Fragment(_)) => at.quals.iter().map(String::as_str).filter(counts).collect(),
+                    _ => numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect(),
+                };
                 at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
                 return Operand::Sink;
             }
         }
         if let OperandKind::Vector(elements) = &given.kind {
+            if many(spec).is_some() && self.mixed(elements) {
+                ty = ty.map(bits);
+            }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
                 return self.parts(at, form.name, spec, ty, elements, given.span);
             }
@@ -401,7 +429,12 @@ impl Checker {
             if many(spec).is_some() && at.errors.is_empty() {
                 if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
                     at.fail(errors::mixed_kinds(given.span), 1);
-                } else if !values.iter().any(|v| matches!(v, Operand::Reg(..) | Operand::Sreg(_))) {
+                } else if !values.iter().any(|v| match v {
+                    Operand::Reg(..) => true,
+                    // Coordinates may all be constants.
+                    Operand::Imm(_) => matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_))),
+                    _ => false,
+                }) {
                     at.fail(errors::needs_register(given.span, form.name), 2);
                 }
             }
@@ -439,6 +472,19 @@ impl Checker {
             return Operand::Sink;
         }
         self.value(at, form.name, spec, ty, given)
+    }
+
+    /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
+    fn mixed(&mut self, elements: &[ast::Operand]) -> bool {
+        let mut types = elements.iter().filter_map(|e| match &e.kind {
+            OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
+                Some(Sym::Reg(id)) => Some(self.reg_ty(id)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let first = types.next();
+        types.any(|t| Some(t) != first)
     }
 
     /// `mov.b64 {a, b}, d`: equal parts (PTX ISA 9.7.9.4).

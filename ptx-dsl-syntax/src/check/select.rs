@@ -1,4 +1,4 @@
-//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.1; ptxas takes them in any order).
+//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.2; ptxas takes them in any order).
 
 use crate::ast::Word;
 use crate::diag::Diagnostic;
@@ -31,21 +31,26 @@ impl Fit {
     }
 }
 
-/// Fills the slots: every word goes to the first free slot that takes it; types, and state spaces, keep their order.
+/// Words of a kind keep their order: types, state spaces, layouts of matrices.
+fn kind(word: &str) -> Option<usize> {
+    match word {
+        "row" | "col" => Some(2),
+        _ if is_space(word) => Some(1),
+        _ if is_type(word) => Some(0),
+        _ => None,
+    }
+}
+
+/// Fills the slots: every word goes to the first free slot that takes it; those of a kind keep their order.
 pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
     let n = form.slots.len();
     let mut filled: Vec<Option<u16>> = vec![None; n];
     let mut left = Vec::new();
-    let (mut next_type, mut next_space) = (0, 0);
+    let mut next = [0; 3];
     for (w, word) in words.iter().enumerate() {
         let text = word.text.as_str();
-        let mut start = 0;
-        let (ty, space) = (is_type(text), is_space(text));
-        if ty {
-            start = next_type;
-        } else if space {
-            start = next_space;
-        }
+        let kind = kind(text);
+        let start = kind.map_or(0, |k| next[k]);
         let mut found = None;
         for (s, slot) in form.slots.iter().enumerate().skip(start) {
             if filled[s].is_none() && slot.alts.iter().any(|a| a == text) {
@@ -56,10 +61,8 @@ pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
         match found {
             Some(s) => {
                 filled[s] = Some(w as u16);
-                if ty {
-                    next_type = s + 1;
-                } else if space {
-                    next_space = s + 1;
+                if let Some(k) = kind {
+                    next[k] = s + 1;
                 }
             }
             None => left.push(w as u16),

@@ -7,14 +7,14 @@ use super::operand::{Attempt, register_fits};
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
-use crate::isa::{OpTy, OperandSpec, Role};
+use crate::isa::{OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
 fn takes_address(opcode: &str) -> bool {
-    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank" | "isspacep")
+    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank")
 }
 
 impl Checker {
@@ -36,15 +36,24 @@ impl Checker {
                 Operand::Sink
             }
             OperandKind::Select(reg, selector) => {
-                let known = ["b0", "b1", "b2", "b3", "h0", "h1"];
-                let found = known.into_iter().find(|k| *k == selector.text.trim_start_matches('.'));
-                match (self.lookup(&reg.text), found) {
-                    (Some(Sym::Reg(id)), Some(s)) => Operand::Select(id, s),
-                    (Some(Sym::Broken), _) => {
+                let text = selector.text.trim_start_matches('.');
+                if !crate::isa::video::selects(at.entry.opcode, name, text) {
+                    let text = format!("operand `{name}` of `{}` takes no selector `.{text}`", at.entry.opcode);
+                    at.fail(errors::custom(selector.span, &text, at.entry.section), 1);
+                    return Operand::Sink;
+                }
+                match self.lookup(&reg.text) {
+                    Some(Sym::Reg(id)) => {
+                        if let Some(want) = ty {
+                            self.fits(at, &reg.text, reg.span, id, want, spec);
+                        }
+                        Operand::Select(id, text.to_string())
+                    }
+                    Some(Sym::Broken) => {
                         at.broken();
                         Operand::Sink
                     }
-                    (None, _) => {
+                    None => {
                         let d = self.undeclared(reg.span, "register", &reg.text);
                         at.fail(d, 1);
                         Operand::Sink
@@ -54,6 +63,13 @@ impl Checker {
                         Operand::Sink
                     }
                 }
+            }
+            OperandKind::Neg(inner) => {
+                if !crate::isa::video::negates(at.entry.opcode) {
+                    at.fail(errors::bad_operand_expression(given.span), 1);
+                    return Operand::Sink;
+                }
+                Operand::Neg(Box::new(self.value(at, name, spec, ty, inner)))
             }
             OperandKind::Expr(Expr::Name(word, member)) if word.text != "WARP_SZ" => {
                 self.named(at, name, spec, role, ty, word, member.as_ref(), given.span)
@@ -153,6 +169,9 @@ impl Checker {
                     at.fail(errors::needs_register(span, name), 2);
                     return Operand::Sink;
                 }
+                if let Some(want) = ty.filter(|t| t.class() == Class::Opaque) {
+                    return self.handle(at, want, id, word);
+                }
                 self.variable(at, ty, id, 0, word)
             }
             Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
@@ -178,11 +197,9 @@ impl Checker {
                     at.fail(d, 1);
                     return Operand::Sink;
                 };
-                // ptxas takes them in the vectors of `tcgen05.st` and `tcgen05.mma`.
-                let in_vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Many(..)));
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") && !in_vector {
+                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);
@@ -212,6 +229,7 @@ impl Checker {
             let text = format!("the address of `{}`", word.text);
             at.fail(errors::constant_type(word.span, &text, want, None), 1);
         }
+        self.opaque(at, id, word);
         Operand::VarAddr(id, offset)
     }
 

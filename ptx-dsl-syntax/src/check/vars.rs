@@ -1,6 +1,7 @@
 //! Variables: types, sizes, places and initial values (PTX ISA 5.4), laid out as `hir` says.
 
 use super::Checker;
+use super::directive::Attributed;
 use super::names::Sym;
 use crate::ast;
 use crate::errors;
@@ -26,7 +27,12 @@ impl Checker {
     /// Type, size and alignment; reports what is wrong with them.
     pub(super) fn shape(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> Option<Shape> {
         let Some(ty) = Ty::from_name(decl.ty.text.trim_start_matches('.')) else {
-            self.report(errors::variable(decl.ty.span, &format!("`{}` is no type of a variable", decl.ty.text)));
+            self.report(errors::variable(
+                decl.ty.span,
+                &format!("`{}` is no type of a variable", decl.ty.text),
+                "5.2.1",
+                "write `.b32` or another fundamental type",
+            ));
             return None;
         };
         let lanes = decl.vector.map_or(1, |v| v.0);
@@ -49,7 +55,12 @@ impl Checker {
         let align = match decl.align {
             Some((n, span)) => {
                 if n == 0 || !n.is_power_of_two() || n > 1 << 20 {
-                    self.report(errors::variable(span, "an alignment is a power of two"));
+                    self.report(errors::variable(
+                        span,
+                        "an alignment is a power of two",
+                        "5.4.5",
+                        &format!("write `.align {}`", n.min(1 << 20).next_power_of_two()),
+                    ));
                     natural
                 } else {
                     (n as u32).max(if decl.space.text == ".param" { 1 } else { natural.next_power_of_two() })
@@ -62,6 +73,8 @@ impl Checker {
 
     /// Declares the names of a declaration; `in_function` says in which space its parameters live.
     pub(super) fn declare(&mut self, decl: &ast::VarDecl, params: Option<Space>) {
+        let has_value = decl.names.iter().any(|n| n.init.is_some());
+        self.linkage(&decl.linkage, false, &decl.space.text, has_value);
         for name in &decl.names {
             self.declare_one(decl, name, params);
         }
@@ -79,21 +92,38 @@ impl Checker {
             self.define(&name.name.text, name.name.span, Sym::Broken);
             return None;
         };
+        if let Some(attribute) = &decl.attribute
+            && std::ptr::eq(name, decl.names.first().unwrap_or(name))
+        {
+            self.attribute(attribute, Attributed::Variable { global: decl.space.text == ".global" });
+        }
+        self.declarable(decl, name, params, shape.ty);
         let space = match decl.space.text.as_str() {
             ".reg" => {
                 let ty = shape.ty;
                 if self.fun.is_none() {
-                    self.report(errors::variable(decl.space.span, "registers are declared in functions"));
+                    self.report(errors::variable(
+                        decl.space.span,
+                        "registers are declared in functions",
+                        "5.1.1",
+                        "move the declaration into the function",
+                    ));
                     return None;
                 }
                 if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
-                    self.report(errors::variable(decl.ty.span, &format!("there are no `.{}` registers", ty.name())));
+                    self.report(errors::variable(
+                        decl.ty.span,
+                        &format!("there are no `.{}` registers", ty.name()),
+                        "5.1.1",
+                        "declare a variable in another state space",
+                    ));
                     self.define(&name.name.text, name.name.span, Sym::Broken);
                     return None;
                 }
-                if let Some(init) = &name.init {
-                    let _ = init;
-                    self.report(errors::initialiser(name.name.span, "a register has no initial value"));
+                if name.init.is_some() {
+                    let help =
+                        format!("remove the value, and write `mov.b{} {}, ...;`", ty.bits().max(16), name.name.text);
+                    self.report(errors::initialiser(name.name.span, "a register has no initial value", &help));
                 }
                 let lanes = decl.vector.map_or(1, |v| v.0);
                 if let Some((count, _)) = name.range {
@@ -109,25 +139,42 @@ impl Checker {
             ".shared" => Space::Shared,
             ".local" => Space::Local,
             ".param" => params.unwrap_or(Space::ParamFunc),
+            ".tex" => {
+                self.directive_gate(".tex", decl.space.span);
+                self.define(&name.name.text, name.name.span, Sym::Broken);
+                return None;
+            }
             other => {
-                self.report(errors::variable(
-                    decl.space.span,
-                    &format!("variables in `{other}` are not supported yet"),
-                ));
+                let text = format!("variables in `{other}` cannot be declared");
+                let help = "remove it: special registers are there without a declaration";
+                self.report(errors::variable(decl.space.span, &text, "5.1.2", help));
                 self.define(&name.name.text, name.name.span, Sym::Broken);
                 return None;
             }
         };
         if shape.ty == Ty::Pred {
-            self.report(errors::variable(decl.ty.span, "predicates live in registers only"));
+            self.report(errors::variable(
+                decl.ty.span,
+                "predicates live in registers only",
+                "5.2.1",
+                "declare a `.b8` variable, and store 0 or 1",
+            ));
             self.define(&name.name.text, name.name.span, Sym::Broken);
             return None;
+        }
+        if shape.ty.class() == Class::Opaque {
+            self.opaque_variable(decl, shape.ty);
         }
         let external = decl.linkage.iter().any(|w| w.text == ".extern");
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
             let text = "an array without a size needs an initialiser or `.extern`";
-            self.report(errors::variable(name.name.span, text));
+            self.report(errors::variable(name.name.span, text, "5.4.3", "write a size, as in `[16]`"));
+        }
+        let resolved =
+            if params.is_none() && name.range.is_none() { self.resolves(decl, name, space, &shape) } else { None };
+        if let Some(sym) = resolved {
+            return Some(sym);
         }
         let count = name.range.map_or(1, |r| r.0.min(1 << 16));
         let mut first = None;
@@ -145,6 +192,9 @@ impl Checker {
                 dynamic,
             });
             self.define(&text, name.name.span, Sym::Var(id));
+            if external {
+                self.externals.insert(id);
+            }
             first.get_or_insert((id, offset));
         }
         let (id, offset) = first?;
@@ -157,9 +207,40 @@ impl Checker {
             }
         }
         if shape.size > IMAGE_LIMIT as u64 {
-            self.report(errors::variable(name.name.span, "this variable is too large"));
+            self.report(errors::variable(
+                name.name.span,
+                "this variable is too large: images of 64 MiB are the limit here",
+                "5.4",
+                "allocate it in the host program, and pass its address",
+            ));
         } else if let Some(init) = &name.init {
             self.initial(space, &shape, offset, init, &name.name);
+        }
+        Some(Sym::Var(id))
+    }
+
+    /// A variable of the module may be declared `.extern` as often as one likes, and defined before or after that.
+    fn resolves(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, space: Space, shape: &Shape) -> Option<Sym> {
+        if self.fun.is_some() {
+            return None;
+        }
+        let Some(Sym::Var(id)) = self.lookup(&name.name.text) else { return None };
+        let old = self.out.vars.get(id.0 as usize)?;
+        let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
+        let same = old.space == space && old.ty == shape.ty && (old.size == size || old.dynamic || shape.unsized_);
+        let external = decl.linkage.iter().any(|w| w.text == ".extern");
+        if !same || !external && (decl.linkage.is_empty() || !self.externals.contains(&id)) {
+            return None;
+        }
+        if !external {
+            let offset = self.place(space, shape, false);
+            let var = &mut self.out.vars[id.0 as usize];
+            var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            (var.size, var.align, var.dynamic) = (size, shape.align, false);
+            self.externals.remove(&id);
+            if let Some(init) = &name.init {
+                self.initial(space, shape, offset, init, &name.name);
+            }
         }
         Some(Sym::Var(id))
     }
@@ -186,8 +267,8 @@ impl Checker {
         if !matches!(space, Space::Global | Space::Const) {
             let text =
                 format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
-            let d = errors::initialiser(name.span, &text);
-            self.report(d.help("remove the value, and store it at the start of the kernel"));
+            let help = "remove the value, and store it at the start of the kernel";
+            self.report(errors::initialiser(name.span, &text, help));
             return;
         }
         let mut values = Vec::new();
@@ -196,7 +277,7 @@ impl Checker {
         let room = usize::try_from(shape.size).unwrap_or(0) / width.max(1);
         if values.len() > room {
             let text = format!("`{}` has {room} elements, and {} values are given", name.text, values.len());
-            self.report(errors::initialiser(name.span, &text));
+            self.report(errors::initialiser(name.span, &text, "give as many as there are, or a larger size"));
             return;
         }
         let mut bytes = Vec::with_capacity(values.len() * width);
@@ -226,7 +307,14 @@ impl Checker {
                 (Const::F64(v), Ty::F32) => Some(u64::from((v as f32).to_bits())),
                 _ => {
                     let text = format!("this value cannot initialise a `.{}`", ty.name());
-                    self.report(errors::initialiser(span, &text));
+                    let help = match c {
+                        Const::Int { value, .. } => format!("write `{:?}`", value as i64 as f64),
+                        _ if matches!(ty.class(), Class::Float) => {
+                            "store its bits into a `.b16` or `.b32` variable".into()
+                        }
+                        _ => "write an integer".to_string(),
+                    };
+                    self.report(errors::initialiser(span, &text, &help));
                     None
                 }
             };
@@ -235,7 +323,7 @@ impl Checker {
             Some(v) if matches!(ty.bits(), 32 | 64) && ty.class() != Class::Float => Some(v),
             Some(_) => {
                 let text = format!("an address does not fit a `.{}`", ty.name());
-                self.report(errors::initialiser(span, &text));
+                self.report(errors::initialiser(span, &text, "declare the variable `.u64`"));
                 None
             }
             None => None,
@@ -253,7 +341,7 @@ impl Checker {
                         Space::Const => Some(u64::from(var.offset)),
                         _ => {
                             let text = format!("the address of `{}` is not known before the launch", word.text);
-                            self.report(errors::initialiser(word.span, &text));
+                            self.report(errors::initialiser(word.span, &text, "store it at the start of the kernel"));
                             None
                         }
                     }
@@ -280,13 +368,15 @@ impl Checker {
                     Some(Const::Int { value, .. }) if *op == "+" => Some(base.wrapping_add(value)),
                     Some(Const::Int { value, .. }) => Some(base.wrapping_sub(value)),
                     _ => {
-                        self.report(errors::initialiser(*span, "only an integer can be added to an address"));
+                        let text = "only an integer can be added to an address";
+                        self.report(errors::initialiser(*span, text, "write `name+4`"));
                         None
                     }
                 }
             }
             other => {
-                self.report(errors::initialiser(other.span(), "this is no constant and no address"));
+                let help = "write a number, the name of a variable, or `generic(name)`";
+                self.report(errors::initialiser(other.span(), "this is no constant and no address", help));
                 None
             }
         }
@@ -296,6 +386,8 @@ impl Checker {
 fn flatten<'a>(init: &'a ast::Init, depth: u32, out: &mut Vec<&'a ast::Expr>) {
     match init {
         ast::Init::Value(e) => out.push(e),
+        // Of opaque variables only, which have no bytes.
+        ast::Init::Field(..) => {}
         ast::Init::List(list, _) if depth < 64 => list.iter().for_each(|i| flatten(i, depth + 1, out)),
         ast::Init::List(..) => {}
     }

@@ -12,15 +12,21 @@ const GATES: &[Gate] = &[
     gate(&[has(".param::entry")]).since(ptx(8, 3)),
 ];
 
+const ISSPACEP: &str = "isspacep.space p, a;
+    .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }";
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
-        .syntax(
-            "isspacep.space p, a;
-             .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }",
-        )
+        .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))])
+        .gates(GATES)
+        .host(Host::Warp),
+    // An address of 32 bits, which no page shows and ptxas takes.
+    instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
+        .syntax(ISSPACEP)
+        .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U32))])
         .gates(GATES)
         .host(Host::Warp),
     instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))

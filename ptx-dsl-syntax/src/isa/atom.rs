@@ -30,7 +30,7 @@ macro_rules! red {
 }
 
 const V: OpTy = OpTy::Vec(".type", 0);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const ATOM: &[OperandSpec] = &[dst("d", T).or_sink(), addr("a"), src("b", T), src("c", T), POLICY];
 const RED: &[OperandSpec] = &[addr("a"), src("b", T), POLICY];
 const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), addr("a"), src("b", V), POLICY];
@@ -115,7 +115,9 @@ fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if allowed.contains(written) {
         return None;
     }
-    Some((format!("`{op}` takes {words}, not `.{}`", written.name()), None))
+    let near = allowed.iter().find(|t| t.bits() == written.bits()).or(allowed.first());
+    let help = near.map_or(String::new(), |t| format!("\nwrite `.{}`, and registers of that type", t.name()));
+    Some((format!("`{op}` takes {words}, not `.{}`{help}", written.name()), None))
 }
 
 /// The family.

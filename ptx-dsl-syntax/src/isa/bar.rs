@@ -18,8 +18,12 @@ const RULES: &[Rule] = &[Rule::Custom(threads)];
 fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.operands.iter().position(|a| a.name == "b")?;
     let hir::Operand::Imm(count) = i.operands[n].value else { return None };
-    (!count.is_multiple_of(32))
-        .then(|| (format!("the number of threads is {count}, but must be a multiple of the warp size, 32"), Some(n)))
+    (!count.is_multiple_of(32)).then(|| {
+        let near = count.saturating_add(31) / 32 * 32;
+        let text =
+            format!("the number of threads is {count}, but must be a multiple of the warp size, 32\nwrite `{near}`");
+        (text, Some(n))
+    })
 }
 
 /// The family.

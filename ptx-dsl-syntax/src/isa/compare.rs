@@ -30,13 +30,20 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
     let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
     let message = if let (Some(op), false) = (of_float, float) {
-        format!("`{op}` compares floating-point values, not `.{name}`")
+        // `.num` and `.nan` have no counterpart.
+        let plain = op.strip_suffix('u').map_or(String::new(), |p| format!("\nwrite `{p}`"));
+        format!("`{op}` compares floating-point values, not `.{name}`{plain}")
     } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
-        format!("`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`")
+        format!(
+            "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\nwrite `.u{}` or `.s{}`",
+            source.bits(),
+            source.bits()
+        )
     } else if let (Some(op), true) = (of_unsigned, signed || float) {
-        format!("`{op}` compares unsigned integers, not `.{name}`")
+        let plain = [(".lo", ".lt"), (".ls", ".le"), (".hi", ".gt"), (".hs", ".ge")].into_iter().find(|p| p.0 == op);
+        format!("`{op}` compares unsigned integers, not `.{name}`\nwrite `{}`", plain.map_or(".eq", |p| p.1))
     } else if instr.has(".ftz") && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
-        format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`")
+        format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`\nremove `.ftz`")
     } else {
         return None;
     };

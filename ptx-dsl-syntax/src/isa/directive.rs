@@ -58,7 +58,7 @@ pub const DIRECTIVES: &[Directive] = &[
     row(".minnctapersm", ptx(2, 0), ANY, ENTRY),
     row(".maxnctapersm", ptx(1, 3), ANY, ENTRY),
     row(".noreturn", ptx(6, 4), sm(30), FUNC),
-    row(".pragma", ptx(2, 0), ANY, ANYWHERE),
+    row(".pragma", ptx(2, 0), ANY, &[Place::Module, Place::Entry, Place::Body]),
     row(".abi_preserve", ptx(9, 0), sm(80), FUNC),
     row(".abi_preserve_control", ptx(9, 0), sm(80), FUNC),
     row("@@DWARF", ptx(1, 2), ANY, ANYWHERE),
@@ -74,7 +74,7 @@ pub const DIRECTIVES: &[Directive] = &[
     row(".maxclusterrank", ptx(7, 8), sm(90), ENTRY),
     row(".blocksareclusters", ptx(9, 0), sm(90), ENTRY),
     row(".minperctamemory", ptx(9, 4), sm(80), ENTRY),
-    row(".language", ptx(9, 3), ANY, KERNEL_OR_FUNC),
+    row(".language", ptx(9, 2), ANY, KERNEL_OR_FUNC),
     row(".loc_intermediate", ptx(9, 4), ANY, BODY),
     row(".nv_intermediate_source_section", ptx(9, 4), ANY, MODULE),
     row(".attribute", ptx(4, 0), sm(30), ANYWHERE),
@@ -96,13 +96,39 @@ pub const EXCLUSIVE: &[(&str, &str)] = &[(".reqntid", ".maxntid"), (".reqnctaper
 /// What needs all of these beside it.
 pub const NEEDS_ALL: &[(&str, &[&str])] = &[(".blocksareclusters", &[".reqntid", ".reqnctapercluster"])];
 
+/// What is gone from a version on, and what stands in its place. So says ptxas; the manual calls them deprecated.
+pub const GONE: &[(&str, Ptx, &str)] =
+    &[(".maxnctapersm", ptx(2, 1), ".minnctapersm"), (".tex", ptx(1, 5), ".global .texref")];
+
+/// `.language` takes numbers up to this.
+pub const LANGUAGES: u64 = 10;
+
+/// A string of `.pragma` that is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Pragma {
+    /// Its first word.
+    pub name: &'static str,
+    /// First version.
+    pub since: Ptx,
+    /// Targets.
+    pub requires: Targets,
+    /// Only in a body, not before it and not at module scope.
+    pub body: bool,
+    /// An example of the argument that it cannot do without.
+    pub argument: Option<&'static str>,
+}
+
+const fn pragma(name: &'static str, since: Ptx, requires: Targets, body: bool) -> Pragma {
+    Pragma { name, since, requires, body, argument: None }
+}
+
 /// The strings of `.pragma` that are known, with what they need. An unknown one is not an error.
-pub const PRAGMAS: &[(&str, Ptx, Targets)] = &[
-    ("nounroll", ptx(2, 0), sm(20)),
-    ("used_bytes_mask", ptx(8, 3), sm(50)),
-    ("enable_smem_spilling", ptx(9, 0), sm(75)),
-    ("frequency", ptx(9, 0), ANY),
-    ("mma_throughput", ptx(9, 3), ANY),
+pub const PRAGMAS: &[Pragma] = &[
+    pragma("nounroll", ptx(2, 0), sm(20), false),
+    pragma("used_bytes_mask", ptx(8, 3), sm(50), false),
+    pragma("enable_smem_spilling", ptx(8, 7), sm(75), true),
+    Pragma { argument: Some("10"), ..pragma("frequency", ptx(9, 0), ANY, false) },
+    pragma("mma_throughput", ptx(9, 3), ANY, true),
 ];
 
 /// A directive by its name.

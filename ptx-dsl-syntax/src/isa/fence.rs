@@ -75,9 +75,9 @@ pub const LIST: &[Instr] = &[
     instr("membar").section("9.7.13.4").since(ptx(7, 5)).requires(sm(60))
         .syntax(
             "membar.proxy.alias;
-             membar.proxy.async{.space};
-             .space = { .global, .shared::cta, .shared::cluster }",
+             membar.proxy.async;",
         )
-        .gates(&[gate(&[any(ASYNC)]).since(ptx(8, 0)).requires(sm(90))])
+        // `.async` for one state space is a form of `fence` only.
+        .gates(&[gate(&[has(".async")]).since(ptx(8, 0)).requires(sm(90))])
         .host(Host::Warp),
 ];

@@ -33,6 +33,16 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("p", ty(Ty::Pred)), src("a", T)])
         .host(Host::Lane),
+    // ptxas takes it without an operation too; what is tested then no page says, so the host does not run it.
+    instr("testp")
+        .section("9.7.3.1")
+        .since(ptx(2, 0))
+        .requires(sm(20))
+        .syntax(
+            "testp.type p, a;
+             .type = { .f32, .f64 }",
+        )
+        .operands(&[dst("p", ty(Ty::Pred)), src("a", T)]),
     instr("copysign")
         .section("9.7.3.2")
         .since(ptx(2, 0))

@@ -26,7 +26,8 @@ macro_rules! cache {
 
 /// As many values as `.vec` says.
 const V: OpTy = OpTy::Vec(".type", 0);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64)).reg();
+/// An opaque value: an integer or `.b64` register, or a constant, says ptxas.
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), addr("a"), POLICY];
 const ST: &[OperandSpec] = &[addr("a"), src("b", V).wider().or_sink(), POLICY];
 
@@ -37,6 +38,7 @@ const L1: &[&str] =
     &[".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"];
 const L2: &[&str] = &[".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"];
 const PREFETCH: &[&str] = &[".L2::64B", ".L2::128B", ".L2::256B"];
+const BITS32: &[&str] = &[".b32", ".u32", ".s32", ".f32"];
 const BITS64: &[&str] = &[".b64", ".u64", ".s64", ".f64"];
 const COP: &[&str] = &[".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"];
 
@@ -62,7 +64,7 @@ const PRIORITY1: Gate = gate(&[any(L1)]).since(ptx(7, 4)).requires(sm(70));
 const PRIORITY2: Gate = gate(&[any(L2)]).since(ptx(8, 8)).requires(sm(100));
 const PREFETCH_SIZE: Gate = gate(&[any(PREFETCH)]).since(ptx(7, 4)).requires(sm(75));
 const PREFETCH_256: Gate = gate(&[has(".L2::256B")]).requires(sm(80));
-const V8: Gate = gate(&[has(".v8")]).since(ptx(8, 8)).requires(sm(100));
+const V8: Gate = gate(&[has(".v8"), any(BITS32)]).since(ptx(8, 8)).requires(sm(100));
 const V4_64: Gate = gate(&[has(".v4"), any(BITS64)]).since(ptx(8, 8)).requires(sm(100));
 
 const GATES: &[Gate] = &[
@@ -116,7 +118,7 @@ const RULES: &[Rule] = &[
     ),
     Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
     VEC_8,
-    Rule::Never(&[any(&[".v8"]), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
+    Rule::Never(&[has(".v8"), any(BITS32), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
     Rule::Never(&[has(".v4"), any(BITS64), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
     Rule::Never(&[has(".L2::cache_hint"), any(NOT_GLOBAL)], ONLY_GLOBAL),
     Rule::Never(&[any(L1), any(NOT_GLOBAL)], ONLY_GLOBAL),
@@ -126,6 +128,7 @@ const RULES: &[Rule] = &[
     POLICY_NEEDS,
     Rule::Custom(level2_is_256_bits),
     Rule::Custom(func_parameter_unpredicated),
+    Rule::Custom(no_narrow_load_of_8),
 ];
 const NC_RULES: &[Rule] = &[
     Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
@@ -133,11 +136,16 @@ const NC_RULES: &[Rule] = &[
     HINT_NEEDS,
     POLICY_NEEDS,
     Rule::Custom(level2_is_256_bits),
+    Rule::Custom(no_narrow_load_of_8),
 ];
-const VEC_8: Rule = Rule::Never(
-    &[has(".v8"), any(&[".b8", ".b16", ".b64", ".u8", ".u16", ".u64", ".s8", ".s16", ".s64", ".f64"])],
-    "`.v8` goes with 32-bit types",
-);
+const VEC_8: Rule = Rule::Never(&[has(".v8"), any(&[".b64", ".u64", ".s64", ".f64"])], "a vector is 256 bits at most");
+
+/// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
+fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
+    (i.has(".v8") && narrow && i.entry.opcode == "ld")
+        .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
+}
 
 /// `.L2::evict_*` is for accesses of 256 bits.
 fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
@@ -146,13 +154,17 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if (i.has(".v8") && bits == 32) || (i.has(".v4") && bits == 64) {
         return None;
     }
-    Some((format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only"), None))
+    Some((
+        format!("`{written}` goes with `.v8` of a 32-bit type or `.v4` of a 64-bit type only\nremove `{written}`"),
+        None,
+    ))
 }
 
 /// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
 fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let found = i.pred.is_some() && i.has(".param::func");
-    found.then(|| ("an access to `.param::func` cannot be predicated".to_string(), None))
+    found
+        .then(|| ("an access to `.param::func` cannot be predicated\nbranch around it: `@!p bra L;`".to_string(), None))
 }
 
 /// The family.
@@ -177,7 +189,7 @@ pub const LIST: &[Instr] = &[
     instr("ld").section("9.7.9.8").since(ptx(9, 4)).requires(sm(90))
         .syntax(
             "ld{.global}.type.proxy::readonly d, [a];
-             .type = { .b8, .b16, .b32, .b64, .b128, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+             .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[dst("d", T).wider(), addr("a")]),
     instr("ld").section("9.7.9.9").since(ptx(3, 1)).requires(sm(32))

@@ -11,7 +11,9 @@ const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
 const TX_COUNT: OperandSpec = src("txCount", ty(Ty::U32)).range(0, MAX);
 const MASK: OperandSpec = src("ctaMask", ty(Ty::B32));
-const STATE: OperandSpec = dst("state", ty(Ty::B64)).or_sink();
+/// An opaque value: ptxas takes an integer or `.b64` register for it, no `.f64` one.
+const STATE_TY: OpTy = ty(Ty::U64);
+const STATE: OperandSpec = dst("state", STATE_TY).or_sink();
 
 const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
 const CLUSTER: Gate = gate(&[has(".shared::cluster")]).since(ptx(8, 0)).requires(sm(90));
@@ -29,6 +31,18 @@ const ARRIVE: &[Gate] = &[
     CLUSTER_SCOPE,
     RELAXED,
 ];
+/// The same, and `_` came later; to `mbarrier.arrive_drop` ptxas grants it from the beginning.
+const ARRIVE_TO_SINK: &[Gate] = &{
+    let mut gates = [gate(&[sink("state")]).since(ptx(7, 1)); ARRIVE.len() + 2];
+    // The forms without a state name their result `_`.
+    gates[1] = gate(&[sink("_")]).since(ptx(7, 1));
+    let mut i = 0;
+    while i < ARRIVE.len() {
+        gates[i + 2] = ARRIVE[i];
+        i += 1;
+    }
+    gates
+};
 const WAIT: &[Gate] = &[CTA, SCOPE, CLUSTER_SCOPE, RELAXED];
 const RELEASE_CTA: &[(&str, &str)] = &[(".sem", ".release"), (".scope", ".cta")];
 const ACQUIRE_CTA: &[(&str, &str)] = &[(".sem", ".acquire"), (".scope", ".cta")];
@@ -41,9 +55,10 @@ const SM_107F: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 const WAIT_OPERANDS: &[OperandSpec] = &[
     dst("waitComplete", ty(Ty::Pred)),
     dst("reportPredicate", ty(Ty::Pred)),
-    dst("reportValue", ty(Ty::B8)).wider(),
+    // A register of 8 bits, nothing wider, says ptxas.
+    dst("reportValue", ty(Ty::B8)),
     OBJECT,
-    src("state", ty(Ty::B64)).reg(),
+    src("state", STATE_TY),
     src("phaseParity", ty(Ty::U32)).range(0, 1),
     src("timeHint", ty(Ty::U32)),
 ];
@@ -113,7 +128,7 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(&[STATE, OBJECT, COUNT, TX_COUNT])
-        .gates(ARRIVE)
+        .gates(ARRIVE_TO_SINK)
         .defaults(RELEASE_CTA)
         .host(Host::Warp),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(9, 4)).requires(SM_107F)
@@ -205,11 +220,11 @@ pub const LIST: &[Instr] = &[
         .host(Host::Block),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.pending_count.b64 count, state;")
-        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()])
+        .operands(&[dst("count", ty(Ty::U32)), src("state", STATE_TY)])
         .host(Host::Warp),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(LAYOUT).requires(sm(90))
         .syntax("mbarrier.pending_count.layout::v0.b64 count, state;")
-        .operands(&[dst("count", ty(Ty::U32)), src("state", ty(Ty::B64)).reg()])
+        .operands(&[dst("count", ty(Ty::U32)), src("state", STATE_TY)])
         .host(Host::Warp),
     instr("mbarrier.check_layout").section("9.7.13.15.18").since(LAYOUT).requires(sm(90))
         .syntax(

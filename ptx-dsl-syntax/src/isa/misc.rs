@@ -19,14 +19,24 @@ const SETMAXNREG: Targets = Targets::Only(&[
 /// The register count is a multiple of 8.
 fn registers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let hir::Operand::Imm(count) = i.operands.first()?.value else { return None };
-    (!count.is_multiple_of(8)).then(|| (format!("the register count is {count}, but must be a multiple of 8"), Some(0)))
+    (!count.is_multiple_of(8)).then(|| {
+        (format!("the register count is {count}, but must be a multiple of 8\nwrite `{}`", count / 8 * 8), Some(0))
+    })
 }
 
 /// The alignment is a power of two.
 fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.operands.iter().position(|a| a.name == "immAlign")?;
     let hir::Operand::Imm(align) = i.operands[n].value else { return None };
-    (!align.is_power_of_two()).then(|| (format!("the alignment is {align}, but must be a power of two"), Some(n)))
+    (!align.is_power_of_two()).then(|| {
+        (
+            format!(
+                "the alignment is {align}, but must be a power of two\nwrite `{}`",
+                align.max(1).checked_next_power_of_two().unwrap_or(8)
+            ),
+            Some(n),
+        )
+    })
 }
 
 /// The family.

@@ -12,7 +12,12 @@ fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let hir::Operand::Imm(bits) = i.operands[n].value else { return None };
     let value = f32::from_bits(bits as u32);
     let inside = value > 0.0 && value <= 1.0;
-    (!inside).then(|| (format!("`fraction` is {value}, but must be over 0.0 and at most 1.0"), Some(n)))
+    (!inside).then(|| {
+        (
+            format!("`fraction` is {value}, but must be over 0.0 and at most 1.0\nwrite `0f3F800000`, which is 1.0"),
+            Some(n),
+        )
+    })
 }
 
 /// Constant sizes are in order.
@@ -20,7 +25,7 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.operands.iter().position(|a| a.name == "primary_size")?;
     let hir::Operand::Imm(primary) = i.operands[n].value else { return None };
     let hir::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
-    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}"), Some(n)))
+    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite at most {total}"), Some(n)))
 }
 
 /// The family.
@@ -29,7 +34,7 @@ pub const LIST: &[Instr] = &[
     instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "prefetch{.space}.level [a];
-             prefetch.global.level::eviction_priority [a];
+             prefetch{.global}.level::eviction_priority [a];
              prefetch{.tensormap_space}.tensormap [a];
              .space = { .global, .local }
              .level = { .L1, .L2 }
@@ -70,12 +75,12 @@ pub const LIST: &[Instr] = &[
              .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
         )
         .operands(&[
-            dst("cache_policy", ty(Ty::B64)),
+            dst("cache_policy", ty(Ty::U64)),
             addr("a").align(1),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),
             src("fraction", ty(Ty::F32)),
-            src("access_property", ty(Ty::B64)),
+            src("access_property", ty(Ty::U64)),
         ])
         .rules(&[Rule::Custom(fraction), Rule::Custom(sizes)])
         .host(Host::Warp),
@@ -86,8 +91,8 @@ pub const LIST: &[Instr] = &[
              .level::secondary_priority = { .L2::evict_first, .L2::evict_unchanged }",
         )
         .operands(&[
-            dst("cache_policy", ty(Ty::B64)),
-            addr("aLe").align(1),
+            dst("cache_policy", ty(Ty::U64)),
+            src("aLe", ty(Ty::U32)).reg(),
             src("aOff", ty(Ty::U64)),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),

@@ -1,7 +1,8 @@
 //! Compiles the syntax block of an entry, which is the manual's own notation, into [`Form`]s. Called only for opcodes in use.
 //!
 //! Head: `.x` required, `{.x}` optional, `{.x.y}` both or none, `{.x, .y}` at most one, `.x{::a}` with or without the suffix,
-//! `.x::{a, b}` alternatives. Operands: `{, a}` optional, `[a]` address, `{a, b}` vector, `d|p` pair, `d[|p]` with or without
+//! `.x::{a, b}` alternatives, `.m64n{8..256/8}k16` one for each number. Operands: `{, a}` optional, `[a]` address, `{a, b}`
+//! vector, `d|p` pair, `d[|p]` with or without
 //! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
 
 use std::borrow::Cow;
@@ -275,8 +276,12 @@ impl Head<'_> {
                     let inner = text.get(i + 1..close).unwrap_or("").trim();
                     i = close + 1;
                     if inner.starts_with("::") {
-                        // A suffix of the piece before that came from a set.
-                        if let Some(slot) = self.slots.last_mut() {
+                        if self.slots.is_empty() {
+                            // Of the opcode itself: `mma.sp{::ordered_metadata}`.
+                            self.groups += 1;
+                            self.push(Cow::Borrowed(inner), vec![Cow::Borrowed(inner)], self.groups);
+                        } else if let Some(slot) = self.slots.last_mut() {
+                            // A suffix of the piece before that came from a set.
                             let base = slot.alts.clone();
                             for suffix in inner.split(',') {
                                 slot.alts.extend(base.iter().map(|b| Cow::Owned(format!("{b}{}", suffix.trim()))));
@@ -407,6 +412,10 @@ impl Head<'_> {
         let close = matching(text, open);
         let (base, inner) = (&text[..open], text.get(open + 1..close).unwrap_or(""));
         let rest = text.get(close + 1..).unwrap_or("");
+        if let Some((low, high, step)) = range(inner) {
+            out.extend((low..=high).step_by(step).map(|n| Cow::Owned(format!("{base}{n}{rest}"))));
+            return;
+        }
         let suffixes: Vec<&str> = inner.split(',').map(|s| s.trim().trim_end_matches('*')).collect();
         if base.ends_with("::") {
             for s in suffixes {
@@ -431,6 +440,13 @@ impl Head<'_> {
             }
         }
     }
+}
+
+/// `8..256/8`: from, to and step.
+fn range(text: &str) -> Option<(u32, u32, usize)> {
+    let (low, rest) = text.split_once("..")?;
+    let (high, step) = rest.split_once('/')?;
+    Some((low.parse().ok()?, high.parse().ok()?, step.parse().ok().filter(|s| *s > 0)?))
 }
 
 /// `d, [a]{, b}{, c}`
@@ -549,58 +565,4 @@ fn word_end(bytes: &[u8], mut i: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::isa::instr;
-
-    fn of(opcode: &'static str, syntax: &'static str) -> Vec<Form> {
-        forms(Box::leak(Box::new(instr(opcode).syntax(syntax))))
-    }
-
-    fn show(form: &Form) -> String {
-        form.slots.iter().map(|s| format!("{}{}:{} ", s.name, s.group, s.alts.join("|"))).collect()
-    }
-
-    #[test]
-    fn groups_sets_and_suffixes() {
-        let f = of(
-            "mbarrier.arrive",
-            "mbarrier.arrive{.sem.scope}{.shared{::cta, ::cluster}}.b64 _, [addr]{, count};
-             .sem = { .release, .relaxed } .scope = { .cta, .cluster };",
-        );
-        assert_eq!(f.len(), 1);
-        assert_eq!(
-            show(&f[0]),
-            ".sem1:release|relaxed .scope1:cta|cluster .shared2:shared|shared::cta|shared::cluster .b640:b64 "
-        );
-        assert!(matches!(f[0].operands[0].shape, Shape::Sink));
-        assert!(matches!(f[0].operands[1].shape, Shape::Addr(_)));
-        assert_eq!((f[0].operands[2].name, f[0].operands[2].group), ("count", 1));
-    }
-
-    #[test]
-    fn dots_are_optional_in_sets() {
-        let f = of("setp", "setp.CmpOp{.ftz}.type p[|q], a, {!}c; .CmpOp = { eq, ne }; .type = { .b16, .f32 };");
-        assert_eq!(show(&f[0]), ".CmpOp0:eq|ne .ftz1:ftz .type0:b16|f32 ");
-        assert!(matches!(f[0].operands[0].shape, Shape::Pair("q", true)));
-        assert!(f[0].operands[2].negatable);
-    }
-
-    #[test]
-    fn a_suffix_may_be_a_set() {
-        let f = of("q", "q.get_first_ctaid{::dimension}.b32 reg, r; ::dimension = { ::x, ::y, ::z };");
-        let alts = "get_first_ctaid|get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z";
-        assert_eq!(show(&f[0]), format!(".get_first_ctaid0:{alts} .b320:b32 "));
-    }
-
-    #[test]
-    fn vectors_pairs_and_numbers() {
-        let f = of("x", "x.a {x, y, _}, d|p, [t, {b,} c], 16{, s}{, p};");
-        let ops = &f[0].operands;
-        assert!(matches!(&ops[0].shape, Shape::Vector(v) if v.len() == 3));
-        assert!(matches!(ops[1].shape, Shape::Pair("p", false)));
-        assert!(matches!(&ops[2].shape, Shape::Addr(v) if v.len() == 3 && v[1].group == 1));
-        assert!(matches!(ops[3].shape, Shape::Number(16)));
-        assert_eq!(f[0].optional_groups, 2);
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ fn entries_name_their_section_and_spell_their_opcode() {
             let mut count = 0;
             for form in forms {
                 let rest = form.strip_prefix(instr.opcode);
-                assert!(rest.is_some_and(|r| r.is_empty() || r.starts_with(['.', '{', ' '])), "{family}: {form}");
+                assert!(rest.is_some_and(|r| r.is_empty() || r.starts_with(['.', '{', ' ', ':'])), "{family}: {form}");
                 count += 1;
             }
             assert!(count > 0, "{family}: {}", instr.opcode);

@@ -15,6 +15,17 @@ const FILES: &[&[Instr]] = &[
     warp::LIST,
     control::LIST,
     misc::LIST,
+    async_store::LIST,
+    async_copy::LIST,
+    bulk::LIST,
+    tensor::LIST,
+    multimem::LIST,
+    fabric::LIST,
+    compress::LIST,
+    wmma::LIST,
+    mma::LIST,
+    ldmatrix::LIST,
+    wgmma::LIST,
 ];
 
 fn names(op: &OpForm, out: &mut Vec<&'static str>) {
@@ -47,7 +58,7 @@ fn every_qualifier_of_a_gate_or_rule_can_be_written() {
     for instr in FILES.iter().copied().flatten() {
         let forms = forms(instr);
         let known = |q: &str| {
-            forms.iter().flat_map(|f| &f.slots).any(|s| s.alts.iter().any(|a| q.strip_prefix('.') == Some(a)))
+            forms.iter().flat_map(|f| &f.slots).any(|s| s.alts.iter().any(|a| q.strip_prefix('.').unwrap_or(q) == &**a))
         };
         for gate in instr.gates {
             // `ld` and `st`, `atom` and `red` share their gates: a gate may be idle, a condition with `has` alone not misspelt.

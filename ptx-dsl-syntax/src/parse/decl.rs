@@ -91,7 +91,14 @@ impl Parser<'_> {
         for token in &self.tokens[broken..self.pos] {
             if let Tok::Word(text) = &token.kind {
                 let name = Word { text: text.clone(), span: token.span() };
-                var.names.push(Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None });
+                var.names.push(Declarator {
+                    name,
+                    range: None,
+                    dims: Vec::new(),
+                    init: None,
+                    rust_type: None,
+                    read_only: false,
+                });
             }
         }
     }
@@ -106,9 +113,14 @@ impl Parser<'_> {
         self.declarator(&mut var.names)?;
         if self.is(':') && !self.is_path(0) {
             self.bump();
+            let start = self.pos;
             let ty = self.rust_type()?;
+            let mut head = self.tokens[start..self.pos].iter().take_while(|t| t.kind != Tok::Punct('['));
+            let shared = head.next().is_some_and(|t| t.kind == Tok::Punct('&'))
+                && !head.any(|t| matches!(&t.kind, Tok::Word(w) if w == "mut"));
             if let Some(declarator) = var.names.last_mut() {
                 declarator.rust_type = Some(ty);
+                declarator.read_only = shared;
             }
         }
         var.span = start.to(self.before());
@@ -174,8 +186,15 @@ impl Parser<'_> {
                     var.vector.replace((n, span)).map(|v| v.1)
                 }
                 "attribute" => {
-                    let a = self.attribute()?;
-                    var.attribute.replace(a).map(|a| a.span)
+                    let mut a = self.attribute()?;
+                    // Several are one with a list.
+                    if let Some(first) = var.attribute.take() {
+                        let inner = a.text.trim_start_matches(".attribute(");
+                        a.text = format!("{}, {inner}", first.text.strip_suffix(')').unwrap_or(&first.text));
+                        a.span = first.span.to(a.span);
+                    }
+                    var.attribute = Some(a);
+                    None
                 }
                 "ptr" => {
                     let p = self.ptr()?;
@@ -217,7 +236,7 @@ impl Parser<'_> {
         Ok((value, start.to(span)))
     }
 
-    /// `.ptr{.space}{.align N}` (PTX ISA 7.1.1.1)
+    /// `.ptr{.space}{.align N}` (PTX ISA 5.1.6.3)
     fn ptr(&mut self) -> Res<Ptr> {
         let start = self.dot_word()?.span;
         let mut ptr = Ptr { space: None, align: None, span: start };
@@ -231,7 +250,7 @@ impl Parser<'_> {
         Ok(ptr)
     }
 
-    /// `.attribute(...)`, kept as text (PTX ISA 5.4.9).
+    /// `.attribute(...)`, kept as text (PTX ISA 5.4.8).
     pub(super) fn attribute(&mut self) -> Res<Word> {
         let span = self.dot_word()?.span;
         let open = self.expect('(')?;
@@ -257,7 +276,7 @@ impl Parser<'_> {
     /// `name`, `%r<100>`, `a[4][]`, `x = ...`
     fn declarator(&mut self, names: &mut Vec<Declarator>) -> Res<()> {
         let name = self.name("a name")?;
-        let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None };
+        let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None, read_only: false };
         let result = self.declarator_tail(&mut out);
         // The name counts even where what follows it is broken.
         names.push(out);
@@ -284,7 +303,8 @@ impl Parser<'_> {
                 }
                 _ => {
                     self.report(errors::not_constant(e.span(), "an array size"));
-                    out.dims.push(Some(0));
+                    // One element: none would be an error more.
+                    out.dims.push(Some(1));
                 }
             }
         }
@@ -298,6 +318,11 @@ impl Parser<'_> {
     }
 
     fn init(&mut self) -> Res<Init> {
+        if self.word_at(0).is_some() && self.is_at(1, '=') && !self.is_at(2, '=') {
+            let field = self.name("a field")?;
+            self.bump();
+            return Ok(Init::Field(field, Box::new(Init::Value(self.constant()?))));
+        }
         if !self.is('{') {
             return Ok(Init::Value(self.constant()?));
         }

@@ -64,7 +64,7 @@ const FUNCTION: [&str; 15] = [
     "minperctamemory",
     "language",
 ];
-const BODY: [&str; 4] = ["loc", "loc_intermediate", "pragma", "file"];
+const BODY: [&str; 3] = ["loc", "loc_intermediate", "pragma"];
 const LABELLED: [&str; 3] = ["branchtargets", "calltargets", "callprototype"];
 /// What begins a declaration.
 const DECLARATION: [&str; 7] = ["reg", "shared", "local", "param", "sreg", "tex", "attribute"];

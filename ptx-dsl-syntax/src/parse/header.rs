@@ -3,6 +3,7 @@
 use super::{Parser, Res, errors};
 use crate::ast::{Module, Version, Word};
 use crate::diag::Diagnostic;
+use crate::levels::{Level, SetLevel};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
@@ -13,8 +14,8 @@ pub struct Header {
     pub target: Vec<Word>,
     /// `ptx M.m`
     pub version: Option<Version>,
-    /// `allow(PTX0601)`: codes of warnings to leave out.
-    pub allow: Vec<(u16, Span)>,
+    /// `allow(PTX0601)`, `warn(...)`, `deny(...)`.
+    pub levels: Vec<SetLevel>,
     /// From `<` to `>`.
     pub span: Span,
 }
@@ -24,7 +25,7 @@ impl Header {
     pub fn apply(self, module: &mut Module) {
         module.version = self.version;
         module.target = self.target;
-        module.allow = self.allow;
+        module.levels = self.levels;
     }
 }
 
@@ -39,6 +40,25 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
     }
     let header = parser.header();
     (Some(header), parser.pos, parser.diags)
+}
+
+/// Parses `, allow(PTX0601), deny(...)`, what may stand behind the name of a file.
+pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
+    let mut parser = Parser::new(tokens, 0);
+    let mut levels = Vec::new();
+    while parser.eat(',') && parser.peek().is_some() {
+        let found = match parser.word_at(0).and_then(Level::from_name) {
+            Some(level) => parser.level(level, &mut levels),
+            None => parser.unexpected("`allow(...)`, `warn(...)` or `deny(...)`"),
+        };
+        if found.is_err() {
+            return (levels, parser.diags);
+        }
+    }
+    if parser.peek().is_some() {
+        let _: Res<()> = parser.unexpected("`,`");
+    }
+    (levels, parser.diags)
 }
 
 /// Is this a name that `.target` takes?
@@ -97,24 +117,7 @@ impl Parser<'_> {
                 }
                 Ok(())
             }
-            Some("allow") => {
-                self.bump();
-                self.expect('(')?;
-                loop {
-                    let span = self.here();
-                    let code = self.word_at(0).and_then(|w| w.strip_prefix("PTX")).filter(|d| d.len() == 4);
-                    match code.and_then(|d| d.parse::<u16>().ok()) {
-                        Some(code) => header.allow.push((code, span)),
-                        None => return self.unexpected("a code such as `PTX0601`"),
-                    }
-                    self.bump();
-                    if !self.eat(',') {
-                        break;
-                    }
-                }
-                self.expect(')')?;
-                Ok(())
-            }
+            Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
             Some(name) if is_target(name) => {
                 header.target.push(Word { text: name.to_string(), span });
                 self.bump();
@@ -122,11 +125,31 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = OPTIONS.into_iter().chain(["ptx", "allow"]);
+                let legal = OPTIONS.into_iter().chain(["ptx", "allow", "warn", "deny"]);
                 let nearest = name.and_then(|n| errors::nearest(n, legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }
+    }
+
+    /// `allow(PTX0601, PTX0602)`
+    fn level(&mut self, level: Level, levels: &mut Vec<SetLevel>) -> Res<()> {
+        self.bump();
+        self.expect('(')?;
+        loop {
+            let span = self.here();
+            let code = self.word_at(0).and_then(|w| w.strip_prefix("PTX")).filter(|d| d.len() == 4);
+            match code.and_then(|d| d.parse::<u16>().ok()) {
+                Some(code) => levels.push(SetLevel { level, code, span }),
+                None => return self.unexpected("a code such as `PTX0601`"),
+            }
+            self.bump();
+            if !self.eat(',') {
+                break;
+            }
+        }
+        self.expect(')')?;
+        Ok(())
     }
 
     /// `M.m`

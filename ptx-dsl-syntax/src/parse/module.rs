@@ -133,6 +133,7 @@ impl Parser<'_> {
 
     fn module_version(&mut self, module: &mut Module) -> Res<()> {
         let start = self.dot_word()?.span;
+        self.must_be_first(module, start, "version");
         let mut version = self.version()?;
         version.span = start.to(version.span);
         match module.version {
@@ -147,8 +148,16 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Version, target and address size stand before everything else.
+    fn must_be_first(&mut self, module: &Module, span: Span, name: &str) {
+        if !module.items.is_empty() {
+            self.report(errors::late_header(span, name));
+        }
+    }
+
     fn module_target(&mut self, module: &mut Module) -> Res<()> {
-        self.dot_word()?;
+        let start = self.dot_word()?.span;
+        self.must_be_first(module, start, "target");
         loop {
             let word = self.name("a target such as `sm_90a`")?;
             let arch = |w: &Word| w.text.starts_with("sm_") || w.text.starts_with("compute_");
@@ -170,6 +179,7 @@ impl Parser<'_> {
 
     fn module_address_size(&mut self, module: &mut Module) -> Res<()> {
         let start = self.dot_word()?.span;
+        self.must_be_first(module, start, "address_size");
         let (size, span) = self.number_argument("`32` or `64`")?;
         let span = start.to(span);
         match module.address_size {
@@ -219,7 +229,14 @@ impl Parser<'_> {
         if self.is('{') {
             let open = self.bump();
             function.body = Some(self.body(open));
-        } else if !self.eat(';') {
+        } else if self.is(';') {
+            let semicolon = self.bump();
+            if self.is('{') {
+                self.report(errors::body_after_semicolon(semicolon));
+                let open = self.bump();
+                function.body = Some(self.body(open));
+            }
+        } else {
             if self.peek().is_none() || self.dotted().is_some() {
                 self.missing_semicolon();
             } else {
@@ -278,6 +295,11 @@ impl Parser<'_> {
         self.pos = self.pos.max(start + 1);
         while let Some(tok) = self.peek() {
             match tok {
+                // The `;` of a broken `.pragma` is no end of the signature.
+                Tok::Punct(';') if self.is_at(1, '{') || self.is_at(1, '.') && !self.glued_at(1) => {
+                    self.pos += 1;
+                    return;
+                }
                 Tok::Punct('{' | ';' | '}') => return,
                 Tok::Punct('.') if !self.glued_at(0) => return,
                 _ => self.pos += 1,

@@ -4,7 +4,7 @@ use super::{Parser, Res, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
 
-/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.17, 9.7.18).
+/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.18).
 pub(super) fn is_selector(name: &str) -> bool {
     let (kind, digits) = name.split_at_checked(1).unwrap_or(("", ""));
     matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
@@ -57,6 +57,12 @@ impl Parser<'_> {
                 self.bump();
                 OperandKind::Not(self.name("a predicate")?)
             }
+            Some(Tok::Punct('-')) if self.negated_register() => {
+                self.bump();
+                let start = self.here();
+                let kind = self.named()?;
+                OperandKind::Neg(Box::new(Operand { kind, span: start.to(self.before()) }))
+            }
             Some(Tok::Word(_)) => self.named()?,
             _ => OperandKind::Expr(self.expr()?),
         };
@@ -76,6 +82,13 @@ impl Parser<'_> {
             return Ok(Operand { kind: OperandKind::Pair(Box::new(operand), Box::new(second)), span });
         }
         Ok(operand)
+    }
+
+    /// `-%r1` or `-%r1.h0`, with nothing behind it; `-WARP_SZ` is a constant.
+    fn negated_register(&self) -> bool {
+        let ends = |n: usize| self.is_at(n, ',') || self.is_at(n, ';');
+        let selector = self.is_at(2, '.') && self.word_at(3).is_some_and(is_selector) && ends(4);
+        self.word_at(1).is_some_and(|w| w != "WARP_SZ") && (ends(2) || selector)
     }
 
     /// What begins with a name: a register, a selector, a pair, a sum.

@@ -82,7 +82,12 @@ impl Parser<'_> {
                 }
             }
             Some(Tok::Word(_) | Tok::Punct('@')) => {
+                let before = self.diags.len();
                 let mut instr = self.instr()?;
+                // Without operands and without `;` it was not finished: what is missing is said once.
+                if self.diags.len() > before && instr.operands.is_empty() {
+                    return Ok(());
+                }
                 instr.index = self.instrs;
                 self.instrs += 1;
                 out.push(Stmt::Instr(instr));
@@ -150,8 +155,8 @@ impl Parser<'_> {
             word.text.push_str(&next.text);
             word.span = word.span.to(next.span);
         }
-        // `.sp::2:4` is the one qualifier with a single colon in it.
-        if word.text == "sp::2" && self.eat(':') {
+        // `.sp::2:4` and its like are the only qualifiers with a single colon in them.
+        if word.text.starts_with("sp::") && word.text[4..].bytes().all(|b| b.is_ascii_digit()) && self.eat(':') {
             let next = piece(self)?;
             word.text.push(':');
             word.text.push_str(&next.text);

@@ -152,7 +152,7 @@ pub const fn to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     // 13 bits are dropped, and the exponent's bias changes from 127 to 15
-    let normal = (magnitude.wrapping_sub(112 << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    let normal = magnitude.wrapping_sub((112 << 23) - 0xfff).wrapping_add(magnitude >> 13 & 1) >> 13;
     // 1/2 has the unit in the last place that f16 subnormals have
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let finite = if magnitude < 113 << 23 { subnormal } else { normal };

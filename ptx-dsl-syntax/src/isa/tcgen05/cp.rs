@@ -16,13 +16,13 @@ pub const LIST: &[Instr] = &[
              .dst_fmt = { .b8x16 }
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
-        .operands(&[addr("taddr"), src("s-desc", ty(Ty::U64))])
+        .operands(&[tmem("taddr"), src("s-desc", ty(Ty::U64))])
         .host(CP),
     instr("tcgen05.shift").section("9.7.16.9.3").since(SINCE).requires(EXACT)
         .syntax(
             "tcgen05.shift.cta_group.down [taddr];
              .cta_group = { .cta_group::1, .cta_group::2 }",
         )
-        .operands(&[addr("taddr")])
+        .operands(&[tmem("taddr")])
         .host(SHIFT),
 ];

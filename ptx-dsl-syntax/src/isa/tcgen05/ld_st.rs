@@ -43,7 +43,7 @@ pub const LIST: &[Instr] = &[
              .num = { .x1, .x2, .x4, .x8, .x16, .x32, .x64, .x128 }
              .pack = { .pack::16b }",
         )
-        .operands(&[dst("r", REGISTERS).or_sink(), ADDRESS, SPLIT])
+        .operands(&[dst("r", REGISTERS), ADDRESS, SPLIT])
         .rules(RULES)
         .host(LD),
     instr("tcgen05.ld").section("9.7.16.8.3").since(NEW).requires(SM_107A)
@@ -66,7 +66,7 @@ pub const LIST: &[Instr] = &[
              .redOp = { .min, .max }
              .type = { .u32, .s32 }",
         )
-        .operands(&[dst("r", REGISTERS).or_sink(), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
+        .operands(&[dst("r", REGISTERS), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
         .host(LD_RED),
     instr("tcgen05.ld.red").section("9.7.16.8.3").since(NEW).requires(SM_107A)
         .syntax(

@@ -1,0 +1,262 @@
+//! Textures, surfaces and their handles: what depends on the geometry, the texturing mode, or the opaque type (PTX ISA 5.3,
+//! 9.7.10, 9.7.11).
+
+use super::Checker;
+use super::names::Sym;
+use super::operand::Attempt;
+use crate::ast::{self, Expr, OperandKind};
+use crate::diag::Diagnostic;
+use crate::errors;
+use crate::hir::{self, Operand, VarId};
+use crate::isa::{OpTy, OperandSpec, ptx, sm};
+use crate::span::Span;
+use crate::ty::{Class, Ty};
+
+/// How many values a geometry takes.
+struct Geometry {
+    name: &'static str,
+    /// Coordinates, padded to 1, 2 or 4; ptxas takes more.
+    coordinates: usize,
+    /// How many of them, from the first, are integers whatever the type: the index of an array, the sample.
+    integers: usize,
+    /// Offsets and gradients.
+    axes: usize,
+}
+
+const GEOMETRIES: &[Geometry] = &[
+    Geometry { name: "1d", coordinates: 1, integers: 0, axes: 1 },
+    Geometry { name: "2d", coordinates: 2, integers: 0, axes: 2 },
+    Geometry { name: "3d", coordinates: 4, integers: 0, axes: 4 },
+    Geometry { name: "a1d", coordinates: 2, integers: 1, axes: 1 },
+    Geometry { name: "a2d", coordinates: 4, integers: 1, axes: 2 },
+    Geometry { name: "cube", coordinates: 4, integers: 0, axes: 4 },
+    Geometry { name: "acube", coordinates: 4, integers: 1, axes: 4 },
+    Geometry { name: "2dms", coordinates: 4, integers: 1, axes: 2 },
+    Geometry { name: "a2dms", coordinates: 4, integers: 2, axes: 2 },
+];
+
+impl Checker {
+    /// Coordinates, offsets or gradients: as many values as the geometry says.
+    pub(super) fn per_geometry(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: &'static OperandSpec,
+        given: &ast::Operand,
+    ) -> Operand {
+        let geometry = at.words.iter().find_map(|w| GEOMETRIES.iter().find(|g| g.name == w.text));
+        let (ty, need, integers, exact) = match (spec.ty, geometry) {
+            (OpTy::Coords(slot), Some(g)) => {
+                let ty = Ty::from_name(&slot[1..]).or_else(|| at.slot_ty(slot)).unwrap_or(Ty::S32);
+                (ty, g.coordinates, g.integers, false)
+            }
+            (OpTy::PerAxis(ty), Some(g)) => (ty, g.axes, 0, ty == Ty::F32),
+            _ => (Ty::S32, 1, 0, false),
+        };
+        let shape = geometry.map_or("", |g| g.name);
+        let fits = |n: usize| if exact { n == need } else { n >= need && matches!(n, 1 | 2 | 4) };
+        if let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
+            && let Some(Sym::Reg(id)) = self.lookup(&word.text)
+            && self.reg_lanes(id) > 1
+        {
+            let lanes = self.reg_lanes(id);
+            if !fits(lanes as usize) {
+                at.fail(per_geometry(given.span, name, shape, need, lanes as usize, at.entry.section), 2);
+            }
+            return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
+        }
+        let (elements, vector) = match &given.kind {
+            OperandKind::Vector(list) => (list.as_slice(), true),
+            _ => (std::slice::from_ref(given), false),
+        };
+        if !fits(elements.len()) || (exact && !vector) {
+            at.fail(per_geometry(given.span, name, shape, need, elements.len(), at.entry.section), 2);
+            return Operand::Sink;
+        }
+        let mut out = Vec::with_capacity(elements.len());
+        for (i, e) in elements.iter().enumerate() {
+            let ty = if i < integers { Ty::U32 } else { ty };
+            out.push(self.value(at, name, Some(spec), Some(ty), e));
+        }
+        if vector { Operand::Vector(out) } else { out.pop().unwrap_or(Operand::Sink) }
+    }
+
+    /// A texture, sampler or surface as an operand of an instruction that takes one.
+    pub(super) fn handle(&mut self, at: &mut Attempt, want: Ty, id: VarId, word: &ast::Word) -> Operand {
+        let var = &self.out.vars[id.0 as usize];
+        let have = var.ty;
+        let want = match at.entry.opcode {
+            // What is asked about a sampler is asked of the texture where there are no samplers apart (PTX ISA 9.7.10.5).
+            "txq" if sampler_query(|q| at.has(q)) && (self.independent || at.has(".force_unnormalized_coords")) => {
+                Ty::Samplerref
+            }
+            _ => want,
+        };
+        if have != want || var.size > have.bytes() {
+            let is = if have == want {
+                format!("an array of `.{}`", have.name())
+            } else {
+                format!("a variable of type `.{}`", have.name())
+            };
+            let want = format!("a `.{}` variable, or a 64-bit register with its address,", want.name());
+            at.fail(errors::wrong_name(word.span, &word.text, &is, &want), 1);
+        }
+        Operand::VarAddr(id, 0)
+    }
+
+    /// The handle of a texture or surface where an ordinary variable is meant. Only its address can be taken.
+    pub(super) fn opaque(&mut self, at: &mut Attempt, id: VarId, word: &ast::Word) {
+        let ty = self.out.vars[id.0 as usize].ty;
+        if ty.class() != Class::Opaque || at.entry.opcode == "cvta" || (at.entry.opcode == "mov" && at.has(".u64")) {
+            return;
+        }
+        let text = if at.entry.opcode == "mov" {
+            format!("the address of `{}`, a `.{}`, is moved with `mov.u64`", word.text, ty.name())
+        } else {
+            format!("`{}` is a `.{}`: no instruction loads or stores it", word.text, ty.name())
+        };
+        at.fail(errors::custom(word.span, &text, "5.3"), 1);
+    }
+
+    /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
+    pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
+        if ty == Ty::Samplerref && !self.independent {
+            let text = "samplers apart from textures need `.target ..., texmode_independent`";
+            self.report(errors::variable(decl.ty.span, text, "5.3", "add `texmode_independent` to `.target`"));
+        }
+    }
+
+    /// What an instruction on textures or surfaces needs beyond its syntax.
+    pub(super) fn texture(&self, typed: &hir::Instr, opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+        let entry = typed.entry;
+
+        let parts = typed.operands.iter().find_map(|o| match &o.value {
+            Operand::Addresses(parts) => Some((parts.as_slice(), o.span)),
+            value if o.role == crate::isa::Role::Src && o.name == "a" && entry.opcode != "istypep" => {
+                Some((std::slice::from_ref(value), o.span))
+            }
+            _ => None,
+        });
+        let Some((parts, span)) = parts else { return };
+
+        if matches!(entry.opcode.split('.').next(), Some("tex" | "tld4")) && self.independent && parts.len() < 3 {
+            let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
+            errors.push(errors::custom(span, text, entry.section));
+        }
+        if entry.opcode == "txq"
+            && typed.has(".force_unnormalized_coords")
+            && !self.independent
+            && !matches!(parts.first(), Some(Operand::Reg(..)))
+        {
+            let text = "`.force_unnormalized_coords` is asked of a sampler, which needs `texmode_independent`";
+            errors.push(errors::custom(opcode_span, text, entry.section));
+        }
+        if let Some(d) = typed.operands.first()
+            && let Operand::Vector(list) = &d.value
+            && list.iter().all(|o| matches!(o, Operand::Sink))
+        {
+            errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
+        }
+        if let Some(d) = typed.operands.first().filter(|d| matches!(d.value, Operand::Pair(..)))
+            && let Some(d) = self.gate(d.span, "the predicate of a fetch", ptx(7, 1), sm(60), entry.section)
+        {
+            errors.push(d);
+        }
+        if matches!(parts.first(), Some(Operand::Reg(..)))
+            && let what = format!("`{}` through a register", entry.opcode)
+            && let since = if self.independent && typed.family == "texture" { ptx(4, 3) } else { ptx(3, 1) }
+            && let Some(d) = self.gate(span, &what, since, sm(20), entry.section)
+        {
+            errors.push(d);
+        }
+    }
+}
+
+fn sampler_query(has: impl Fn(&str) -> bool) -> bool {
+    [".force_unnormalized_coords", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2"].into_iter().any(has)
+}
+
+fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
+    let s = if need == 1 { "" } else { "s" };
+    let verb = if have == 1 { "is" } else { "are" };
+    let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, and {have} {verb} given");
+    errors::custom(span, &text, section)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lex::lex;
+
+    /// The codes of the errors of a statement, with the verdicts of ptxas 13.5 in mind.
+    fn codes(mode: &str, statement: &str) -> Vec<u16> {
+        let text = format!(
+            ".version 9.0\n.target sm_90{mode}\n.address_size 64\n.global .texref t;\n.global .surfref s;\n.global .texref l[4];\n\
+             .visible .entry k()\n{{\n.reg .f32 %f<4>; .reg .b32 %b<4>; .reg .s32 %s<4>; .reg .u32 %u<4>; .reg .u64 %t<2>; .reg .pred %p;\n\
+             {statement}\nret;\n}}\n"
+        );
+        let (lexed, _) = lex(&text);
+        let diagnostics = crate::compile(&lexed.tokens).diagnostics;
+        diagnostics.iter().filter(|d| d.severity == crate::diag::Severity::Error).map(|d| d.code).collect()
+    }
+
+    const UNIFIED: &str = "";
+    const INDEPENDENT: &str = ", texmode_independent";
+
+    #[test]
+    fn geometry_says_how_many() {
+        let good = [
+            "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, %s0];",
+            "tex.2d.v4.f32.f32 {%f0, _, %f2, %f3}|%p, [%t0, {%f0, 1.0}], {%s0, 1}, %f1;",
+            "tex.a1d.v4.s32.f32 {%s0, %s1, %s2, %s3}, [t, {%u0, %f1}];",
+            "tex.acube.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%u0, %f1, %f2, %f3}], %f0;",
+            "tex.level.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, {%s0, %s1}], %s2;",
+            "suld.b.a2d.v2.b32.trap {%b0, %b1}, [s, {%u0, %s1, %s2, %s3}];",
+        ];
+        for statement in good {
+            assert_eq!(codes(UNIFIED, statement), [], "{statement}");
+        }
+        let bad = [
+            ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f1}];", 418),
+            ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f1, %f1, %f1}];", 418),
+            ("tex.a1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", 407),
+            ("tex.cube.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, {%s0, %s1, %s2, %s3}];", 418),
+            ("tex.3d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1, %f2, %f3}], %f0;", 208),
+            ("tex.grad.1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0}], %f1, %f2;", 418),
+            ("tex.level.2dms.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, {%s0, %s1, %s2, %s3}], %s0;", 208),
+            ("tex.2d.v4.f32.f32 {_, _, _, _}, [t, {%f0, %f1}];", 418),
+            ("suld.b.1d.v4.b64.trap {%t0, %t0, %t0, %t0}, [s, {%s0}];", 418),
+            ("sured.b.min.1d.b32.trap [s, {%s0}], %b0;", 204),
+        ];
+        for (statement, code) in bad {
+            assert!(codes(UNIFIED, statement).contains(&code), "{statement}: {:?}", codes(UNIFIED, statement));
+        }
+    }
+
+    #[test]
+    fn handles_have_their_type() {
+        for (statement, code) in [
+            ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [s, {%s0}];", 403),
+            ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [l, {%s0}];", 403),
+            ("tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%u0, {%s0}];", 407),
+            ("suq.width.b32 %b0, [t];", 403),
+            ("ld.global.u64 %t0, [t];", 418),
+            ("mov.b64 %t0, t;", 418),
+            (".global .texref inner;", 509),
+            (".shared .surfref inner;", 509),
+        ] {
+            assert!(codes(UNIFIED, statement).contains(&code), "{statement}: {:?}", codes(UNIFIED, statement));
+        }
+        assert_eq!(codes(UNIFIED, "mov.u64 %t0, t;"), []);
+    }
+
+    #[test]
+    fn samplers_are_apart_in_one_mode_only() {
+        let without = "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, {%s0}];";
+        let with = "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [t, %t1, {%s0}];";
+        assert_eq!(codes(UNIFIED, without), []);
+        assert_eq!(codes(INDEPENDENT, without), [418]);
+        assert_eq!(codes(INDEPENDENT, with), []);
+        assert_eq!(codes(UNIFIED, "txq.filter_mode.b32 %b0, [t];"), []);
+        assert_eq!(codes(INDEPENDENT, "txq.filter_mode.b32 %b0, [t];"), [403]);
+    }
+}

@@ -1,0 +1,156 @@
+//! The catalogue of 05xx: directives, declarations, linkage, calls. Codes of warnings are listed in `levels`.
+
+use crate::diag::Diagnostic;
+use crate::isa::Ptx;
+use crate::span::Span;
+
+use super::error;
+
+pub(crate) fn entry_returns(span: Span) -> Diagnostic {
+    error(501, span, "an `.entry` has no return parameters")
+        .note("a kernel returns nothing (PTX ISA 11.2.1)")
+        .help("remove the list before the name, and store the result to global memory")
+}
+
+pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
+    error(502, span, format!("the parameters take {have} bytes, and at most {limit} are allowed"))
+        .note("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)")
+        .help("put the data in global memory, and pass its address")
+}
+
+/// The section of a directive: performance tuning, clusters, the rest.
+pub(crate) fn directive_section(name: &str) -> &'static str {
+    match name {
+        ".reqnctapercluster" | ".explicitcluster" | ".maxclusterrank" => "11.7",
+        ".blocksareclusters" | ".language" => "11.8",
+        ".alias" => "11.2.3",
+        ".pragma" => "11.4.7",
+        ".attribute" => "5.4.8",
+        ".extern" | ".visible" | ".weak" | ".common" => "11.6",
+        ".loc" | ".loc_intermediate" | ".file" | ".section" | "@@DWARF" => "11.5",
+        ".branchtargets" | ".calltargets" | ".callprototype" => "11.3",
+        _ => "11.4",
+    }
+}
+
+pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
+    error(503, span, format!("`{a}` cannot be combined with `{b}`"))
+        .label(at, format!("`{b}` is here"))
+        .note(format!("the two exclude each other (PTX ISA {})", directive_section(a)))
+        .help(format!("remove `{a}` or `{b}`"))
+}
+
+pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) -> Diagnostic {
+    error(504, span, format!("`{name}` {rule}")).note(format!("see PTX ISA {}", directive_section(name))).help(help)
+}
+
+pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
+    error(505, span, format!("`{name}` needs `{needs}`"))
+        .note(format!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)))
+        .help(format!("add `{needs}`, or remove `{name}`"))
+}
+
+/// `what`: return values or parameters; `word`: what a call writes for them.
+pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
+    let d = error(
+        506,
+        span,
+        format!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
+    )
+    .note("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)");
+    let place = if what == "return values" { "before the function's name" } else { "behind the function's name" };
+    match (want, have) {
+        (0, _) => d.help(format!("remove the list {place}")),
+        (_, 0) => d.help(format!("write a list of {want} in `( )` {place}")),
+        (w, h) if h < w => d.help(format!("add {} to the list {place}", w - h)),
+        (w, h) => d.help(format!("remove {} from the list {place}", h - w)),
+    }
+}
+
+/// `declare`: a `.param` variable or register that would do.
+pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str) -> Diagnostic {
+    error(506, span, format!("{what} is {have}, and {want} is expected"))
+        .note("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)")
+        .help(format!("pass one that is declared as `{declare}`"))
+}
+
+pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(506, span, text).note("see PTX ISA 9.7.12.5").help(help)
+}
+
+pub(crate) fn shared_size(span: Span, have: u64, limit: u32) -> Diagnostic {
+    error(507, span, format!("{have} bytes of static shared memory, and at most {limit} are allowed"))
+        .help("declare `.extern .shared` and give the size at launch")
+}
+
+pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(508, span, text).note("see PTX ISA 5.4.4").help(help)
+}
+
+pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
+    error(509, span, text).note(format!("see PTX ISA {section}")).help(help)
+}
+
+pub(crate) fn alias(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(510, span, text)
+        .note("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)")
+        .help(help)
+}
+
+pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
+    error(511, span, format!("function `{name}` is defined twice"))
+        .label(first, "it is first defined here")
+        .help("rename one of them")
+}
+
+pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
+    error(512, span, format!("`{name}` differs from its declaration"))
+        .label(first, "it is declared here")
+        .note("a prototype and its definition agree in parameters (PTX ISA 11.2.2)")
+        .help("give both the same parameters")
+}
+
+pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(513, span, text)
+        .note("`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)")
+        .help(help)
+}
+
+pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(514, span, text).note("linking directives are described in PTX ISA 11.6").help(help)
+}
+
+pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
+    error(515, span, text).note("see PTX ISA 11.4.7 and the chapter on `.pragma` strings").help(help)
+}
+
+/// A warning: ptxas ignores it too.
+pub(crate) fn no_effect(span: Span, text: &str, help: &str) -> Diagnostic {
+    Diagnostic::warning(516, span, text).help(help)
+}
+
+/// A warning: the last one counts.
+pub(crate) fn overridden(span: Span, name: &str, last: Span) -> Diagnostic {
+    Diagnostic::warning(516, span, format!("`{name}` is given twice, and this one has no effect"))
+        .label(last, format!("the last `{name}` counts"))
+        .help("remove one of them")
+}
+
+/// A warning: more than any target has.
+pub(crate) fn over_limit(span: Span, name: &str, have: u64, unit: &str, limit: u64) -> Diagnostic {
+    Diagnostic::warning(517, span, format!("`{name}` allows {have} {unit}, and no target has more than {limit}"))
+        .note(format!("see PTX ISA {}", directive_section(name)))
+        .help(format!("write at most {limit}"))
+}
+
+pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) -> Diagnostic {
+    error(303, span, format!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1))
+        .help(format!("write `{instead}` in its place"))
+}
+
+pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
+    error(518, span, format!("`.{have}` in a kernel of `.{first}`"))
+        .label(at, format!("`.{first}` is here"))
+        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
+        .help(format!("write `.{first}`"))
+}

@@ -1,0 +1,249 @@
+//! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
+
+use super::Flow;
+use super::cfg::NONE;
+use super::provenance::{Address, From, Origin, Provenance, space};
+use crate::diag::Diagnostic;
+use crate::errors::flow as errors;
+use crate::hir::{Arg, Base, Instr, Operand, Space};
+use crate::isa::Role;
+
+/// How an instruction uses one of its addresses.
+struct Access<'h> {
+    arg: &'h Arg,
+    /// The state space as written; `None` for a generic address.
+    space: Option<&'h str>,
+    /// Reaches the shared memory of the own CTA only.
+    own: bool,
+    writes: bool,
+    /// An mbarrier or a response, which lies in shared memory also where the address is generic.
+    object: bool,
+    /// In bytes; 0 if that is not known.
+    size: u32,
+    /// In bytes.
+    align: u32,
+}
+
+/// The accesses of an instruction to memory that has a state space.
+fn accesses(i: &Instr) -> Vec<Access<'_>> {
+    let op = i.entry.opcode;
+    let word = op.split('.').next().unwrap_or(op);
+    let plain = matches!(op, "ld" | "ldu" | "st" | "atom" | "red" | "ldmatrix" | "stmatrix");
+    let objects = op.starts_with("mbarrier.") || op == "clusterlaunchcontrol.try_cancel";
+    let copies = op.starts_with("cp.async");
+    if !plain && !objects && !copies {
+        return Vec::new();
+    }
+    let spaces: Vec<&str> =
+        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
+    let args = i.operands.iter().filter(|a| a.role == Role::Addr);
+    let bytes = match (word, i.types.last()) {
+        ("ld" | "ldu" | "st" | "atom" | "red", Some(t)) if plain => {
+            let n = [(".v2", 2), (".v4", 4), (".v8", 8)].iter().find(|v| i.has(v.0)).map_or(1, |v| v.1);
+            t.bytes() * n
+        }
+        _ => 0,
+    };
+    let mut out = Vec::new();
+    for (n, arg) in args.enumerate() {
+        let space = match spaces.len() {
+            0 if !copies => None,
+            1 if !copies => Some(spaces[0]),
+            // The destination's and the source's; what follows is an mbarrier.
+            2 if copies && n < 2 => Some(spaces[n]),
+            _ => continue,
+        };
+        if space == Some(".param::func") {
+            continue;
+        }
+        let spec = i.entry.operands.iter().find(|s| s.name == arg.name);
+        let object = spec.map_or(0, |s| s.align);
+        let (size, align) = if plain { (bytes, bytes) } else { (object, object) };
+        let waits = ["init", "inval", "test_wait", "try_wait"].iter().any(|w| op == format!("mbarrier.{w}"));
+        out.push(Access {
+            arg,
+            space,
+            own: matches!(space, Some(".shared::cta" | ".shared")) || waits || op == "clusterlaunchcontrol.try_cancel",
+            writes: matches!(op, "st" | "atom" | "red") || (copies && n == 0),
+            object: objects,
+            size,
+            align: align.max(1),
+        });
+    }
+    out
+}
+
+pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let block_of = std::cell::Cell::new(0);
+    // Blocks that every thread comes through.
+    let mut always = vec![false; flow.cfg.blocks.len()];
+    let mut b = 0;
+    while !always[b as usize] {
+        always[b as usize] = true;
+        match flow.cfg.ipdom[b as usize] {
+            NONE => break,
+            next => b = next,
+        }
+    }
+    flow.walk(
+        |b| block_of.set(b),
+        |at, i| {
+            if matches!(i.entry.opcode, "cvta" | "mapa" | "getctarank") {
+                conversion(flow, from, at, i, out);
+                return;
+            }
+            for access in accesses(i) {
+                let found = match &access.arg.value {
+                    Operand::Address(Base::Reg(r), offset) => from
+                        .address(flow.ssa.read(at, *r, 0))
+                        .map(|a| (a, *offset, flow.name(flow.ssa.var(*r, 0)).to_string())),
+                    Operand::Address(Base::Var(v), offset) => {
+                        bounds_of_variable(flow, *v, *offset, &access, out);
+                        None
+                    }
+                    _ => None,
+                };
+                if let Some((address, offset, name)) = found {
+                    let sure = always[block_of.get() as usize] && i.pred.is_none();
+                    one(flow, &access, address, offset, &name, sure, out);
+                }
+            }
+        },
+    );
+}
+
+fn word(space: Space) -> &'static str {
+    match space {
+        Space::Global => ".global",
+        Space::Const => ".const",
+        Space::Shared => ".shared",
+        Space::Local => ".local",
+        Space::ParamEntry | Space::ParamFunc => ".param",
+    }
+}
+
+fn whose(flow: &Flow, a: &Address) -> Option<String> {
+    match a.base {
+        Origin::Var(v) => flow.module.vars.get(v.0 as usize).map(|v| v.name.clone()),
+        Origin::Pointer(n) => flow.function.params.get(n as usize).map(|p| p.name.clone()),
+        Origin::None => None,
+    }
+}
+
+fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always: bool, out: &mut Vec<Diagnostic>) {
+    let span = access.arg.span;
+    let by = flow.cfg.instrs.get(a.by as usize).map(|i| i.span);
+    let is = word(a.space);
+    let of = whose(flow, &a);
+    let global = a.space == Space::Global;
+    match access.space {
+        Some(q) => {
+            let wanted = space(q);
+            if wanted != Some(a.space) {
+                out.push(errors::space_of_register(span, name, is, a.generic, q, of.as_deref(), by));
+                return;
+            }
+            if a.generic && !global {
+                out.push(errors::generic_in_space(span, name, is, q, by));
+                return;
+            }
+        }
+        None if !a.generic && !global => {
+            out.push(errors::native_as_generic(span, name, is, of.as_deref(), by));
+            return;
+        }
+        None if access.object && a.space != Space::Shared => {
+            out.push(errors::object_elsewhere(span, name, is, of.as_deref(), by));
+            return;
+        }
+        None => {}
+    }
+    if a.mapped && access.own {
+        let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
+        let rank = flow.cfg.instrs.get(a.by as usize).and_then(|i| i.operand("b"));
+        let fixed = rank.is_some_and(|r| matches!(r.value, Operand::Imm(_)));
+        out.push(errors::mapped_used_as_own(span, name, by, clusters && fixed && always && flow.function.entry));
+        return;
+    }
+    if let Origin::Pointer(n) = a.base
+        && let Some(p) = flow.function.params.get(n as usize)
+        && p.read_only
+        && access.writes
+    {
+        out.push(errors::read_only_parameter(span, &p.name, p.rust_type));
+        return;
+    }
+    let Some(total) = a.offset.and_then(|o| o.checked_add(offset)) else { return };
+    let base_align = match a.base {
+        Origin::Var(v) => {
+            let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
+            // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
+            let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
+            if !crooked && past(var.size, var.dynamic, total, access.size) {
+                out.push(errors::past_the_end(span, &var.name, total, access.size, var.size));
+                return;
+            }
+            var.align
+        }
+        Origin::Pointer(n) => flow.function.params.get(n as usize).and_then(|p| p.ptr).map_or(1, |p| p.1),
+        Origin::None => return,
+    };
+    if base_align >= access.align && total.rem_euclid(i64::from(access.align)) != 0 {
+        let of = of.unwrap_or_default();
+        out.push(errors::misaligned_register(span, name, &of, total, access.align));
+    }
+}
+
+fn past(size: u32, dynamic: bool, offset: i64, access: u32) -> bool {
+    if dynamic || size == 0 || access == 0 {
+        return false;
+    }
+    offset < 0 || offset.saturating_add(i64::from(access)) > i64::from(size)
+}
+
+fn bounds_of_variable(flow: &Flow, id: crate::hir::VarId, offset: i64, access: &Access, out: &mut Vec<Diagnostic>) {
+    let Some(var) = flow.module.vars.get(id.0 as usize) else { return };
+    if var.space != Space::ParamFunc && past(var.size, var.dynamic, offset, access.size) {
+        out.push(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
+    }
+}
+
+/// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
+fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+    let Some(arg) = i.operand("a") else { return };
+    let (a, name) = match &arg.value {
+        Operand::Reg(r, lane) => {
+            let v = flow.ssa.read(at, *r, *lane);
+            (from.of.get(v as usize).copied(), flow.name(flow.ssa.var(*r, *lane)))
+        }
+        _ => return,
+    };
+    let Some(From::Address(a)) = a else { return };
+    let is = word(a.space);
+    let by = flow.cfg.instrs.get(a.by as usize).map(|i| i.span);
+    let global = a.space == Space::Global;
+    if i.entry.opcode != "cvta" {
+        let in_space = i.has(".shared::cluster");
+        if a.space != Space::Shared {
+            out.push(errors::space_of_register(
+                arg.span,
+                name,
+                is,
+                a.generic,
+                ".shared",
+                whose(flow, &a).as_deref(),
+                by,
+            ));
+        } else if in_space == a.generic {
+            out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
+        }
+        return;
+    }
+    let to = i.spelling.starts_with("cvta.to.") || i.has(".to");
+    let Some(q) = i.quals.iter().map(|q| q.trim_start_matches(".to")).find(|q| space(q).is_some()) else { return };
+    if space(q) != Some(a.space) {
+        out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
+    } else if !global && to != a.generic {
+        out.push(errors::cvta_direction(arg.span, name, is, to, by));
+    }
+}

@@ -1,0 +1,57 @@
+//! Asynchronous copies of a thread from global to shared memory: manual 9.7.9.25.3.
+
+use super::*;
+use crate::hir;
+
+/// No more bytes are read than are written.
+fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "src-size")?;
+    let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value)
+    else {
+        return None;
+    };
+    (src > cp).then(|| (format!("`src-size` is {src}, more than the {cp} bytes that are copied"), Some(number)))
+}
+
+/// 4, 8 or 16 bytes.
+fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "cp-size")?;
+    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    let allowed = if i.has(".cg") { size == 16 } else { matches!(size, 4 | 8 | 16) };
+    let rule = if i.has(".cg") { "`.cg` copies 16 bytes" } else { "4, 8 or 16 bytes are copied" };
+    (!allowed).then(|| (format!("{rule}, not {size}"), Some(number)))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("cp.async").section("9.7.9.25.3.1").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "cp.async.cop.shared{::cta}.global{.level::cache_hint}{.level::prefetch_size} [dst], [src], cp-size{, src-size}{, cache-policy};
+             cp.async.cop.shared{::cta}.global{.level::cache_hint}{.level::prefetch_size} [dst], [src], cp-size, ignore-src{, cache-policy};
+             .cop = { .ca, .cg }
+             .level::cache_hint = { .L2::cache_hint }
+             .level::prefetch_size = { .L2::64B, .L2::128B, .L2::256B }",
+        )
+        .operands(&[
+            addr("dst"),
+            addr("src"),
+            src("cp-size", ty(Ty::U32)).imm(),
+            src("src-size", ty(Ty::U32)),
+            src("ignore-src", ty(Ty::Pred)).reg(),
+            src("cache-policy", ty(Ty::B64)),
+        ])
+        .gates(&[
+            gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)),
+            gate(&[any(&[".L2::64B", ".L2::128B", ".L2::256B"])]).since(ptx(7, 4)),
+            gate(&[operand("ignore-src")]).since(ptx(7, 5)),
+        ])
+        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]),
+    instr("cp.async.commit_group").section("9.7.9.25.3.2").since(ptx(7, 0)).requires(sm(80))
+        .syntax("cp.async.commit_group;"),
+    instr("cp.async.wait_group").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
+        .syntax("cp.async.wait_group N;")
+        .operands(&[src("N", ty(Ty::U64)).imm()]),
+    instr("cp.async.wait_all").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
+        .syntax("cp.async.wait_all;"),
+];

@@ -1,0 +1,62 @@
+//! Asynchronous stores and reductions: `st.async` (manual 9.7.9.12), `st.bulk` (9.7.9.13), `red.async` (9.7.13.7).
+
+use super::*;
+use crate::hir;
+
+/// A constant size is a multiple of 8.
+fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "size")?;
+    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    (size % 8 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 8"), Some(number)))
+}
+
+const MBAR: OperandSpec = addr("mbar").align(8);
+const SYS: Rule = Rule::Needs(has(".mmio"), has(".sys"), "`.mmio` is for `.sys` scope only");
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("st.async").section("9.7.9.12").since(ptx(8, 1)).requires(sm(90))
+        .syntax(
+            "st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar];
+             st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes.b128 [a], b, [mbar];
+             .vec = { .v2, .v4 }
+             .type = { .b32, .b64, .u32, .u64, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[addr("a"), src("b", OpTy::Vec(".type", 0)), MBAR])
+        .gates(&[gate(&[has(".b128")]).since(ptx(9, 2))])
+        .rules(&[Rule::Never(&[has(".v4"), any(&[".b64", ".u64", ".s64", ".f64"])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]),
+    instr("st.async").section("9.7.9.12").since(ptx(8, 7)).requires(sm(100))
+        .syntax(
+            "st.async{.mmio}.release.scope{.global}.type [a], b;
+             .scope = { .gpu, .sys }
+             .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+        )
+        .operands(&[addr("a"), src("b", T).wider()])
+        .rules(&[SYS]),
+    instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
+        .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")
+        .operands(&[addr("a").align(8), src("size", ty(Ty::U64)), src("initval", ty(Ty::U64)).imm().range(0, 0)])
+        .rules(&[Rule::Custom(eights)]),
+    instr("red.async").section("9.7.13.7").since(ptx(8, 1)).requires(sm(90))
+        .syntax(
+            "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.incdec.u32 [a], b, [mbar];
+             red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.minmax.type2 [a], b, [mbar];
+             red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.bitop.b32 [a], b, [mbar];
+             red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.type3 [a], b, [mbar];
+             .incdec = { .inc, .dec }
+             .minmax = { .min, .max }
+             .type2 = { .u32, .s32 }
+             .bitop = { .and, .or, .xor }
+             .type3 = { .u32, .s32, .u64 }",
+        )
+        .operands(&[addr("a"), src("b", T), MBAR]),
+    instr("red.async").section("9.7.13.7").since(ptx(8, 7)).requires(sm(100))
+        .syntax(
+            "red.async{.mmio}.release.scope{.global}.add.type4 [a], b;
+             .scope = { .gpu, .sys }
+             .type4 = { .u32, .s32, .u64, .s64 }",
+        )
+        .operands(&[addr("a"), src("b", T)])
+        .rules(&[SYS]),
+];

@@ -1,0 +1,185 @@
+//! Copies and reductions of many bytes by the asynchronous proxy: manual 9.7.9.25.4 and 9.7.9.25.6.
+
+use super::*;
+use crate::hir;
+
+/// A constant size is a multiple of 16.
+fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "size")?;
+    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    (size % 16 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 16"), Some(number)))
+}
+
+const SIZE: OperandSpec = src("size", ty(Ty::U32));
+const DST: OperandSpec = addr("dstMem").align(16);
+const SRC: OperandSpec = addr("srcMem").align(16);
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
+const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::B16));
+const RULES: &[Rule] = &[
+    Rule::Custom(sixteens),
+    Rule::Never(&[any(VALIDITY), has(".ignore_oob")], "bytes that are ignored have no validity to report"),
+];
+
+/// Everything of `sm_107`.
+pub const RUBIN: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
+
+/// Targets of `.relaxed` from global memory to that of a cluster.
+const RELAXED: Targets = Targets::Only(&[("sm_90a", Ptx(9, 3)), ("sm_100f", Ptx(9, 3)), ("sm_110f", Ptx(9, 3))]);
+
+/// What a copy into shared memory reports to its mbarrier.
+pub const REPORT: Gate = gate(&[any(&[".mbarrier::report::disabled"])]).since(ptx(9, 4)).requires(RUBIN);
+/// It can report whether the bytes are valid, too.
+pub const VALID: Gate = gate(&[any(VALIDITY)]).since(ptx(9, 4)).requires(RUBIN);
+const VALIDITY: &[&str] = &[
+    ".mbarrier::report::validity::per_16bytes::80000000",
+    ".mbarrier::report::validity::per_16bytes::8000",
+    ".mbarrier::report::validity::per_16bytes::80",
+    ".mbarrier::report::validity::per_16bytes::8",
+    ".mbarrier::report::validity::per_element::ff",
+];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk{.weak}.shared::cta.global.mbarrier::complete_tx::bytes{.report_mechanism}{.L2::cache_hint} [dstMem], [srcMem], size, [mbar]{, cache_policy};
+             cp.async.bulk{.weak}.shared::cta.global.mbarrier::complete_tx::bytes{.report_mechanism}{.L2::cache_hint}.ignore_oob [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache_policy};
+             cp.async.bulk.relaxed.scope.shared::cta.global.mbarrier::complete_tx::bytes{.report_mechanism}{.L2::cache_hint}.b128 [dstMem], [srcMem], size, [mbar]{, cache_policy};
+             cp.async.bulk.relaxed.scope.shared::cta.global.mbarrier::complete_tx::bytes{.report_mechanism}{.L2::cache_hint}.ignore_oob.b128 [dstMem], [srcMem], size, ignoreBytesLeft, ignoreBytesRight, [mbar]{, cache_policy};
+             cp.async.bulk{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.L2::cache_hint} [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache_policy};
+             cp.async.bulk.relaxed.scope.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.L2::cache_hint}.b128 [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache_policy};
+             cp.async.bulk{.weak}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [dstMem], [srcMem], size, [mbar];
+             cp.async.bulk.relaxed.scope2.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.b128 [dstMem], [srcMem], size, [mbar];
+             cp.async.bulk{.weak}.global.shared::cta.bulk_group{.L2::cache_hint} [dstMem], [srcMem], size{, cache_policy};
+             cp.async.bulk{.weak}.global.shared::cta.bulk_group{.L2::cache_hint}.cp_mask [dstMem], [srcMem], size{, cache_policy}, byteMask;
+             cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group{.L2::cache_hint}.b128 [dstMem], [srcMem], size{, cache_policy};
+             cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group{.L2::cache_hint}.cp_mask.b128 [dstMem], [srcMem], size{, cache_policy}, byteMask;
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .scope2 = { .cta, .cluster }
+             .multicast = { .multicast::cluster, .multicast::cluster::16b }
+             .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
+        )
+        .operands(&[
+            DST,
+            SRC,
+            SIZE,
+            src("ignoreBytesLeft", ty(Ty::U32)).range(0, 15),
+            src("ignoreBytesRight", ty(Ty::U32)).range(0, 15),
+            addr("mbar").align(8),
+            src("ctaMask", ty(Ty::U16)),
+            POLICY,
+            BYTE_MASK,
+        ])
+        .gates(&[
+            gate(&[has(".shared::cta"), has(".mbarrier::complete_tx::bytes"), has(".global")]).since(ptx(8, 6)),
+            gate(&[has(".cp_mask")]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(".ignore_oob")]).since(ptx(9, 2)),
+            gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
+            gate(&[has(".shared::cluster"), has(".global"), has(".relaxed")]).requires(RELAXED),
+            REPORT,
+            VALID,
+            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
+        ])
+        .rules(RULES),
+    instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "cp.async.bulk{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.L2::cache_hint} [dstMem], [srcMem], size, [mbar], ctaMask{, cache_policy};
+             cp.async.bulk.relaxed.scope.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.L2::cache_hint}.b128 [dstMem], [srcMem], size, [mbar], ctaMask{, cache_policy};
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
+        )
+        .operands(&[DST, SRC, SIZE, addr("mbar").align(8), src("ctaMask", ty(Ty::U32)), POLICY])
+        .rules(RULES),
+    instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [dstMem], [srcMem], size, [mbar];
+             cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.minmax.int [dstMem], [srcMem], size, [mbar];
+             cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.incdec.u32 [dstMem], [srcMem], size, [mbar];
+             cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.bitop.b32 [dstMem], [srcMem], size, [mbar];
+             .scope2 = { .cta, .cluster }
+             .minmax = { .min, .max }
+             .incdec = { .inc, .dec }
+             .bitop = { .and, .or, .xor }
+             .sum = { .u32, .s32, .u64 }
+             .int = { .u32, .s32 }",
+        )
+        .operands(&[DST, SRC, SIZE, addr("mbar").align(8)])
+        .gates(&[gate(&[has(".relaxed")]).since(ptx(9, 3))])
+        .rules(RULES),
+    instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.add.sum [dstMem], [srcMem], size{, cache_policy};
+             cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.add.noftz.half [dstMem], [srcMem], size{, cache_policy};
+             cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.minmax.ordered [dstMem], [srcMem], size{, cache_policy};
+             cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.incdec.u32 [dstMem], [srcMem], size{, cache_policy};
+             cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.bitop.bits [dstMem], [srcMem], size{, cache_policy};
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .minmax = { .min, .max }
+             .incdec = { .inc, .dec }
+             .bitop = { .and, .or, .xor }
+             .sum = { .u32, .s32, .u64, .f32, .f64 }
+             .half = { .f16, .bf16, .f32 }
+             .ordered = { .u32, .s32, .u64, .s64, .f16, .bf16 }
+             .bits = { .b32, .b64 }",
+        )
+        .operands(&[DST, SRC, SIZE, POLICY])
+        .gates(&[
+            gate(&[has(".relaxed")]).since(ptx(9, 3)),
+            gate(&[has(".noftz"), has(".f32")]).since(ptx(9, 4)),
+        ])
+        .rules(RULES),
+    instr("cp.async.bulk.prefetch").section("9.7.9.25.4.3").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size{, cache_policy};
+             cp.async.bulk.prefetch.L2.global.L2::evict_last [srcMem], size;",
+        )
+        .operands(&[SRC, SIZE, POLICY])
+        .gates(&[gate(&[has(".L2::evict_last")]).since(ptx(9, 4)).requires(RUBIN)])
+        .rules(RULES),
+    instr("applypriority.async.bulk").section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
+        .syntax("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;")
+        .operands(&[addr("a").align(16), SIZE])
+        .rules(RULES),
+    instr("multimem.cp.async.bulk").section("9.7.9.25.4.4").since(ptx(9, 1)).requires(sm(90))
+        .syntax(
+            "multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group [dstMem], [srcMem], size;
+             multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group.cp_mask [dstMem], [srcMem], size, byteMask;
+             multimem.cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group.b128 [dstMem], [srcMem], size;
+             multimem.cp.async.bulk.relaxed.scope.global.shared::cta.bulk_group.cp_mask.b128 [dstMem], [srcMem], size, byteMask;
+             .scope = { .cta, .cluster, .gpu, .sys }",
+        )
+        .operands(&[DST, SRC, SIZE, BYTE_MASK])
+        .gates(&[
+            gate(&[has(".cp_mask")]).requires(sm(100)),
+            gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
+        ])
+        .rules(RULES),
+    instr("multimem.cp.reduce.async.bulk").section("9.7.9.25.4.5").since(ptx(9, 1)).requires(sm(90))
+        .syntax(
+            "multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.sum [dstMem], [srcMem], size;
+             multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.noftz.half [dstMem], [srcMem], size;
+             multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.minmax.ordered [dstMem], [srcMem], size;
+             multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.incdec.u32 [dstMem], [srcMem], size;
+             multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.bitop.bits [dstMem], [srcMem], size;
+             .scope = { .cta, .cluster, .gpu, .sys }
+             .minmax = { .min, .max }
+             .incdec = { .inc, .dec }
+             .bitop = { .and, .or, .xor }
+             .sum = { .u32, .s32, .u64, .f32, .f64 }
+             .half = { .f16, .bf16, .f32 }
+             .ordered = { .u32, .s32, .u64, .s64, .f16, .bf16 }
+             .bits = { .b32, .b64 }",
+        )
+        .operands(&[DST, SRC, SIZE])
+        .gates(&[
+            gate(&[has(".relaxed")]).since(ptx(9, 3)),
+            gate(&[has(".noftz"), has(".f32")]).since(ptx(9, 4)),
+        ])
+        .rules(RULES),
+    instr("cp.async.bulk.commit_group").section("9.7.9.25.6.1").since(ptx(8, 0)).requires(sm(90))
+        .syntax("cp.async.bulk.commit_group;"),
+    instr("cp.async.bulk.wait_group").section("9.7.9.25.6.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax("cp.async.bulk.wait_group{.read} N;")
+        .operands(&[src("N", ty(Ty::U64)).imm()]),
+];

@@ -1,0 +1,99 @@
+//! Sparse matrices in registers, PTX ISA 9.4: `spcompress` and `spdecompress`.
+//!
+//! `.sp::2:4` keeps two of four elements and says which two in the metadata. `.num` counts registers of what is kept
+//! (`spcompress`) or groups of elements (`spdecompress`).
+
+use super::*;
+use crate::hir;
+
+/// Bits of an element, bits of an index, `.num`.
+fn sizes(quals: &[String]) -> [u32; 3] {
+    let has = |word: &str| quals.iter().any(|q| q == word);
+    let num = quals.iter().find_map(|q| q.strip_prefix(".x")?.parse().ok()).unwrap_or(1);
+    [if has(".b16") { 16 } else { 8 }, if has(".b4") { 4 } else { 2 }, num]
+}
+
+/// Elements kept, and of how many.
+fn factor(quals: &[String]) -> [u32; 2] {
+    let of = |q: &String| {
+        let (kept, all) = q.strip_prefix(".sp::")?.split_once(':')?;
+        Some([kept.parse().ok()?, all.parse().ok()?])
+    };
+    quals.iter().find_map(of).unwrap_or([2, 4])
+}
+
+fn registers(bits: u32) -> (Ty, u32) {
+    (Ty::B32, bits.div_ceil(32).max(1))
+}
+
+fn compressed(quals: &[String]) -> (Ty, u32) {
+    (Ty::B32, sizes(quals)[2])
+}
+fn whole(quals: &[String]) -> (Ty, u32) {
+    (Ty::B32, sizes(quals)[2] * 2)
+}
+fn indices(quals: &[String]) -> (Ty, u32) {
+    let [element, index, num] = sizes(quals);
+    registers(num * 32 / element * index)
+}
+fn expanded(quals: &[String]) -> (Ty, u32) {
+    registers(factor(quals)[1] * sizes(quals)[0] * sizes(quals)[2])
+}
+fn kept(quals: &[String]) -> (Ty, u32) {
+    registers(factor(quals)[0] * sizes(quals)[0] * sizes(quals)[2])
+}
+fn metadata(quals: &[String]) -> (Ty, u32) {
+    registers(factor(quals)[0] * sizes(quals)[1] * sizes(quals)[2])
+}
+
+/// What a group needs of its indices, and how many registers there are.
+fn expands(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let [element, index, num] = sizes(&i.quals);
+    let [kept, all] = factor(&i.quals);
+    let wrong = if all > 1 << index {
+        format!("`.sp::{kept}:{all}` chooses of {all} elements, but an index of {index} bits of {}", 1 << index)
+    } else if element == 16 && kept == 4 {
+        format!("`.sp::{kept}:{all}` is for elements of 8 bits")
+    } else if all * element * num < 32 {
+        format!("`.x{num}` is less than a register")
+    } else if expanded(&i.quals).1 > 128 {
+        format!("`.x{num}` is more than 128 registers")
+    } else {
+        return None;
+    };
+    Some((wrong, None))
+}
+
+const RUBIN: Targets = Targets::Only(&[("sm_107a", Ptx(9, 4))]);
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("spcompress").section("9.7.9").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "spcompress.elemsize.idxsize.sp::2:4.num mdata, cdata, data, spdesc;
+             .elemsize = { .b8, .b16 }
+             .idxsize = { .b2, .b4 }
+             .num = { .x1, .x2, .x4, .x8, .x16, .x32, .x64 }",
+        )
+        .operands(&[
+            dst("mdata", OpTy::Fragment(indices)),
+            dst("cdata", OpTy::Fragment(compressed)),
+            src("data", OpTy::Fragment(whole)),
+            src("spdesc", ty(Ty::B32)).reg(),
+        ]),
+    instr("spdecompress").section("9.7.9").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "spdecompress.elemsize.idxsize.spfactor.num data, mdata, cdata;
+             .elemsize = { .b8, .b16 }
+             .idxsize = { .b2, .b4 }
+             .spfactor = { .sp::1:2, .sp::1:4, .sp::1:8, .sp::1:16, .sp::2:4, .sp::2:8, .sp::2:16, .sp::4:8, .sp::4:16 }
+             .num = { .x1, .x2, .x4, .x8, .x16, .x32, .x64 }",
+        )
+        .operands(&[
+            dst("data", OpTy::Fragment(expanded)),
+            src("mdata", OpTy::Fragment(metadata)),
+            src("cdata", OpTy::Fragment(kept)),
+        ])
+        .rules(&[Rule::Custom(expands)]),
+];

@@ -1,0 +1,129 @@
+//! Transfers between devices of a fabric, PTX ISA 9.3 and 9.4.
+
+use super::bulk::RUBIN;
+use super::tensor::{COORDS, DIM_ONE, INFO, MAP, STRIDES};
+use super::*;
+
+const SIZE: OperandSpec = src("size", ty(Ty::U32));
+const BAR: OperandSpec = addr("bar").align(8);
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
+/// A place of the fabric: which endpoint, and where there.
+const DST_LE: OperandSpec = src("dstLeId", ty(Ty::B32));
+const DST_OFF: OperandSpec = src("dstDataOff", ty(Ty::B64));
+const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::B64));
+const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::B32));
+const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::B64));
+
+/// Targets of `fabric.try_pullred` with types of eight bits or wider sums.
+const REDUCED: Targets = Targets::Only(&[("sm_100f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0)), ("sm_120f", Ptx(8, 8))]);
+const TENSOR: &[OperandSpec] = &[
+    addr("dstMem").align(16),
+    MAP,
+    src("tensorMapLeId", ty(Ty::B32)),
+    src("tensorMapOff", ty(Ty::B64)),
+    src("counterOff", ty(Ty::B64)),
+    INFO,
+    COORDS,
+    addr("src").align(16),
+    src("sizeBytes", ty(Ty::U32)),
+    addr("mbar").align(8),
+    POLICY,
+];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
+        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
+    instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax(
+            "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
+             fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.cp_mask.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar], bytemask{, cache_policy};
+             fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
+        )
+        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::B16)), POLICY]),
+    instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax(
+            "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
+             fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpMinMax.typeMinMax [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
+             fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.add.typeAdd [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
+             fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};
+             fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.redOpMinMax.typeMinMax [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};
+             fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.add.typeAdd [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};
+             .redOpBit = { .and, .xor, .or }
+             .typeBit = { .b32, .b64 }
+             .redOpMinMax = { .min, .max }
+             .typeMinMax = { .u32, .s32, .u64, .s64, .f16, .bf16 }
+             .typeAdd = { .u32, .u64, .f16, .bf16, .f32, .f64 }",
+        )
+        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, POLICY]),
+    instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax(
+            "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpBit.typeBit.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpMinMax.typeMinMax2.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.typeAdd2.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.fp8type.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.fp16type.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             .redOpBit = { .and, .xor, .or }
+             .typeBit = { .b32, .b64 }
+             .redOpMinMax = { .min, .max }
+             .typeMinMax2 = { .u32, .s32, .u64, .s64, .bf16, .f16, .e4m3, .e5m2 }
+             .typeAdd2 = { .u32, .u64, .f16, .bf16, .f32 }
+             .fp8type = { .e4m3, .e5m2 }
+             .fp16type = { .f16, .bf16 }",
+        )
+        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
+        .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(REDUCED)]),
+    instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax("fabric.submit{.op_restrict::fetching};"),
+    instr("fabric.wait").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .syntax("fabric.wait.sync_restrict::reads;"),
+    instr("fabric.try_atom").section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
+        .syntax(
+            "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
+             fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpExchCas.typeExchCas [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
+             fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpMinMax.typeMinMax3 [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
+             fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.add.typeAdd3 [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
+             .redOpBit = { .and, .xor, .or }
+             .typeBit = { .b32, .b64 }
+             .redOpExchCas = { .exch, .cas }
+             .typeExchCas = { .b32, .b64, .b128 }
+             .redOpMinMax = { .min, .max }
+             .typeMinMax3 = { .u32, .u64, .f16x2, .bf16x2 }
+             .typeAdd3 = { .u32, .u64, .f16x2, .bf16x2, .f32, .f64 }",
+        )
+        .operands(&[DST_LE, DST_OFF, addr("smem_dst"), addr("smem_src"), addr("mbar").align(8), POLICY]),
+    instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
+             fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
+    instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
+    instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }
+             .redOp = { .and, .xor, .or, .add, .min, .max }",
+        )
+        .operands(TENSOR)
+        .rules(&[DIM_ONE, STRIDES]),
+];

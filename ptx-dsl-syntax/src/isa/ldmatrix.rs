@@ -1,0 +1,73 @@
+//! Matrices between shared memory and registers: manual 9.7.14.5.15 to 9.7.14.5.17.
+
+use super::*;
+
+/// A matrix of 8x8 elements of 16 bits fills a register of each thread, one of `.m16n16` or `.m8n16` bytes as much as it has bits.
+fn loaded(quals: &[String]) -> (Ty, u32) {
+    let wide = quals.iter().any(|q| q == ".m16n16");
+    (Ty::B32, stored(quals).1 * if wide { 2 } else { 1 })
+}
+fn stored(quals: &[String]) -> (Ty, u32) {
+    let count = [(".x2", 2), (".x4", 4)].iter().find(|(x, _)| quals.iter().any(|q| q == x));
+    (Ty::B32, count.map_or(1, |c| c.1))
+}
+
+/// Targets of the shapes and types of a byte or less.
+const NARROW: Targets = Targets::Only(&[
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+/// Targets of `.s8.s4`, which Hopper has too.
+const SIGNED: Targets =
+    Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
+const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
+const ROWS: OperandSpec = addr("p").align(16);
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("ldmatrix").section("9.7.14.5.15").since(ptx(6, 5)).requires(sm(75))
+        .syntax(
+            "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p];
+             .num = { .x1, .x2, .x4 }
+             .ss = { .shared{::cta} }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS])
+        .gates(&[CTA]),
+    instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
+        .syntax(
+            "ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8 r, [p];
+             ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8x16.src_fmt r, [p];
+             ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.src_fmt r, [p];
+             .pair = { .x1, .x2 }
+             .num = { .x1, .x2, .x4 }
+             .ss = { .shared{::cta} }
+             .src_fmt = { .b6x16_p32, .b4x16_p64 }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS]),
+    instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
+        .syntax(
+            "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
+             .num = { .x1, .x2, .x4 }
+             .ss = { .shared{::cta} }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS]),
+    instr("stmatrix").section("9.7.14.5.16").since(ptx(7, 8)).requires(sm(90))
+        .syntax(
+            "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r;
+             stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r;
+             .num = { .x1, .x2, .x4 }
+             .ss = { .shared{::cta} }",
+        )
+        .operands(&[ROWS, src("r", OpTy::Fragment(stored))])
+        .gates(&[gate(&[has(".m16n8")]).since(ptx(8, 6)).requires(NARROW)]),
+    instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
+        .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
+        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()]),
+];

@@ -1,0 +1,257 @@
+//! Matrices of a warp with fragments that the manual lays open: `mma` (9.7.14.5.14) and `mma.sp` (9.7.14.6.3).
+
+use super::fragment::{Matrix, bits, registers, shape, types};
+use super::*;
+use crate::hir;
+
+/// The types are those of `d`, `a`, `b` and `c`. Of `.m8n8k4` with `.f16` the warp does four at once.
+fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+    let types = types(quals);
+    let (ty, count) = registers(quals, matrix, types.get(number).unwrap_or(&"f16"), 32);
+    let four = shape(quals) == Some([8, 8, 4]) && types.get(1) == Some(&"f16");
+    // Half of `a` and of `b` for a thread would be half a register: 2 for a quarter of the warp.
+    match (four, matrix) {
+        (true, Matrix::C) => (ty, count * 4),
+        (true, _) => (ty, 2),
+        // The assembler takes any registers of 64 bits.
+        _ if ty == Ty::F64 => (Ty::B64, count),
+        _ => (ty, count),
+    }
+}
+fn d(quals: &[String]) -> (Ty, u32) {
+    fragment(quals, Matrix::C, 0)
+}
+fn a(quals: &[String]) -> (Ty, u32) {
+    fragment(quals, Matrix::A, 1)
+}
+fn b(quals: &[String]) -> (Ty, u32) {
+    fragment(quals, Matrix::B, 2)
+}
+fn c(quals: &[String]) -> (Ty, u32) {
+    fragment(quals, Matrix::C, 3)
+}
+/// Half of a sparse `a` is left out.
+fn sparse_a(quals: &[String]) -> (Ty, u32) {
+    let (ty, count) = a(quals);
+    (ty, count / 2)
+}
+
+/// The selector names the threads of a quad that hold the metadata: one pair of bits for two elements, and a register of them
+/// for 16 pairs, 32 of those of a byte or less (manual 9.7.14.6.1).
+fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "f")?;
+    let hir::Operand::Imm(value) = i.operands[number].value else { return None };
+    let element = types(&i.quals).get(1).copied()?;
+    let row = shape(&i.quals)?[2] * bits(&i.quals, element);
+    let most = if bits(&i.quals, element) >= 16 { 1024 / row } else { 512 / row };
+    (value >= u64::from(most.max(1))).then(|| {
+        (format!("the selector is {value}, but of this shape and type at most {}", most.max(1) - 1), Some(number))
+    })
+}
+
+/// `c` and `d` have one type, except that `.m8n8k4` adds `.f16` to `.f32`.
+fn accumulators(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let types = types(&i.quals);
+    let (d, c) = (types.first()?, types.get(3)?);
+    let adds_up = shape(&i.quals) == Some([8, 8, 4]) && (*d, *c) == ("f32", "f16");
+    (d != c && !adds_up).then(|| (format!("`d` is of `.{d}` and `c` of `.{c}`, but both have one type here"), None))
+}
+
+const ACCUMULATORS: Rule = Rule::Custom(accumulators);
+const D: OperandSpec = dst("d", OpTy::Fragment(d)).or_sink();
+const A: OperandSpec = src("a", OpTy::Fragment(a));
+const B: OperandSpec = src("b", OpTy::Fragment(b));
+const C: OperandSpec = src("c", OpTy::Fragment(c));
+const DENSE: &[OperandSpec] = &[D, A, B, C];
+const SPARSE_A: OperandSpec = src("a", OpTy::Fragment(sparse_a));
+const E: OperandSpec = src("e", ty(Ty::B32)).reg();
+const F: OperandSpec = src("f", ty(Ty::U32)).imm();
+const SPARSE: &[OperandSpec] = &[D, SPARSE_A, B, C, E, F];
+const SCALE_A: OperandSpec = src("scale-a-data", ty(Ty::B32)).reg();
+const SCALE_B: OperandSpec = src("scale-b-data", ty(Ty::B32)).reg();
+const BYTE_A: OperandSpec = src("byte-id-a", ty(Ty::U16));
+const BYTE_B: OperandSpec = src("byte-id-b", ty(Ty::U16));
+const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16));
+const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16));
+
+/// Targets of `.kind::f8f6f4` with types of eight bits, as the assembler has them; the manual names those of `KINDS` alone.
+const KINDS_OF_8: Targets = Targets::Only(&[
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+/// Types of six and four bits.
+const NARROW: Gate = gate(&[any(&[".e3m2", ".e2m3", ".e2m1"])]).since(ptx(8, 7)).requires(KINDS);
+/// Targets of narrower types, and of `.kind::mxf8f6f4`.
+const KINDS: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_120f", Ptx(8, 8))]);
+/// Targets of the kinds of four bits.
+const KINDS_OF_4: Targets = KINDS;
+/// Those of sparse matrices of four bits.
+const SPARSE_KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8))]);
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("mma").section("9.7.14.5.14").since(ptx(6, 4)).requires(sm(70))
+        .syntax(
+            "mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype d, a, b, c;
+             mma.sync.aligned.shape.row.col.dtype.f16.f16.ctype d, a, b, c;
+             .shape = { .m16n8k8, .m16n8k16 }
+             .alayout = { .row, .col }
+             .blayout = { .row, .col }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(DENSE)
+        .gates(&[
+            gate(&[has(".m16n8k8")]).since(ptx(6, 5)).requires(sm(75)),
+            gate(&[has(".m16n8k16")]).since(ptx(7, 0)).requires(sm(80)),
+        ])
+        .rules(&[ACCUMULATORS]),
+    instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "mma.sync.aligned.tf32shape.row.col.f32.tf32.tf32.f32 d, a, b, c;
+             mma.sync.aligned.bf16shape.row.col.f32.bf16.bf16.f32 d, a, b, c;
+             .tf32shape = { .m16n8k4, .m16n8k8 }
+             .bf16shape = { .m16n8k8, .m16n8k16 }",
+        )
+        .operands(DENSE),
+    instr("mma").section("9.7.14.5.14").since(ptx(8, 4)).requires(sm(89))
+        .syntax(
+            "mma.sync.aligned.shape.row.col.dtype.f8type.f8type.ctype d, a, b, c;
+             .shape = { .m16n8k16, .m16n8k32 }
+             .f8type = { .e4m3, .e5m2 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(DENSE)
+        .gates(&[
+            gate(&[has(".m16n8k16")]).since(ptx(8, 7)),
+            gate(&[has(".f16")]).since(ptx(8, 7)),
+        ])
+        .rules(&[ACCUMULATORS]),
+    instr("mma").section("9.7.14.5.14").since(ptx(8, 6)).requires(KINDS_OF_8)
+        .syntax(
+            "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c;
+             .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(DENSE)
+        .gates(&[NARROW, gate(&[has(".f16")]).since(ptx(8, 7))])
+        .rules(&[ACCUMULATORS]),
+    instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
+        .syntax(
+            "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
+        )
+        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B]),
+    instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS_OF_4)
+        .syntax(
+            "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec_size.f32.e2m1.e2m1.f32.stype d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             .scale_vec_size = { .scale_vec::2X, .scale_vec::4X }
+             .stype = { .ue8m0, .ue4m3 }",
+        )
+        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
+        .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
+        .rules(&[Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`")]),
+    instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
+        .syntax(
+            "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c;
+             .shape = { .m8n8k4, .m16n8k4, .m16n8k8, .m16n8k16 }
+             .rnd = { .rn, .rz, .rm, .rp }",
+        )
+        .operands(DENSE)
+        .gates(&[gate(&[any(&[".m16n8k4", ".m16n8k8", ".m16n8k16"])]).since(ptx(7, 8)).requires(sm(90))])
+        .defaults(&[(".rnd", ".rn")]),
+    instr("mma").section("9.7.14.5.14").since(ptx(6, 5)).requires(sm(75))
+        .syntax(
+            "mma.sync.aligned.shape.row.col{.satfinite}.s32.int.int.s32 d, a, b, c;
+             mma.sync.aligned.subshape.row.col{.satfinite}.s32.subbyte.subbyte.s32 d, a, b, c;
+             mma.sync.aligned.bitshape.row.col.s32.b1.b1.s32.bitOp.popc d, a, b, c;
+             .shape = { .m8n8k16, .m16n8k16, .m16n8k32 }
+             .int = { .u8, .s8 }
+             .subshape = { .m8n8k32, .m16n8k32, .m16n8k64 }
+             .subbyte = { .u4, .s4 }
+             .bitshape = { .m8n8k128, .m16n8k128, .m16n8k256 }
+             .bitOp = { .xor, .and }",
+        )
+        .operands(DENSE)
+        .gates(&[
+            gate(&[any(&[".m16n8k16", ".m16n8k32", ".m16n8k64", ".m16n8k128", ".m16n8k256"])]).since(ptx(7, 0)).requires(sm(80)),
+            gate(&[has(".b1")]).since(ptx(7, 0)),
+            gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80)),
+        ]),
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(7, 1)).requires(sm(80))
+        .syntax(
+            "mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f;
+             mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f;
+             mma.sp{::ordered_metadata}.sync.aligned.tf32shape.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f;
+             mma.sp{::ordered_metadata}.sync.aligned.shape.row.col{.satfinite}.s32.int.int.s32 d, a, b, c, e, f;
+             mma.sp{::ordered_metadata}.sync.aligned.subshape.row.col{.satfinite}.s32.subbyte.subbyte.s32 d, a, b, c, e, f;
+             .f16shape = { .m16n8k16, .m16n8k32 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }
+             .tf32shape = { .m16n8k8, .m16n8k16 }
+             .shape = { .m16n8k32, .m16n8k64 }
+             .int = { .u8, .s8 }
+             .subshape = { .m16n8k64, .m16n8k128 }
+             .subbyte = { .u4, .s4 }",
+        )
+        .operands(SPARSE)
+        .gates(&[gate(&[has("::ordered_metadata")]).since(ptx(8, 5))])
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 4)).requires(sm(89))
+        .syntax(
+            "mma.sp{::ordered_metadata}.sync.aligned.m16n8k64.row.col.dtype.f8type.f8type.ctype d, a, b, c, e, f;
+             .f8type = { .e4m3, .e5m2 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(SPARSE)
+        .gates(&[
+            gate(&[has("::ordered_metadata")]).since(ptx(8, 5)),
+            gate(&[has(".f16")]).since(ptx(8, 7)).requires(KINDS),
+        ])
+        .rules(&[
+            ACCUMULATORS,
+            Rule::Custom(selector),
+            Rule::Needs(has(".f16"), has("::ordered_metadata"), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
+        ]),
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
+        .syntax(
+            "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c, e, f;
+             .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(SPARSE)
+        .gates(&[NARROW])
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
+        .syntax(
+            "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
+        )
+        .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
+        .syntax(
+            "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec_size.f32.e2m1.e2m1.f32.stype d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
+             .scale_vec_size = { .scale_vec::2X, .scale_vec::4X }
+             .stype = { .ue8m0, .ue4m3 }",
+        )
+        .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
+        .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
+        .rules(&[
+            Rule::Custom(selector),
+            Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
+        ]),
+];

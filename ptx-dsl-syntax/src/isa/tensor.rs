@@ -1,0 +1,285 @@
+//! Copies of tensors by the asynchronous proxy, and the objects that describe these: manual 9.7.9.25.5, 9.7.9.26, 9.7.13.16.
+//!
+//! How many coordinates there are follows from the dimensions and the mode, and so does the number of offsets of `im2col`.
+
+use super::bulk::{REPORT, RUBIN, VALID};
+use super::*;
+use crate::hir;
+
+fn has_any(quals: &[String], words: &[&str]) -> bool {
+    quals.iter().any(|q| words.contains(&q.as_str()))
+}
+
+fn dimensions(quals: &[String]) -> u32 {
+    let dims = [".1d", ".2d", ".3d", ".4d", ".5d"];
+    quals.iter().find_map(|q| dims.iter().position(|d| d == q)).map_or(1, |i| i as u32 + 1)
+}
+
+/// One for each dimension; of four rows, a column and these.
+fn coordinates(quals: &[String]) -> (Ty, u32) {
+    let rows = has_any(quals, &[".tile::gather4", ".tile::scatter4"]);
+    (Ty::S32, if rows { 5 } else { dimensions(quals) })
+}
+
+/// Offsets of the dimensions between the first and the last; of `im2col::w` the halo and the offset.
+fn offsets(quals: &[String]) -> (Ty, u32) {
+    let w = has_any(quals, &[".im2col::w", ".im2col::w::128"]);
+    (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
+}
+
+/// The size of each dimension.
+fn attribute(quals: &[String]) -> (Ty, u32) {
+    (Ty::U16, dimensions(quals))
+}
+
+const IM2COL: When = any(&[".im2col", ".im2col::w", ".im2col::w::128", ".im2col_no_offs", ".im2col_no_offs::w"]);
+const IM2COL_DIMENSIONS: Rule = Rule::Never(&[IM2COL, any(&[".1d", ".2d"])], "`im2col` needs three dimensions or more");
+const ROWS: Rule = Rule::Never(
+    &[any(&[".tile::gather4", ".tile::scatter4"]), any(&[".1d", ".3d", ".4d", ".5d"])],
+    "rows are of `.2d` tensors",
+);
+/// What `.override::global_dim` is for.
+pub const DIM_ONE: Rule = Rule::Never(
+    &[has(".override::global_dim"), any(&[".2d", ".3d", ".4d", ".5d"])],
+    "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
+);
+/// What `.override::global_dim_stride` is not for.
+pub const STRIDES: Rule = Rule::Never(
+    &[has(".override::global_dim_stride"), has(".1d")],
+    "a `.1d` tensor has no strides: `.override::global_dim`",
+);
+const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES];
+
+/// Targets of the modes that came with `sm_100`.
+const BLACKWELL: Targets = Targets::Only(&[
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+]);
+const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
+
+const DST: OperandSpec = addr("dstMem").align(16);
+/// The object that describes the tensor.
+pub const MAP: OperandSpec = addr("tensorMap").align(64);
+const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::B64));
+/// What is written over in it.
+pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
+/// Where the box lies.
+pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
+const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
+const MBAR: OperandSpec = addr("mbar").align(8);
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
+const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)).requires(RUBIN);
+
+/// Targets of `tensormap.replace`.
+const REPLACE: Targets = Targets::Only(&[
+    ("sm_90a", Ptx(8, 3)),
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+
+/// Those of `.swizzle_atomicity`: without Hopper.
+const ATOMICITY: Targets = Targets::Only(&[
+    ("sm_100a", Ptx(8, 6)),
+    ("sm_101a", Ptx(8, 6)),
+    ("sm_110a", Ptx(9, 0)),
+    ("sm_120a", Ptx(8, 7)),
+    ("sm_100f", Ptx(8, 8)),
+    ("sm_101f", Ptx(8, 8)),
+    ("sm_110f", Ptx(9, 0)),
+    ("sm_120f", Ptx(8, 8)),
+]);
+
+/// Greatest values of the fields that are constants (manual 9.7.9.26).
+const FIELDS: &[(&str, u64)] =
+    &[(".elemtype", 15), (".interleave_layout", 2), (".swizzle_mode", 4), (".swizzle_atomicity", 3), (".fill_mode", 1)];
+
+fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let (name, most) = FIELDS.iter().find(|(name, _)| i.has(name))?;
+    let number = i.operands.iter().position(|o| o.name == "imm")?;
+    let hir::Operand::Imm(value) = i.operands[number].value else { return None };
+    (value > *most).then(|| (format!("`{name}` is at most {most}, not {}", value as i64), Some(number)))
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk.tensor.dim.shared::cta.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .tile_mode = { .tile, .tile::gather4 }
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
+             .cta_group = { .cta_group::1, .cta_group::2 }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }
+             .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
+        )
+        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, POLICY])
+        .gates(&[
+            gate(&[has(".shared::cta")]).since(ptx(8, 6)),
+            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(".im2col::w")]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(".im2col::w::128")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
+            REPORT,
+            VALID,
+            OVERRIDE,
+        ])
+        .defaults(&[(".tile_mode", ".tile")])
+        .rules(RULES),
+    instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .tile_mode = { .tile, .tile::gather4 }
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
+             .multicast = { .multicast::cluster, .multicast::cluster::16b }
+             .cta_group = { .cta_group::1, .cta_group::2 }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }
+             .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
+        )
+        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U16)), POLICY])
+        .gates(&[
+            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
+            REPORT,
+            VALID,
+            OVERRIDE,
+        ])
+        .defaults(&[(".tile_mode", ".tile")])
+        .rules(RULES),
+    instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo, ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo, ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar], ctaMask{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .tile_mode = { .tile, .tile::gather4 }
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
+             .cta_group = { .cta_group::1, .cta_group::2 }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }
+             .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
+        )
+        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
+        .defaults(&[(".tile_mode", ".tile")])
+        .rules(RULES),
+    instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
+             cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], [srcMem]{, cache_policy};
+             cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .st_mode = { .tile, .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(&[MAP, GLOBAL, INFO, COORDS, addr("srcMem").align(16), POLICY])
+        .gates(&[
+            gate(&[has(".tile::scatter4")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN),
+            OVERRIDE,
+        ])
+        .defaults(&[(".st_mode", ".tile")])
+        .rules(RULES),
+    instr("cp.reduce.async.bulk.tensor").section("9.7.9.25.5.3").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
+             cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], [srcMem]{, cache_policy};
+             cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .load_mode = { .tile, .im2col_no_offs, .im2col_no_offs::w }
+             .redOp = { .add, .min, .max, .inc, .dec, .and, .or, .xor }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(&[MAP, GLOBAL, INFO, COORDS, addr("srcMem").align(16), POLICY])
+        .gates(&[gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
+        .defaults(&[(".load_mode", ".tile")])
+        .rules(RULES),
+    instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint} [tensorMap, tensorCoords]{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode{.L2::cache_hint} [tensorMap, tensorCoords], im2colInfo{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords]{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords]{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}.L2::evict_last [tensorMap, tensorCoords];
+             cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode.L2::evict_last [tensorMap, tensorCoords], im2colInfo;
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}.L2::evict_last.override::global_address [tensorMap, gAddrToOverride, tensorCoords];
+             cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode.L2::evict_last.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo;
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}.L2::evict_last.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .tile_mode = { .tile, .tile::gather4 }
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(&[MAP, GLOBAL, INFO, COORDS, OFFSETS, POLICY])
+        .gates(&[
+            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(".L2::evict_last")]).since(ptx(9, 4)).requires(RUBIN),
+            OVERRIDE,
+        ])
+        .defaults(&[(".tile_mode", ".tile")])
+        .rules(RULES),
+    instr("applypriority.async.bulk.tensor").section("9.7.9.25.5").since(ptx(9, 4)).requires(RUBIN)
+        .syntax(
+            "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal [tensorMap, tensorCoords];
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group.im2col_mode.L2::evict_normal [tensorMap, tensorCoords], im2colInfo;
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal.override::global_address [tensorMap, gAddrToOverride, tensorCoords];
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group.im2col_mode.L2::evict_normal.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo;
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             .dim = { .1d, .2d, .3d, .4d, .5d }
+             .tile_mode = { .tile, .tile::gather4 }
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
+             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+        )
+        .operands(&[MAP, GLOBAL, INFO, COORDS, OFFSETS])
+        .defaults(&[(".tile_mode", ".tile")])
+        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES]),
+    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
+        .syntax(
+            "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
+             tensormap.replace.tile.rank{.ss}.b1024.b32 [addr], new_val;
+             tensormap.replace.tile.dimension{.ss}.b1024.b32 [addr], ord, new_val;
+             tensormap.replace.tile.global_stride{.ss}.b1024.b64 [addr], ord, value64;
+             tensormap.replace.tile.field3{.ss}.b1024.b32 [addr], imm;
+             .dimension = { .box_dim, .global_dim, .element_stride }
+             .ss = { .global, .shared::cta }
+             .field3 = { .elemtype, .interleave_layout, .swizzle_mode, .swizzle_atomicity, .fill_mode }",
+        )
+        .operands(&[
+            addr("addr").align(128),
+            src("ord", ty(Ty::U32)).imm(),
+            src("new_val", ty(Ty::B32)),
+            src("value64", ty(Ty::B64)),
+            src("imm", ty(Ty::U32)).imm(),
+        ])
+        .gates(&[gate(&[has(".swizzle_atomicity")]).requires(ATOMICITY)])
+        .rules(&[Rule::Custom(field)]),
+    instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
+        .syntax(
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size;
+             .scope = { .cta, .cluster, .gpu, .sys }",
+        )
+        .operands(&[addr("dst").align(128), addr("src").align(128), src("size", ty(Ty::U32)).imm().range(128, 128)]),
+];

@@ -1,0 +1,209 @@
+//! Video: manual 9.7.18. A selector names the bytes or half-words of a register: which ones an operand takes is said here.
+
+use super::*;
+use crate::hir;
+
+/// May this selector stand on this operand? The scalar instructions (9.7.18.1) take one byte or half-word of `a`, `b` and, where
+/// the result is merged into `c`, of `d`; the others (9.7.18.2) a lane of each source and a mask of lanes of `d`.
+pub fn selects(opcode: &str, operand: &str, selector: &str) -> bool {
+    let (kind, lanes) = selector.split_at_checked(1).unwrap_or(("", ""));
+    let falling = || lanes.as_bytes().windows(2).all(|w| w[0] > w[1]);
+    let all = |last: u8| lanes.bytes().all(|b| (b'0'..=last).contains(&b));
+    let (half, byte) = (kind == "h", kind == "b");
+    if !opcode.starts_with('v') || operand == "c" {
+        return false;
+    }
+    match (opcode.bytes().last(), operand) {
+        (Some(b'2'), "d") => half && matches!(lanes, "0" | "1" | "10"),
+        (Some(b'2'), _) => half && lanes.len() == 2 && all(b'3'),
+        (Some(b'4'), "d") => byte && (1..=4).contains(&lanes.len()) && all(b'3') && falling(),
+        (Some(b'4'), _) => byte && lanes.len() == 4 && all(b'7'),
+        (_, "d") if opcode == "vmad" => false,
+        _ => lanes.len() == 1 && (half && all(b'1') || byte && all(b'3')),
+    }
+}
+
+/// May the operand be negated? Those of `vmad` may.
+pub fn negates(opcode: &str) -> bool {
+    opcode == "vmad"
+}
+
+/// `d.h0` merges the result into `c`: there is a `c`, and no second operation.
+fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let selected = i.operands.first().is_some_and(|d| matches!(d.value, hir::Operand::Select(..)));
+    if !selected {
+        return None;
+    }
+    if [".add", ".min", ".max"].iter().any(|op| i.has(op)) {
+        return Some(("a selector of the destination and a second operation exclude each other".into(), Some(0)));
+    }
+    let merged = i.operand("c").is_some();
+    (!merged)
+        .then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
+}
+
+/// The product or `c` is negated, and neither with `.po`, which adds the one that negation needs too.
+fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let negated = |a: &hir::Arg| matches!(a.value, hir::Operand::Neg(_));
+    let first = i.operands.iter().position(negated)?;
+    if i.has(".po") {
+        return Some(("`.po` and a negated operand exclude each other".into(), Some(first)));
+    }
+    let last = i.operands.len() - 1;
+    let both = first != last && i.operands.get(last).is_some_and(negated);
+    both.then(|| ("the product and `c` cannot both be negated".into(), Some(last)))
+}
+
+const TYPES: OperandSpec = src("a", ty(Ty::U32));
+const OPERANDS: &[OperandSpec] = &[dst("d", ty(Ty::U32)), TYPES, src("b", ty(Ty::U32)), src("c", ty(Ty::U32))];
+/// The instructions of 9.7.18.2 take registers only.
+const LANES: &[OperandSpec] =
+    &[dst("d", ty(Ty::U32)), TYPES.reg(), src("b", ty(Ty::U32)).reg(), src("c", ty(Ty::U32)).reg()];
+
+macro_rules! scalar {
+    ($op:literal) => {
+        instr($op)
+            .section("9.7.18.1.1")
+            .since(ptx(2, 0))
+            .requires(sm(20))
+            .syntax(concat!(
+                $op,
+                ".dtype.atype.btype{.sat} d, a, b{, c};\n",
+                $op,
+                ".dtype.atype.btype{.sat}.op2 d, a, b, c;
+                 .dtype = { .u32, .s32 }
+                 .atype = { .u32, .s32 }
+                 .btype = { .u32, .s32 }
+                 .op2 = { .add, .min, .max }"
+            ))
+            .operands(OPERANDS)
+            .rules(&[Rule::Custom(merge)])
+    };
+}
+macro_rules! shift {
+    ($op:literal) => {
+        instr($op)
+            .section("9.7.18.1.2")
+            .since(ptx(2, 0))
+            .requires(sm(20))
+            .syntax(concat!(
+                $op,
+                ".dtype.atype.u32{.sat}.mode d, a, b{, c};\n",
+                $op,
+                ".dtype.atype.u32{.sat}.mode.op2 d, a, b, c;
+                 .dtype = { .u32, .s32 }
+                 .atype = { .u32, .s32 }
+                 .mode = { .clamp, .wrap }
+                 .op2 = { .add, .min, .max }"
+            ))
+            .operands(OPERANDS)
+            .rules(&[Rule::Custom(merge)])
+    };
+}
+macro_rules! lanes {
+    ($op:literal, $section:literal) => {
+        instr($op)
+            .section($section)
+            .since(ptx(3, 0))
+            .requires(sm(30))
+            .syntax(concat!(
+                $op,
+                ".dtype.atype.btype{.sat} d, a, b, c;\n",
+                $op,
+                ".dtype.atype.btype.add d, a, b, c;
+                 .dtype = { .u32, .s32 }
+                 .atype = { .u32, .s32 }
+                 .btype = { .u32, .s32 }"
+            ))
+            .operands(LANES)
+    };
+}
+macro_rules! compare {
+    ($op:literal, $section:literal) => {
+        instr($op)
+            .section($section)
+            .since(ptx(3, 0))
+            .requires(sm(30))
+            .syntax(concat!(
+                $op,
+                ".atype.btype.cmp{.add} d, a, b, c;
+                 .atype = { .u32, .s32 }
+                 .btype = { .u32, .s32 }
+                 .cmp = { .eq, .ne, .lt, .le, .gt, .ge }"
+            ))
+            .operands(LANES)
+    };
+}
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    scalar!("vadd"),
+    scalar!("vsub"),
+    scalar!("vabsdiff"),
+    scalar!("vmin"),
+    scalar!("vmax"),
+    shift!("vshl"),
+    shift!("vshr"),
+    instr("vmad").section("9.7.18.1.3").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "vmad.dtype.atype.btype{.po}{.sat}{.scale} d, a, b, c;
+             .dtype = { .u32, .s32 }
+             .atype = { .u32, .s32 }
+             .btype = { .u32, .s32 }
+             .scale = { .shr7, .shr15 }",
+        )
+        .operands(OPERANDS)
+        .rules(&[Rule::Custom(negations)]),
+    instr("vset").section("9.7.18.1.4").since(ptx(2, 0)).requires(sm(20))
+        .syntax(
+            "vset.atype.btype.cmp d, a, b{, c};
+             vset.atype.btype.cmp.op2 d, a, b, c;
+             .atype = { .u32, .s32 }
+             .btype = { .u32, .s32 }
+             .cmp = { .eq, .ne, .lt, .le, .gt, .ge }
+             .op2 = { .add, .min, .max }",
+        )
+        .operands(OPERANDS)
+        .rules(&[Rule::Custom(merge)]),
+    lanes!("vadd2", "9.7.18.2.1"),
+    lanes!("vsub2", "9.7.18.2.1"),
+    lanes!("vavrg2", "9.7.18.2.1"),
+    lanes!("vabsdiff2", "9.7.18.2.1"),
+    lanes!("vmin2", "9.7.18.2.1"),
+    lanes!("vmax2", "9.7.18.2.1"),
+    compare!("vset2", "9.7.18.2.2"),
+    lanes!("vadd4", "9.7.18.2.3"),
+    lanes!("vsub4", "9.7.18.2.3"),
+    lanes!("vavrg4", "9.7.18.2.3"),
+    lanes!("vabsdiff4", "9.7.18.2.3"),
+    lanes!("vmin4", "9.7.18.2.3"),
+    lanes!("vmax4", "9.7.18.2.3"),
+    compare!("vset4", "9.7.18.2.4"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::selects;
+
+    #[test]
+    fn selectors_as_the_manual_lists_them() {
+        for (opcode, operand, good, bad) in [
+            ("vadd", "a", &["b0", "b3", "h1"][..], &["b4", "h2", "h10", "b10"][..]),
+            ("vadd", "d", &["h0"], &["h10"]),
+            ("vadd", "c", &[], &["h0"]),
+            ("vmad", "d", &[], &["h0"]),
+            ("vadd2", "a", &["h10", "h33", "h01"], &["h0", "b10", "h40"]),
+            ("vadd2", "d", &["h0", "h10"], &["h01", "b0"]),
+            ("vset4", "b", &["b7654", "b0000"], &["b765", "b8000", "h10"]),
+            ("vset4", "d", &["b0", "b310", "b3210"], &["b01", "b4", "b33"]),
+        ] {
+            for s in good {
+                assert!(selects(opcode, operand, s), "{opcode} {operand}.{s}");
+            }
+            for s in bad {
+                assert!(!selects(opcode, operand, s), "{opcode} {operand}.{s}");
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Asynchronous matrices of a warpgroup: manual 9.7.15.
+
+use super::fragment::{Matrix, registers, types};
+use super::*;
+use crate::hir;
+
+/// Four warps share the accumulator.
+fn d(quals: &[String]) -> (Ty, u32) {
+    registers(quals, Matrix::C, types(quals).first().unwrap_or(&"f32"), 128)
+}
+/// `a` in registers is four of them in every shape.
+fn a(quals: &[String]) -> (Ty, u32) {
+    let ty = match types(quals).get(1) {
+        // The assembler takes `.f16x2` for both.
+        Some(&("f16" | "bf16")) => Ty::F16x2,
+        Some(&"tf32") => Ty::Tf32,
+        _ => Ty::B32,
+    };
+    (ty, 4)
+}
+
+/// A factor of a matrix is 1 or -1.
+fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let wrong = |o: &hir::Arg| {
+        matches!(o.name, "imm-scale-a" | "imm-scale-b")
+            && matches!(o.value, hir::Operand::Imm(v) if !matches!(v as i64, 1 | -1))
+    };
+    let number = i.operands.iter().position(wrong)?;
+    Some((format!("`{}` is 1 or -1", i.operands[number].name), Some(number)))
+}
+
+const FACTORS: Rule = Rule::Custom(factors);
+const HOPPER: Targets = Targets::Only(&[("sm_90a", Ptx(8, 0))]);
+const MIXED: Gate = gate(&[has(".s8"), has(".u8")]).since(ptx(8, 4));
+
+const OPERANDS: &[OperandSpec] = &[
+    dst("d", OpTy::Fragment(d)).or_sink(),
+    src("a", OpTy::Fragment(a)),
+    src("a-desc", ty(Ty::U64)),
+    src("b-desc", ty(Ty::U64)),
+    src("sp-meta", ty(Ty::B32)).reg(),
+    src("sp-sel", ty(Ty::U32)).imm().range(0, 1),
+    src("scale-d", ty(Ty::Pred)).range(0, 1),
+    src("imm-scale-a", ty(Ty::S32)).imm(),
+    src("imm-scale-b", ty(Ty::S32)).imm(),
+    src("imm-trans-a", ty(Ty::S32)).imm().range(0, 1),
+    src("imm-trans-b", ty(Ty::S32)).imm().range(0, 1),
+];
+
+/// The family.
+#[rustfmt::skip]
+pub const LIST: &[Instr] = &[
+    instr("wgmma.mma_async").section("9.7.15.5.2").since(ptx(8, 0)).requires(HOPPER)
+        .syntax(
+            "wgmma.mma_async.sync.aligned.k16.dtype.f16.f16 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
+             wgmma.mma_async.sync.aligned.k16.dtype.f16.f16 d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-b;
+             wgmma.mma_async.sync.aligned.k16.f32.bf16.bf16 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
+             wgmma.mma_async.sync.aligned.k16.f32.bf16.bf16 d, a, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-b;
+             wgmma.mma_async.sync.aligned.k8.f32.tf32.tf32 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sync.aligned.k8.f32.tf32.tf32 d, a, b-desc, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sync.aligned.k32.dtype.f8.f8 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sync.aligned.k32.dtype.f8.f8 d, a, b-desc, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sync.aligned.int{.satfinite}.s32.i8.i8 d, a-desc, b-desc, scale-d;
+             wgmma.mma_async.sync.aligned.int{.satfinite}.s32.i8.i8 d, a, b-desc, scale-d;
+             wgmma.mma_async.sync.aligned.k256.s32.b1.b1.and.popc d, a-desc, b-desc, scale-d;
+             wgmma.mma_async.sync.aligned.k256.s32.b1.b1.and.popc d, a, b-desc, scale-d;
+             .k8 = { .m64n{8..256/8}k8 }
+             .k16 = { .m64n{8..256/8}k16 }
+             .k32 = { .m64n{8..256/8}k32 }
+             .int = { .m64n{8..24/8}k32, .m64n{32..256/16}k32 }
+             .k256 = { .m64n{8..24/8}k256, .m64n{32..256/16}k256 }
+             .dtype = { .f16, .f32 }
+             .f8 = { .e4m3, .e5m2 }
+             .i8 = { .s8, .u8 }",
+        )
+        .operands(OPERANDS)
+        .gates(&[MIXED])
+        .rules(&[FACTORS]),
+    instr("wgmma.mma_async.sp").section("9.7.15.6.3").since(ptx(8, 2)).requires(HOPPER)
+        .syntax(
+            "wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
+             wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-b;
+             wgmma.mma_async.sp.sync.aligned.k32.f32.bf16.bf16 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
+             wgmma.mma_async.sp.sync.aligned.k32.f32.bf16.bf16 d, a, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-b;
+             wgmma.mma_async.sp.sync.aligned.k16.f32.tf32.tf32 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sp.sync.aligned.k16.f32.tf32.tf32 d, a, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sp.sync.aligned.k64.dtype.f8.f8 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sp.sync.aligned.k64.dtype.f8.f8 d, a, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b;
+             wgmma.mma_async.sp.sync.aligned.int{.satfinite}.s32.i8.i8 d, a-desc, b-desc, sp-meta, sp-sel, scale-d;
+             wgmma.mma_async.sp.sync.aligned.int{.satfinite}.s32.i8.i8 d, a, b-desc, sp-meta, sp-sel, scale-d;
+             .k16 = { .m64n{8..256/8}k16 }
+             .k32 = { .m64n{8..256/8}k32 }
+             .k64 = { .m64n{8..256/8}k64 }
+             .int = { .m64n{8..24/8}k64, .m64n{32..256/16}k64 }
+             .dtype = { .f16, .f32 }
+             .f8 = { .e4m3, .e5m2 }
+             .i8 = { .s8, .u8 }",
+        )
+        .operands(OPERANDS)
+        .gates(&[MIXED])
+        .rules(&[FACTORS]),
+    instr("wgmma.fence").section("9.7.15.7.1").since(ptx(8, 0)).requires(HOPPER)
+        .syntax("wgmma.fence.sync.aligned;"),
+    instr("wgmma.commit_group").section("9.7.15.7.2").since(ptx(8, 0)).requires(HOPPER)
+        .syntax("wgmma.commit_group.sync.aligned;"),
+    instr("wgmma.wait_group").section("9.7.15.7.3").since(ptx(8, 0)).requires(HOPPER)
+        .syntax("wgmma.wait_group.sync.aligned N;")
+        .operands(&[src("N", ty(Ty::U64)).imm()]),
+];

@@ -1,0 +1,104 @@
+//! Levels of findings: `allow(PTX0516)`, `warn(..)`, `deny(..)` in the header of a module.
+//!
+//! Levels are for findings that leave the module whole: the warnings in [`LINTS`], and protocol and flow (06xx), warnings or
+//! not. What breaks the language itself cannot be allowed.
+
+use crate::diag::{Diagnostic, Severity};
+use crate::span::Span;
+
+/// What becomes of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Left out.
+    Allow,
+    /// A warning.
+    Warn,
+    /// An error.
+    Deny,
+}
+
+impl Level {
+    /// By its word in the header.
+    pub fn from_name(name: &str) -> Option<Level> {
+        Some(match name {
+            "allow" => Level::Allow,
+            "warn" => Level::Warn,
+            "deny" => Level::Deny,
+            _ => return None,
+        })
+    }
+}
+
+/// `allow(PTX0516)`: one code of such an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetLevel {
+    /// What becomes of it.
+    pub level: Level,
+    /// `PTX0516` is 516.
+    pub code: u16,
+    /// Where the code stands.
+    pub span: Span,
+}
+
+/// Warnings outside of 06xx, with a few words.
+pub const LINTS: &[(u16, &str)] = &[(516, "a directive without effect"), (517, "a limit over what any target has")];
+
+/// May the level of this code be set?
+pub fn is_lint(code: u16) -> bool {
+    (600..700).contains(&code) || LINTS.iter().any(|l| l.0 == code)
+}
+
+/// Gives every finding its level; of several for a code the last counts. Returns what is wrong with the levels themselves.
+pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if levels.is_empty() {
+        return Vec::new();
+    }
+    found.retain_mut(|d| {
+        let set = levels.iter().rfind(|l| l.code == d.code && is_lint(d.code));
+        match set.map(|l| l.level) {
+            Some(Level::Allow) => return false,
+            Some(Level::Warn) => d.severity = Severity::Warning,
+            Some(Level::Deny) => d.severity = Severity::Error,
+            None => {}
+        }
+        true
+    });
+    levels.iter().filter(|l| !is_lint(l.code)).map(|l| crate::parse::errors::no_lint(l.span, l.code)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warning(code: u16) -> Diagnostic {
+        Diagnostic::warning(code, Span::default(), "x")
+    }
+
+    fn set(level: Level, code: u16) -> SetLevel {
+        SetLevel { level, code, span: Span::token(7) }
+    }
+
+    #[test]
+    fn allow_removes_warn_softens_deny_hardens() {
+        let mut found = vec![warning(516), warning(517), Diagnostic::error(612, Span::default(), "y"), warning(601)];
+        let levels = [set(Level::Allow, 516), set(Level::Deny, 517), set(Level::Warn, 612)];
+        assert!(apply(&levels, &mut found).is_empty());
+        let left: Vec<_> = found.iter().map(|d| (d.code, d.severity)).collect();
+        assert_eq!(left, [(517, Severity::Error), (612, Severity::Warning), (601, Severity::Warning)]);
+    }
+
+    #[test]
+    fn the_last_level_of_a_code_counts() {
+        let mut found = vec![warning(516)];
+        apply(&[set(Level::Allow, 516), set(Level::Deny, 516)], &mut found);
+        assert_eq!(found[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn errors_cannot_be_allowed() {
+        let mut found = vec![Diagnostic::error(207, Span::default(), "y")];
+        let wrong = apply(&[set(Level::Allow, 207)], &mut found);
+        assert_eq!((found.len(), wrong.len()), (1, 1));
+        assert_eq!((wrong[0].code, wrong[0].span), (133, Span::token(7)));
+    }
+}

@@ -1,0 +1,94 @@
+//! The arguments.
+
+use clap::{Arg, ArgAction, Command};
+use ptx_dsl_syntax::isa::target;
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("ptx-dsl")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Checks PTX files, explains errors, describes instructions, formats and prints")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("check")
+                .about("Reports everything that is wrong with PTX files; 1 is returned if there is an error")
+                .args([files(), target_argument(), version_argument()])
+                .arg(
+                    Arg::new("format")
+                        .long("message-format")
+                        .value_name("FORMAT")
+                        .value_parser(["human", "json"])
+                        .default_value("human")
+                        .help("`json`: an object for each diagnostic on a line of standard output"),
+                ),
+        )
+        .subcommand(
+            Command::new("explain")
+                .about("Explains an error code, with a wrong and a right example")
+                .arg(Arg::new("code").value_name("CODE").help("Such as PTX0207; all codes in short if there is none")),
+        )
+        .subcommand(
+            Command::new("isa")
+                .about("Describes an instruction: forms, versions and targets, rules, whether the host runs it")
+                .arg(
+                    Arg::new("opcode")
+                        .value_name("OPCODE")
+                        .help("Such as mbarrier.arrive; the families if there is none"),
+                ),
+        )
+        .subcommand(
+            Command::new("fmt")
+                .about("Formats PTX files in place: indentation and white space, no token and no comment is changed")
+                .arg(files())
+                .arg(
+                    Arg::new("check")
+                        .long("check")
+                        .action(ArgAction::SetTrue)
+                        .help("Writes nothing, names the files that would change, and returns 1 if there are any"),
+                ),
+        )
+        .subcommand(
+            Command::new("print")
+                .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, no comments")
+                .args([files(), target_argument(), version_argument()]),
+        )
+}
+
+fn files() -> Arg {
+    Arg::new("files")
+        .value_name("FILE")
+        .num_args(1..)
+        .required(true)
+        .value_parser(clap::value_parser!(std::ffi::OsString))
+        .help("`-` is standard input, `@list.txt` a file with a path on each line")
+}
+
+fn target_argument() -> Arg {
+    Arg::new("target")
+        .long("target")
+        .value_name("sm_NN")
+        .value_parser(|name: &str| match target::target(name) {
+            Some(t) => Ok(t.name),
+            None => Err(format!("`{name}` is no target; the newest is `{}`", newest())),
+        })
+        .help("For this target instead of that of `.target`")
+}
+
+fn newest() -> &'static str {
+    target::TARGETS.last().map_or("", |t| t.name)
+}
+
+fn version_argument() -> Arg {
+    Arg::new("version")
+        .long("ptx")
+        .value_name("M.m")
+        .value_parser(|text: &str| {
+            let parts = text.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
+            match parts {
+                Some((Ok(major), Ok(minor))) => Ok::<(u32, u32), String>((major, minor)),
+                _ => Err("a version is written as in `8.6`".to_string()),
+            }
+        })
+        .help("For this PTX ISA version instead of that of `.version`")
+}

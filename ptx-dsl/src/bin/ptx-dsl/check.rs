@@ -1,0 +1,264 @@
+//! `check` and `print`: the front end on files.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use clap::ArgMatches;
+use ptx_dsl_syntax::compile_for;
+use ptx_dsl_syntax::diag::{Diagnostic, Severity};
+use ptx_dsl_syntax::lex::{Lexed, lex};
+
+use crate::input::{Input, inputs};
+use crate::place::Lines;
+
+/// What is asked for.
+struct Request<'m> {
+    target: Option<&'m str>,
+    version: Option<(u32, u32)>,
+    json: bool,
+    styled: bool,
+}
+
+impl<'m> Request<'m> {
+    fn new(matches: &'m ArgMatches) -> Self {
+        use std::io::IsTerminal;
+        Request {
+            target: matches.get_one::<&'static str>("target").copied(),
+            version: matches.get_one::<(u32, u32)>("version").copied(),
+            json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
+            styled: std::io::stderr().is_terminal(),
+        }
+    }
+}
+
+/// What came of a file.
+#[derive(Default)]
+struct Outcome {
+    /// The diagnostics as they are shown.
+    shown: String,
+    errors: usize,
+    warnings: usize,
+    /// The module as it prints.
+    ptx: String,
+    /// The file could not be read.
+    unreadable: Option<String>,
+}
+
+/// `ptx-dsl check`
+pub fn run(matches: &ArgMatches) -> Result<bool, String> {
+    let request = Request::new(matches);
+    let files = inputs(matches)?;
+    let (mut errors, mut warnings, mut wrong) = (0, 0, 0);
+    let mut readable = true;
+    each(&files, &request, |outcome| {
+        if let Some(reason) = outcome.unreadable {
+            readable = false;
+            crate::write_err(&format!("error: {reason}\n"));
+        }
+        if request.json {
+            crate::write_out(&outcome.shown);
+        } else {
+            crate::write_err(&outcome.shown);
+        }
+        errors += outcome.errors;
+        warnings += outcome.warnings;
+        wrong += usize::from(outcome.errors > 0);
+    });
+    if !request.json && errors + warnings > 0 {
+        let (e, w) = (count(errors, "error"), count(warnings, "warning"));
+        let counts = match (errors, warnings) {
+            (_, 0) => e,
+            (0, _) => w,
+            _ => format!("{e} and {w}"),
+        };
+        crate::write_err(&format!("{counts}; {} checked, {wrong} with errors\n", count(files.len(), "file")));
+    }
+    if readable { Ok(errors == 0) } else { Err("not every file could be read".into()) }
+}
+
+/// `ptx-dsl print`
+pub fn print(matches: &ArgMatches) -> Result<bool, String> {
+    let request = Request::new(matches);
+    let mut good = true;
+    let mut unreadable = None;
+    each(&inputs(matches)?, &request, |outcome| {
+        good &= outcome.errors == 0;
+        crate::write_err(&outcome.shown);
+        if outcome.errors == 0 && outcome.unreadable.is_none() {
+            crate::write_out(&outcome.ptx);
+        }
+        unreadable = outcome.unreadable.or(unreadable.take());
+    });
+    unreadable.map_or(Ok(good), Err)
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Compiles the files, several at a time, and hands over what came of them in their order.
+fn each(files: &[Input], request: &Request, mut done: impl FnMut(Outcome)) {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    if workers < 2 {
+        files.iter().for_each(|f| done(outcome(f, request)));
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        for _ in 0..workers {
+            let (send, next) = (send.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(file) = files.get(n) else { return };
+                    if send.send((n, outcome(file, request))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        // Those that are ready before their turn wait here.
+        let mut waiting = std::collections::BTreeMap::new();
+        let mut turn = 0;
+        for (n, outcome) in receive {
+            waiting.insert(n, outcome);
+            while let Some(outcome) = waiting.remove(&turn) {
+                done(outcome);
+                turn += 1;
+            }
+        }
+    });
+}
+
+fn outcome(file: &Input, request: &Request) -> Outcome {
+    let text = match file.read() {
+        Ok(text) => text,
+        Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
+    };
+    let (lexed, mut diagnostics) = lex(&text);
+    let mut compiled = compile_for(&lexed.tokens, request.target, request.version);
+    diagnostics.append(&mut compiled.diagnostics);
+    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+    let mut out = Outcome { ptx: compiled.ptx, ..Outcome::default() };
+    if diagnostics.is_empty() {
+        return out;
+    }
+    let lines = Lines::new(&text);
+    let name = file.name();
+    let shown = Shown { text: &text, lexed: &lexed, lines: &lines, name: &name };
+    let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
+    for d in &diagnostics {
+        match d.severity {
+            Severity::Error => out.errors += 1,
+            Severity::Warning => out.warnings += 1,
+        }
+        if request.json { shown.json(d, &mut out.shown) } else { shown.human(d, &renderer, &mut out.shown) }
+    }
+    out
+}
+
+/// What a diagnostic is shown with.
+struct Shown<'t> {
+    text: &'t str,
+    lexed: &'t Lexed,
+    lines: &'t Lines<'t>,
+    name: &'t str,
+}
+
+impl Shown<'_> {
+    fn human(&self, d: &Diagnostic, renderer: &Renderer, out: &mut String) {
+        let level = match d.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let primary = self.bytes(d.span);
+        let labels: Vec<(Range<usize>, &str)> = d.labels.iter().map(|(s, t)| (self.bytes(*s), t.as_str())).collect();
+        // Only the lines that are shown are handed over: the renderer looks at all of its source for each diagnostic.
+        let excerpt = |spans: &[&Range<usize>]| {
+            let start = spans.iter().map(|s| s.start).min().unwrap_or(0);
+            let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
+            self.lines.around(start..end)
+        };
+        let near = |s: &Range<usize>| self.lines.line(s.start).abs_diff(self.lines.line(primary.start)) <= 200;
+        let (close, far): (Vec<_>, Vec<_>) = labels.into_iter().partition(|(s, _)| near(s));
+        let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| s).collect();
+        spans.push(&primary);
+        let first = excerpt(&spans);
+        let within =
+            |s: &Range<usize>, e: &Range<usize>| s.start.saturating_sub(e.start)..s.end.saturating_sub(e.start);
+        let snippet = |e: &Range<usize>| {
+            let source = self.text.get(e.clone()).unwrap_or("");
+            Snippet::source(source).path(self.name).line_start(self.lines.line(e.start) + 1)
+        };
+        let mut main = snippet(&first).annotation(AnnotationKind::Primary.span(within(&primary, &first)));
+        for (span, text) in &close {
+            main = main.annotation(AnnotationKind::Context.span(within(span, &first)).label(*text));
+        }
+        let code = format!("PTX{:04}", d.code);
+        let mut group = level.primary_title(&d.message).id(&code).element(main);
+        for (span, text) in &far {
+            let e = excerpt(&[span]);
+            group = group.element(snippet(&e).annotation(AnnotationKind::Context.span(within(span, &e)).label(*text)));
+        }
+        group = group.elements(d.notes.iter().map(|n| Level::NOTE.message(n)));
+        group = group.elements(d.helps.iter().map(|h| Level::HELP.message(h)));
+        out.push_str(&renderer.render(&[group]));
+        out.push_str("\n\n");
+    }
+
+    fn json(&self, d: &Diagnostic, out: &mut String) {
+        let bytes = self.bytes(d.span);
+        let (line, column) = self.lines.line_column(bytes.start);
+        let (end_line, end_column) = self.lines.line_column(bytes.end);
+        let severity = match d.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(self.name));
+        let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"PTX{:04}\"", d.code);
+        let _ = write!(out, ",\"severity\":\"{severity}\",\"message\":{}", quoted(&d.message));
+        let labels: Vec<String> = d
+            .labels
+            .iter()
+            .map(|(span, text)| {
+                let (line, column) = self.lines.line_column(self.bytes(*span).start);
+                format!("{{\"line\":{line},\"column\":{column},\"text\":{}}}", quoted(text))
+            })
+            .collect();
+        let strings = |list: &[String]| list.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(",");
+        let (notes, help) = (strings(&d.notes), strings(&d.helps));
+        let _ = writeln!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]}}", labels.join(","));
+    }
+
+    /// The bytes of a span, not empty where there is a character to point at.
+    fn bytes(&self, span: ptx_dsl_syntax::span::Span) -> Range<usize> {
+        let range = self.lexed.bytes(span);
+        range.start.min(self.text.len())..range.end.clamp(range.start, self.text.len().max(range.start))
+    }
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' || c == '\u{7f}' => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,205 @@
+//! `explain` and `isa`: what the catalogue of errors and the table of instructions know.
+
+use std::fmt::Write;
+
+use clap::ArgMatches;
+use ptx_dsl_syntax::explain::{EXPLANATIONS, explanation};
+use ptx_dsl_syntax::isa::syntax::{Form, forms};
+use ptx_dsl_syntax::isa::{FAMILIES, Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
+
+/// `ptx-dsl explain PTX0207`
+pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
+    let Some(code) = matches.get_one::<String>("code") else {
+        let mut out = String::new();
+        for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
+            let _ = writeln!(out, "PTX{:04}  {}", e.code, e.title);
+        }
+        crate::write_out(&out);
+        return Ok(true);
+    };
+    let digits = code.strip_prefix("PTX").or_else(|| code.strip_prefix("ptx")).unwrap_or(code);
+    let Some(e) = digits.parse().ok().and_then(explanation) else {
+        return Err(format!("`{code}` is no error code; `ptx-dsl explain` lists them"));
+    };
+    let mut out = format!("PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
+    let indented =
+        |text: &str| text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect::<String>();
+    for (what, module) in [("Wrong", e.wrong()), ("Right", e.right())] {
+        let _ = write!(out, "\n{what}:\n\n{}", indented(&module));
+    }
+    crate::write_out(&out);
+    Ok(true)
+}
+
+/// `ptx-dsl isa mbarrier.arrive_drop`
+pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
+    let Some(opcode) = matches.get_one::<String>("opcode") else {
+        let mut out = String::new();
+        // A large family is several lists.
+        for lists in FAMILIES.chunk_by(|a, b| a.0 == b.0) {
+            let mut opcodes: Vec<&str> = lists.iter().flat_map(|l| l.1.iter().map(|i| i.opcode)).collect();
+            opcodes.dedup();
+            let _ = writeln!(out, "{}: {}", lists[0].0, opcodes.join(", "));
+        }
+        crate::write_out(&out);
+        return Ok(true);
+    };
+    let all = || FAMILIES.iter().flat_map(|(_, list)| list.iter());
+    let mut found: Vec<&'static Instr> = all().filter(|i| i.opcode == opcode).collect();
+    if found.is_empty() {
+        // `mbarrier` is no opcode of its own, but the beginning of several.
+        found = all()
+            .filter(|i| i.opcode.strip_prefix(opcode.as_str()).is_some_and(|r| r.starts_with(['.', ':'])))
+            .collect();
+    }
+    if found.is_empty() {
+        let near = ptx_dsl_syntax::parse::nearest(opcode, all().map(|i| i.opcode));
+        let help = near.map_or("`ptx-dsl isa` lists them all".to_string(), |n| format!("did you mean `{n}`?"));
+        return Err(format!("`{opcode}` is no instruction: {help}"));
+    }
+    let out: Vec<String> = found.into_iter().map(describe).collect();
+    crate::write_out(&out.join("\n"));
+    Ok(true)
+}
+
+fn describe(i: &'static Instr) -> String {
+    let mut out = format!("{} (PTX ISA {})\n", i.opcode, i.section);
+    let _ = writeln!(out, "  since {}", needs(Some(i.since), Some(i.requires)));
+    if let Some((version, targets)) = i.until {
+        let _ = writeln!(out, "  gone since PTX ISA {}.{} for {}", version.0, version.1, target::describe(targets));
+    }
+    let forms = forms(i);
+    let _ = writeln!(out, "  forms:");
+    for form in &forms {
+        let _ = writeln!(out, "    {};", form.line.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    let sets = sets(&forms, i);
+    if !sets.is_empty() {
+        let _ = writeln!(out, "  qualifiers:");
+        sets.iter().for_each(|s| out.push_str(s));
+    }
+    if !i.operands.is_empty() {
+        let _ = writeln!(out, "  operands:");
+        i.operands.iter().for_each(|o| out.push_str(&operand(o)));
+    }
+    if !i.gates.is_empty() {
+        let _ = writeln!(out, "  needs more:");
+        i.gates.iter().for_each(|g| out.push_str(&gate(g)));
+    }
+    let rules: Vec<&str> = i.rules.iter().filter_map(rule).collect();
+    let computed = i.rules.len() - rules.len();
+    if !i.rules.is_empty() {
+        let _ = writeln!(out, "  rules:");
+        rules.iter().for_each(|r| {
+            let _ = writeln!(out, "    {r}");
+        });
+        if computed > 0 {
+            let s = if computed == 1 { "" } else { "s" };
+            let _ = writeln!(out, "    {computed} check{s} of values and combinations");
+        }
+    }
+    let _ = writeln!(out, "  host: {}", host(i.host));
+    out
+}
+
+/// The sets of alternatives that the forms name.
+fn sets(forms: &[Form], i: &Instr) -> Vec<String> {
+    let mut seen: Vec<(String, String)> = Vec::new();
+    for slot in forms.iter().flat_map(|f| &f.slots).filter(|s| s.alts.len() > 1) {
+        let alts: Vec<String> = slot.alts.iter().map(|a| format!(".{a}")).collect();
+        let name = if slot.name.contains([',', ' ']) { String::new() } else { slot.name.to_string() };
+        let line = (name, alts.join(", "));
+        if !seen.contains(&line) {
+            seen.push(line);
+        }
+    }
+    let default = |name: &str| {
+        let found = i.defaults.iter().find(|(n, _)| *n == name);
+        found.map_or(String::new(), |(_, value)| format!(" (without: {value})"))
+    };
+    seen.iter()
+        .map(|(name, alts)| match name.as_str() {
+            "" => format!("    one of {alts}\n"),
+            name => format!("    {name} = {alts}{}\n", default(name)),
+        })
+        .collect()
+}
+
+fn operand(o: &OperandSpec) -> String {
+    let role = match o.role {
+        Role::Dst => "written",
+        Role::Src => "read",
+        Role::Addr => "address",
+        Role::Name => "name",
+    };
+    let ty = match o.ty {
+        OpTy::Ty(t) => format!(" .{}", t.name()),
+        OpTy::Slot(s) | OpTy::Parts(s) => format!(" {s}"),
+        OpTy::Wide(s) => format!(" {s}, twice as wide with .wide"),
+        OpTy::Vec(s, 0) => format!(" {s}, as many as .vec says"),
+        OpTy::Vec(s, n) => format!(" {n} of {s}"),
+        OpTy::Coords(s) => format!(" {s}, as many as the geometry needs"),
+        OpTy::PerAxis(t) => format!(" .{}, one for each axis of the geometry", t.name()),
+        OpTy::Fragment(_) => " values, as many as the shape and type say".into(),
+        OpTy::Many(t, _) => format!(" .{}, as many as the qualifiers say", t.name()),
+        OpTy::None => String::new(),
+    };
+    let mut more = String::new();
+    if o.sink {
+        more += ", or `_`";
+    }
+    if o.imm_only {
+        more += ", a constant";
+    }
+    if let Some((low, high)) = o.range {
+        let _ = write!(more, ", constants {low} to {high}");
+    }
+    if o.no_imm && o.role == Role::Src {
+        more += ", a register";
+    }
+    if o.wider {
+        more += ", the register may be wider";
+    }
+    if o.align > 1 {
+        let _ = write!(more, ", aligned to {} bytes", o.align);
+    }
+    format!("    {}: {role}{ty}{more}\n", o.name)
+}
+
+fn gate(g: &Gate) -> String {
+    let when: Vec<String> = g.when.iter().map(condition).collect();
+    format!("    {}: {}\n", when.join(" "), needs(g.since, g.requires))
+}
+
+fn condition(w: &When) -> String {
+    match w {
+        When::Has(q) => (*q).to_string(),
+        When::Not(q) => format!("without {q}"),
+        When::HasAny(list) => list.join(" or "),
+        When::Operand(name) => format!("operand {name}"),
+        When::NoOperand(name) => format!("without operand {name}"),
+        When::Sink(name) => format!("operand {name} is `_`"),
+    }
+}
+
+fn needs(since: Option<ptx_dsl_syntax::isa::Ptx>, requires: Option<Targets>) -> String {
+    let version = since.map(|v| format!("PTX ISA {}.{}", v.0, v.1));
+    let targets = requires.map(target::describe);
+    [version, targets].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A rule that is text; others are computed.
+fn rule(r: &Rule) -> Option<&'static str> {
+    match r {
+        Rule::Never(_, text) | Rule::Needs(_, _, text) => Some(text),
+        Rule::Custom(_) => None,
+    }
+}
+
+fn host(h: Host) -> &'static str {
+    match h {
+        Host::NotYet => "does not run it yet; it is checked and printed",
+        Host::Lane | Host::Warp | Host::Control => "runs it",
+        Host::Block => "runs it; it may wait",
+    }
+}

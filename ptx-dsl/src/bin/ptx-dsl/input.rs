@@ -1,0 +1,67 @@
+//! What is read: files, standard input, lists of files.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+
+/// A file named on the command line or in a list.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// `-`
+    Stdin,
+    /// A path.
+    File(PathBuf),
+}
+
+impl Input {
+    /// As messages name it.
+    pub fn name(&self) -> String {
+        match self {
+            Input::Stdin => "<stdin>".to_string(),
+            Input::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Its text. Bytes that are not UTF-8 become U+FFFD: the lexer reports them where they are not in a comment.
+    pub fn read(&self) -> Result<String, String> {
+        let bytes = match self {
+            Input::Stdin => {
+                let mut bytes = Vec::new();
+                std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            Input::File(path) => std::fs::read(path),
+        };
+        let bytes = bytes.map_err(|e| format!("cannot read `{}`: {e}", self.name()))?;
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+        })
+    }
+}
+
+/// Everything that is named, lists read.
+pub fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, String> {
+    let mut out = Vec::new();
+    for argument in matches.get_many::<OsString>("files").into_iter().flatten() {
+        match list_path(argument) {
+            Some(list) => {
+                let text = Input::File(list).read()?;
+                let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+                out.extend(lines.map(|l| input(OsStr::new(l))));
+            }
+            None => out.push(input(argument)),
+        }
+    }
+    Ok(out)
+}
+
+fn input(argument: &OsStr) -> Input {
+    if argument == "-" { Input::Stdin } else { Input::File(PathBuf::from(argument)) }
+}
+
+/// `list.txt` of `@list.txt`.
+fn list_path(argument: &OsStr) -> Option<PathBuf> {
+    Some(PathBuf::from(argument.to_str()?.strip_prefix('@')?))
+}

@@ -1,0 +1,40 @@
+//! Where bytes of a text are: lines and columns, found by halving rather than by counting for each diagnostic.
+
+use std::ops::Range;
+
+/// The beginnings of the lines of a text.
+pub struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    /// Finds the lines.
+    pub fn new(text: &'t str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
+        Lines { text, starts }
+    }
+
+    /// The line of a byte, from 0.
+    pub fn line(&self, byte: usize) -> usize {
+        self.starts.partition_point(|s| *s <= byte).saturating_sub(1)
+    }
+
+    /// Line and column of a byte, both from 1; the column counts characters.
+    pub fn line_column(&self, byte: usize) -> (usize, usize) {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let line = self.line(byte);
+        (line + 1, self.text[self.starts[line]..byte].chars().count() + 1)
+    }
+
+    /// The lines from that of the first byte to that of the last, as bytes, without the last newline.
+    pub fn around(&self, bytes: Range<usize>) -> Range<usize> {
+        let start = self.starts[self.line(bytes.start)];
+        let end = self.starts.get(self.line(bytes.end.max(bytes.start)) + 1).map_or(self.text.len(), |e| e - 1);
+        start..end.max(start)
+    }
+}

@@ -1,0 +1,22 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k() .reqntid 128 {
+        .reg .pred %p, %q;
+        .reg .b32 %r<4>;
+        .reg .b64 %rd<4>;
+        .reg .b128 %rq;
+        .shared .align 16 .b8 tile[256];
+        .shared .align 8 .b64 mb;
+        mov.u32 %r1, %tid.x;
+        setp.ne.u32 %p, %r1, 0;
+        @%p bra L;
+        bar.sync 0;
+        L:
+        st.shared.u32 [tile], %r1;
+        ret;
+    }
+}
+
+fn main() {}

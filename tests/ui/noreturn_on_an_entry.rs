@@ -1,0 +1,10 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k() .noreturn {
+        exit;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,98 @@
+//! `docs/isa-coverage.md` from the table and `docs/error-index.md` from the explanations of the error codes.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use ptx_dsl_syntax::explain::EXPLANATIONS;
+use ptx_dsl_syntax::isa::syntax::forms;
+use ptx_dsl_syntax::isa::{FAMILIES, Host, Instr, target};
+
+/// Writes both files, or with `check` says which of them are not what they would be.
+pub fn run(root: &Path, check: bool) -> Result<(), String> {
+    let directory = root.join("docs");
+    let mut stale = Vec::new();
+    for (name, text) in [("isa-coverage.md", coverage()), ("error-index.md", errors())] {
+        let path = directory.join(name);
+        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        if check {
+            stale.push(format!("docs/{name}"));
+        } else {
+            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+            eprintln!("> wrote docs/{name}");
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} not what `cargo xtask docs` writes",
+        stale.join(" and ") + if stale.len() == 1 { " is" } else { " are" }
+    ))
+}
+
+const GENERATED: &str = "<!-- Written by `cargo xtask docs`; CI compares. -->\n";
+
+fn coverage() -> String {
+    let all = || FAMILIES.iter().flat_map(|(_, list)| list.iter());
+    let runs = all().filter(|i| i.host != Host::NotYet).count();
+    let mut out = format!("{GENERATED}\n# What of the PTX ISA is known\n\n");
+    let _ = writeln!(
+        out,
+        "Every instruction here is parsed, checked and printed for every version and target; {runs} of {} entries run on \
+         the host as well. An entry is a section of the manual or a part of it; *since* and *targets* are those of the whole \
+         entry, and `ptx-dsl isa <opcode>` shows what its parts need beyond that.\n",
+        all().count()
+    );
+    // A large family is several lists.
+    for lists in FAMILIES.chunk_by(|a, b| a.0 == b.0) {
+        let title = lists[0].0.replace('_', "/");
+        let _ = writeln!(
+            out,
+            "## {title}\n\n| instruction | forms | section | since | targets | host |\n|---|---:|---|---|---|---|"
+        );
+        lists.iter().flat_map(|l| l.1.iter()).for_each(|i| row(i, &mut out));
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+fn row(i: &'static Instr, out: &mut String) {
+    let host = match i.host {
+        Host::NotYet => "not yet",
+        Host::Lane | Host::Warp | Host::Block | Host::Control => "runs",
+    };
+    let mut targets =
+        target::describe(i.requires).replace(" or higher in its family", " family").replace(" or higher", "+");
+    if let Some((version, gone)) = i.until {
+        let _ = write!(targets, "; gone in {}.{} for {}", version.0, version.1, target::describe(gone));
+    }
+    let (count, since) = (forms(i).len(), i.since);
+    let _ = writeln!(
+        out,
+        "| `{}` | {count} | {} | {}.{} | {} | {host} |",
+        i.opcode,
+        i.section,
+        since.0,
+        since.1,
+        targets.replace(" or higher", "+")
+    );
+}
+
+fn errors() -> String {
+    let mut out = format!("{GENERATED}\n# Error codes\n\n");
+    out.push_str(
+        "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
+         flow, 07xx the host. `ptx-dsl explain PTX0207` shows one of them. Every example is compiled by the tests.\n",
+    );
+    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
+        let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
+        let language = if e.is_rust() { "rust" } else { "ptx" };
+        for (what, text) in [("Wrong", e.wrong()), ("Right", e.right())] {
+            let _ = write!(out, "\n{what}:\n```{language}\n{text}```\n");
+        }
+    }
+    out
+}
