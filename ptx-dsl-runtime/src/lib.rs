@@ -20,7 +20,7 @@ pub use emitted::*;
 pub use fault::{Fault, FaultKind};
 pub use host::{Explore, Host, Report};
 pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
-pub use lanes::lanes;
+pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;

@@ -66,6 +66,10 @@ fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
         let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
         let (ctas, threads) = (x.cluster_size() as usize, x.threads);
         x.clusters[slot].start(id, ctas, threads, shared, local);
+        for rank in 0..ctas {
+            let within = x.ctaid_in_cluster(rank as u32);
+            x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
+        }
         if M::ON {
             x.monitor.cluster(slot as u32);
         }
