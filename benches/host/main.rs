@@ -14,8 +14,8 @@ mod saxpy;
 mod scan;
 mod sparse;
 
+use ptx_dsl::Checked;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::Checked;
 use std::io::Write;
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ macro_rules! launches {
         fn ours(&mut $self, $host: &ptx_dsl::prelude::Host) {
             $launch.expect("a clean run");
         }
-        fn checked(&mut $self, $host: &ptx_dsl::prelude::Host<ptx_dsl::runtime::Checked>) {
+        fn checked(&mut $self, $host: &ptx_dsl::prelude::Host<ptx_dsl::Checked>) {
             $launch.expect("a clean run");
         }
     };
