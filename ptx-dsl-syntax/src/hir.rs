@@ -116,6 +116,10 @@ pub struct Function {
     pub maxclusterrank: Option<u32>,
     /// `.explicitcluster`.
     pub explicitcluster: bool,
+    /// `.maxnreg`.
+    pub maxnreg: Option<u32>,
+    /// `.minnctapersm`.
+    pub minnctapersm: Option<u32>,
     /// The name's place.
     pub span: Span,
 }

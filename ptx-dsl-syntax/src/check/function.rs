@@ -50,6 +50,8 @@ impl Checker {
             reqnctapercluster: None,
             maxclusterrank: None,
             explicitcluster: false,
+            maxnreg: None,
+            minnctapersm: None,
             span: f.name.span,
         });
         self.shared_here = 0;
