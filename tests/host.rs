@@ -12,5 +12,7 @@ mod mixed;
 mod recursion;
 mod sync;
 mod tcgen05_async;
+mod tcgen05_faults;
+mod tcgen05_mma;
 mod tensor_memory;
 mod warp;

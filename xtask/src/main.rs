@@ -2,6 +2,7 @@
 
 mod assemble;
 mod docs;
+mod nvcc;
 mod ptxas;
 mod steps;
 
@@ -13,11 +14,17 @@ const USAGE: &str = "usage: cargo xtask <command>
   ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   ptxas   fetch ptxas when it is missing and print its path
+  nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
+          print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
 
-PTXAS=<path> names an assembler of your own.";
+PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("nvcc", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        let result = nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci()));
+        return code(result);
+    }
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => steps::test(steps::in_ci()),
         ["ci"] => steps::ci(),
@@ -30,6 +37,10 @@ fn main() -> ExitCode {
         }
         _ => Err(USAGE.to_owned()),
     };
+    code(result)
+}
+
+fn code(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -140,6 +140,7 @@ fn operand(o: &OperandSpec) -> String {
         OpTy::Vec(s, n) => format!(" {n} of {s}"),
         OpTy::Coords(s) => format!(" {s}, as many as the geometry needs"),
         OpTy::PerAxis(t) => format!(" .{}, one for each axis of the geometry", t.name()),
+        OpTy::Fragment(_) => " values, as many as the shape and type say".into(),
         OpTy::Many(t, _) => format!(" .{}, as many as the qualifiers say", t.name()),
         OpTy::None => String::new(),
     };
