@@ -123,6 +123,13 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     }
     verdicts.extend(batch::judge(&ptxas, &mutants)?);
     cases.extend(mutants);
+    // What they disagree on is asked again, each case alone.
+    let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
+    let open: Vec<usize> = (0..cases.len())
+        .filter(|i| differ(&verdicts[*i]) && !known.iter().any(|k| k.is(&cases[*i], &verdicts[*i])))
+        .collect();
+    let again = batch::judge_alone(&ptxas, &open.iter().map(|i| &cases[*i]).collect::<Vec<_>>())?;
+    open.into_iter().zip(again).for_each(|(i, verdict)| verdicts[i] = verdict);
     let left = report(&cases, &verdicts, &known, options.all);
     println!("{} cases in {:.0} s", cases.len(), start.elapsed().as_secs_f64());
     if left == 0 { Ok(()) } else { Err(format!("{left} disagreements beyond oracle/known.txt")) }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::isa::Ptx;
@@ -30,6 +31,9 @@ pub struct Verdict {
 
 /// Lines of a module, at most.
 const LINES: usize = 2500;
+
+/// How long one run of ptxas may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
@@ -106,14 +110,45 @@ pub fn judge(ptxas: &Path, cases: &[Case]) -> Result<Vec<Verdict>, String> {
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
-    let result = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|w| w.join().map_err(|_| "a worker panicked".to_string())?)
-    });
+    let result = parallel(worker);
     let _ = std::fs::remove_dir_all(&directory);
     result?;
     verdicts.into_inner().map_err(|_| "a worker panicked".into())
+}
+
+/// Judges cases each in a module of its own, which ptxas assembles as a whole: no other line has a say in it, and what code
+/// generation refuses is refused.
+pub fn judge_alone(ptxas: &Path, cases: &[&Case]) -> Result<Vec<Verdict>, String> {
+    let directory = std::env::temp_dir().join(format!("ptx-dsl-oracle-alone-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![Verdict::default(); cases.len()]));
+    let worker = || -> Result<(), String> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(number) else { return Ok(()) };
+            let text = alone(case);
+            let first = head(case.target, case.version, apart(case)).lines().count();
+            let ours = front(&text, first, 1).pop().flatten();
+            let file = directory.join(format!("{number}.ptx"));
+            let (printed, good) = run(ptxas, &file, case.target, &text)?;
+            let _ = std::fs::remove_file(&file);
+            let message = || messages(&printed).next().map_or_else(|| format!("ptxas dies: {printed}"), |m| m.1.to_string());
+            let theirs = (!good).then(message);
+            verdicts.lock().map_err(|_| "a worker panicked")?[number] = Verdict { ours, theirs };
+        }
+    };
+    parallel(worker)?;
+    let _ = std::fs::remove_dir_all(&directory);
+    verdicts.into_inner().map_err(|_| "a worker panicked".into())
+}
+
+/// The work in as many threads as there are processors.
+fn parallel(worker: impl Fn() -> Result<(), String> + Sync) -> Result<(), String> {
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(&worker)).collect();
+        workers.into_iter().try_for_each(|w| w.join().map_err(|_| "a worker panicked".to_string())?)
+    })
 }
 
 /// What the front end says of each line; the flow of such a module means nothing.
@@ -144,11 +179,11 @@ fn assembler(
     let mut out: Vec<Option<String>> = vec![None; lines.len()];
     let mut start = 0;
     loop {
-        let printed = run(ptxas, file, target, &module(head, &lines[start..], true))?;
+        let (printed, _) = run(ptxas, file, target, &module(head, &lines[start..], true))?;
         let fatal = messages(&printed).find(|m| m.2);
         let Some((line, text, _)) = fatal else {
             if !printed.contains("aborted due to errors") {
-                return crash(ptxas, file, target, head, lines, start, &printed);
+                return crash(ptxas, file, target, head, lines, &printed);
             }
             break;
         };
@@ -161,7 +196,7 @@ fn assembler(
             break;
         }
     }
-    let printed = run(ptxas, file, target, &module(head, lines, true))?;
+    let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
     for (line, text, fatal) in messages(&printed) {
         if fatal || line <= before {
             return Err(format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"));
@@ -190,29 +225,45 @@ fn crash(
     target: &str,
     head: &str,
     lines: &mut [&str],
-    start: usize,
     printed: &str,
 ) -> Result<Vec<Option<String>>, String> {
     if lines.len() == 1 {
         return Ok(vec![Some(format!("ptxas dies: {}", printed.lines().next().unwrap_or("no message")))]);
     }
-    let _ = start;
     let (left, right) = lines.split_at_mut(lines.len() / 2);
     let mut out = assembler(ptxas, file, target, head, left)?;
     out.extend(assembler(ptxas, file, target, head, right)?);
     Ok(out)
 }
 
-fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<String, String> {
+fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, bool), String> {
     std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
-    let output = Command::new(ptxas)
+    let (log, seen) = (file.with_extension("log"), |e: std::io::Error| format!("{}: {e}", ptxas.display()));
+    let stderr = std::fs::File::create(&log).map_err(seen)?;
+    let mut child = Command::new(ptxas)
         .arg(format!("-arch={}", architecture(target)))
         .args(["-o", "/dev/null"])
         .arg(file)
         .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{}: {e}", ptxas.display()))?;
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout))
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
+        .map_err(seen)?;
+    // Code generation of a few wrong statements has no end.
+    let start = Instant::now();
+    let good = loop {
+        if let Some(status) = child.try_wait().map_err(seen)? {
+            break status.success();
+        }
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            break child.wait().map_err(seen)?.success();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let printed = String::from_utf8_lossy(&std::fs::read(&log).map_err(seen)?).into_owned();
+    let _ = std::fs::remove_file(&log);
+    Ok((printed, good))
 }
 
 /// CUDA 13 generates code from sm_75 on, and reads older PTX for it; `sm_101` is what `sm_110` was called before 9.0.
