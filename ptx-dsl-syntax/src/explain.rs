@@ -3,6 +3,7 @@
 
 mod kernels;
 mod operands;
+mod protocol;
 mod qualifiers;
 mod syntax;
 #[cfg(test)]
@@ -35,7 +36,7 @@ enum Example {
 }
 
 /// All of them, by family of codes.
-pub const EXPLANATIONS: &[&[Explanation]] = &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST];
+pub const EXPLANATIONS: &[&[Explanation]] = &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, protocol::LIST];
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {
