@@ -7,6 +7,7 @@ use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 pub(crate) mod flow;
+pub(crate) mod protocol;
 mod kernel;
 
 pub(crate) use kernel::*;

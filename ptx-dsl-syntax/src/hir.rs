@@ -125,6 +125,10 @@ pub struct Function {
     pub explicitcluster: bool,
     /// Bytes of static shared memory that the kernel has, up to the end of the last variable it reaches.
     pub shared_size: u32,
+    /// `.maxnreg`.
+    pub maxnreg: Option<u32>,
+    /// `.minnctapersm`.
+    pub minnctapersm: Option<u32>,
     /// The name's place.
     pub span: Span,
 }

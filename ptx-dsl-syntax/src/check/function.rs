@@ -50,6 +50,8 @@ impl Checker {
             maxclusterrank: None,
             explicitcluster: false,
             shared_size: 0,
+            maxnreg: None,
+            minnctapersm: None,
             span: f.name.span,
         });
         self.dropped = false;
