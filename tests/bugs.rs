@@ -286,7 +286,8 @@ fn real_bugs() {
         assert_eq!(b.right.lines().next(), Some(link.as_str()), "{}: one link", b.stem);
         let (errors, warnings) = ours(&b.right);
         assert!(errors.is_empty() && warnings.is_empty(), "{}: {errors:?} {warnings:?} about the right kernel", b.stem);
-        let right = runs.get(b.file("right").as_str()).unwrap_or_else(|| panic!("{} is in the list of modules", b.stem));
+        let right =
+            runs.get(b.file("right").as_str()).unwrap_or_else(|| panic!("{} is in the list of modules", b.stem));
         for run in [&right.plain, &right.checked] {
             assert!(matches!(run, Ok(()) | Err(Error::NotYet { .. })), "{}: the right kernel: {run:?}", b.stem);
         }
@@ -298,10 +299,8 @@ fn real_bugs() {
     assert!(refused * 40 >= 24 * bugs.len(), "{refused} of {} are refused", bugs.len());
 
     let on_disk = std::fs::read_to_string(PAGE).unwrap_or_default();
-    let modules: Vec<(String, String)> = bugs
-        .iter()
-        .flat_map(|b| [(b.file("wrong"), b.wrong.clone()), (b.file("right"), b.right.clone())])
-        .collect();
+    let modules: Vec<(String, String)> =
+        bugs.iter().flat_map(|b| [(b.file("wrong"), b.wrong.clone()), (b.file("right"), b.right.clone())]).collect();
     let verdicts = match ptxas::assemble_all(&modules) {
         Some(all) => {
             for (module, verdict) in modules.iter().zip(&all).filter(|(m, _)| m.0.ends_with(".right.ptx")) {
