@@ -201,6 +201,11 @@ impl Checker {
             // A declaration was refused, and was reported where it stands.
             return Err((0, errors));
         }
+        // A `mov` of a vector is one of its bits.
+        let types = match at.vec() {
+            lanes @ 2.. if entry.opcode == "mov" => types.iter().map(|t| bits(t.bits() * lanes)).collect(),
+            _ => types,
+        };
         let typed = hir::Instr {
             index: ast.index,
             family,
@@ -517,5 +522,14 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::Number(_), _) => false,
         (Shape::Value, K::Not(_)) => form.negatable,
         (Shape::Value, _) => true,
+    }
+}
+
+/// The untyped type of a width.
+fn bits(width: u32) -> Ty {
+    match width {
+        ..=32 => Ty::B32,
+        ..=64 => Ty::B64,
+        _ => Ty::B128,
     }
 }

@@ -476,9 +476,25 @@ impl Checker {
                 return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
             }
         }
+        if count == 4
+            && at.entry.opcode == "mov"
+            && let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
+            && self.lookup(&word.text).is_none()
+            && let Some(row) = crate::isa::sreg::sreg(&word.text).filter(|r| r.vector)
+            && spec.is_some_and(|s| s.role == Role::Src)
+        {
+            // `mov.v4.u32 v, %tid;`
+            let part = |c: &str| crate::isa::sreg::sreg(&format!("{}.{c}", row.name)).map(|r| Operand::Sreg(r.name));
+            if let Some(d) = self.gate(given.span, &format!("`{}`", row.name), row.since, row.requires, "10") {
+                at.fail(d, 1);
+            } else if ty.is_some_and(|t| !register_fits(Ty::U32, t, false)) {
+                at.fail(errors::register_type(given.span, row.name, Ty::U32, ty.unwrap_or(Ty::U32), false), 1);
+            }
+            return Operand::Vector(["x", "y", "z", "w"].into_iter().filter_map(part).collect());
+        }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
-            && count <= 1
+            && (count <= 1 || at.entry.opcode == "mov")
         {
             // Here `_` stands for elements of a vector only.
             at.fail(errors::no_sink(given.span, form.name), 2);
