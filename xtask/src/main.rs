@@ -11,7 +11,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas when it is missing, then run every test of the workspace
-  ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
+  ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and

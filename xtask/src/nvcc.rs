@@ -117,7 +117,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
 
 fn targets<'a>(program: &'a Program, place: usize, wanted: &'a Wanted) -> Vec<&'static str> {
     let fits = |target: &&str| program.targets.is_empty() || program.targets.iter().any(|t| t == target);
-    let possible: Vec<&'static str> = TARGETS.into_iter().filter(|t| fits(&t)).collect();
+    let possible: Vec<&'static str> = TARGETS.into_iter().filter(fits).collect();
     if let Some(only) = &wanted.target {
         return possible.into_iter().filter(|t| t == only).collect();
     }
