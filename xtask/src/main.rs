@@ -1,8 +1,9 @@
-//! `cargo xtask test | ci | docs | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | oracle | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
 
 mod assemble;
 mod docs;
 mod nvcc;
+mod oracle;
 mod ptxas;
 mod steps;
 
@@ -13,6 +14,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
+  oracle  compare the front end with ptxas on many statements of every form, legal and not:
+          [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["oracle", ref rest @ ..] => oracle::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
