@@ -112,7 +112,9 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
                 (mutant.kind, mutant.target, mutant.version) = ("version or target", target, version);
             } else {
                 let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
-                let Some((kind, statement)) = mutate::mutate(&sources[i].statement, near, &mut random) else { continue };
+                let Some((kind, statement)) = mutate::mutate(&sources[i].statement, near, &mut random) else {
+                    continue;
+                };
                 (mutant.kind, mutant.text) = (kind, statement.to_string());
             }
             if known_cases.insert((mutant.text.clone(), mutant.target, mutant.version.0, mutant.version.1)) {

@@ -49,8 +49,7 @@ pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
         registers += " .reg .b128 %q<9>; .reg .f16 %hf<3>; .reg .f16x2 %hx<3>;";
     }
     // Samplers stand apart in this mode only.
-    let (mode, sampler) =
-        if samplers { (", texmode_independent", " .global .samplerref smp;") } else { ("", "") };
+    let (mode, sampler) = if samplers { (", texmode_independent", " .global .samplerref smp;") } else { ("", "") };
     let table = if version >= Ptx(6, 0) { "TARGETS: .branchtargets LAST; " } else { "" };
     let Ptx(major, minor) = version;
     format!(
@@ -89,8 +88,10 @@ pub fn judge(ptxas: &Path, cases: &[Case]) -> Result<Vec<Verdict>, String> {
         let two = case.text.contains(".cta_group::2");
         groups.entry((case.target, case.version, two, apart(case))).or_default().push(i);
     }
-    let jobs: Vec<_> =
-        groups.iter().flat_map(|((t, v, _, apart), list)| list.chunks(LINES).map(move |chunk| (*t, *v, *apart, chunk))).collect();
+    let jobs: Vec<_> = groups
+        .iter()
+        .flat_map(|((t, v, _, apart), list)| list.chunks(LINES).map(move |chunk| (*t, *v, *apart, chunk)))
+        .collect();
     let directory = std::env::temp_dir().join(format!("ptx-dsl-oracle-{}", std::process::id()));
     std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![Verdict::default(); cases.len()]));
@@ -132,7 +133,8 @@ pub fn judge_alone(ptxas: &Path, cases: &[&Case]) -> Result<Vec<Verdict>, String
             let file = directory.join(format!("{number}.ptx"));
             let (printed, good) = run(ptxas, &file, case.target, &text)?;
             let _ = std::fs::remove_file(&file);
-            let message = || messages(&printed).next().map_or_else(|| format!("ptxas dies: {printed}"), |m| m.1.to_string());
+            let message =
+                || messages(&printed).next().map_or_else(|| format!("ptxas dies: {printed}"), |m| m.1.to_string());
             let theirs = (!good).then(message);
             verdicts.lock().map_err(|_| "a worker panicked")?[number] = Verdict { ours, theirs };
         }

@@ -10,8 +10,8 @@ pub const NEWEST: Ptx = Ptx(9, 5);
 
 /// Targets of code that is written today; older ones come with the gates.
 const HOMES: &[&str] = &[
-    "sm_100a", "sm_107a", "sm_90a", "sm_120a", "sm_110a", "sm_103a", "sm_100f", "sm_107f", "sm_121a", "sm_120f", "sm_90",
-    "sm_80", "sm_75", "sm_100", "sm_120", "sm_103f", "sm_110f",
+    "sm_100a", "sm_107a", "sm_90a", "sm_120a", "sm_110a", "sm_103a", "sm_100f", "sm_107f", "sm_121a", "sm_120f",
+    "sm_90", "sm_80", "sm_75", "sm_100", "sm_120", "sm_103f", "sm_110f",
 ];
 
 /// Versions of the PTX ISA, ascending; earlier ones have no `.address_size`.
@@ -60,7 +60,8 @@ pub fn edges(entry: &Instr) -> Vec<(&'static str, Ptx)> {
     let mut out = Vec::new();
     for version in versions {
         let at = VERSIONS.iter().position(|v| *v >= version).unwrap_or(VERSIONS.len() - 1);
-        for version in [Some(VERSIONS[at]), at.checked_sub(1).map(|b| VERSIONS[b]), Some(NEWEST)].into_iter().flatten() {
+        for version in [Some(VERSIONS[at]), at.checked_sub(1).map(|b| VERSIONS[b]), Some(NEWEST)].into_iter().flatten()
+        {
             for name in &targets {
                 if target(name).is_some_and(|t| t.exists(version).is_ok()) {
                     out.push((*name, version));

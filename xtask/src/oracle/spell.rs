@@ -25,8 +25,12 @@ pub fn spellings(family: &'static str, entry: &'static Instr, random: &mut Rando
     for form in forms(entry) {
         let mut found = Vec::new();
         for choice in choices(&form, random) {
-            let words: Vec<String> =
-                form.slots.iter().zip(&choice).map(|(s, c)| c.map_or(String::new(), |c| s.alts[c].to_string())).collect();
+            let words: Vec<String> = form
+                .slots
+                .iter()
+                .zip(&choice)
+                .map(|(s, c)| c.map_or(String::new(), |c| s.alts[c].to_string()))
+                .collect();
             let given: Vec<String> = words.iter().filter(|w| !w.is_empty()).cloned().collect();
             let dotted = |w: &String| if w.starts_with("::") { w.clone() } else { format!(".{w}") };
             let quals: Vec<String> = given.iter().map(dotted).collect();
