@@ -163,8 +163,7 @@ pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
     }
     match want.class() {
         Class::Bits => true,
-        // ptxas takes a packed register for an integer of its width.
-        Class::Unsigned | Class::Signed => !matches!(reg.class(), Class::Float | Class::Pred | Class::Opaque),
+        Class::Unsigned | Class::Signed => matches!(reg.class(), Class::Bits | Class::Unsigned | Class::Signed),
         Class::Float | Class::Packed => reg.class() == Class::Bits || reg == want,
         Class::Pred | Class::Opaque => reg == want || (rb == 64 && reg.class() != Class::Float),
     }
