@@ -70,7 +70,8 @@ fn they_compile_as_printed() {
     }
     modules.push(("try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL)));
     modules.push(("older try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL_OLDER)));
-    let commit = ".shared .b64 mbarObj1, mbarObj2; .reg .pred p; .reg .b32 taddr0, idesc; .reg .b64 sdesc0, adesc, bdesc;";
+    let commit =
+        ".shared .b64 mbarObj1, mbarObj2; .reg .pred p; .reg .b32 taddr0, idesc; .reg .b64 sdesc0, adesc, bdesc;";
     for (name, text) in [("commit 1", COMMIT_1), ("commit 2", COMMIT_2)] {
         let module = kernel("8.6", "sm_100a", commit, text).replace(".entry k()\n", ".entry k()\n.reqntid 1\n");
         modules.push((name.into(), module));
