@@ -255,8 +255,8 @@ impl Checker {
             at.fail(d, 1);
             return 0;
         };
-        // ptxas takes no constants for packed floating point either.
-        let float = want.class() == Class::Float || matches!(want, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2);
+        // ptxas takes no constants for packed values either.
+        let float = matches!(want.class(), Class::Float | Class::Packed);
         match c {
             Const::Int { value, .. } if !float => value,
             Const::Int { value, .. } => {

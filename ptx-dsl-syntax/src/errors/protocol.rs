@@ -115,7 +115,14 @@ pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64) -> Diagn
     .help(format!("write {come}"))
 }
 
-pub(crate) fn load_unfinished(span: Span, copy: Span, writes: bool, map: bool, waited: bool) -> Diagnostic {
+pub(crate) fn load_unfinished(
+    span: Span,
+    copy: Span,
+    writes: bool,
+    map: bool,
+    waited: bool,
+    by_copy: bool,
+) -> Diagnostic {
     let what = match (map, writes) {
         (true, _) => "this changes the tensor's map while a copy may read it",
         (_, true) => "this writes to where a copy is still writing",
@@ -126,7 +133,10 @@ pub(crate) fn load_unfinished(span: Span, copy: Span, writes: bool, map: bool, w
     } else {
         "a copy is done when a wait for the phase of its mbarrier says so, and nobody waits for that one"
     };
-    section(error(646, span, what).label(copy, "copied here"), note, "9.7.9.25.4")
+    // One copy behind another may be ordered by what is not seen here.
+    let d = error(646, span, what);
+    let d = if by_copy { hint(d) } else { d };
+    section(d.label(copy, "copied here"), note, "9.7.9.25.4")
         .help("loop on `mbarrier.try_wait.parity` of the mbarrier of the copy before this place")
 }
 
@@ -182,7 +192,7 @@ pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
     let what = if never { "that was not committed" } else { "that nobody waited for" };
     section(
-        error(650, span, format!("the thread leaves with a bulk copy {what}")).label(copy, "copied here"),
+        hint(error(650, span, format!("the thread leaves with a bulk copy {what}"))).label(copy, "copied here"),
         "the shared memory that a copy reads goes with the CTA",
         "9.7.9.25.6",
     )

@@ -113,11 +113,13 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 }
 
 fn scopes(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // Variables on whose mapped address somebody arrives with cluster scope.
+    // Variables on whose mapped address somebody arrives with cluster scope, and whether anybody stores into another CTA.
     let mut wide: Vec<u32> = Vec::new();
+    let mut stores = false;
     flow.walk(
         |_| {},
         |at, i| {
+            stores |= i.entry.opcode == "st" && touches(flow, from, at, i).is_some();
             if !i.entry.opcode.starts_with("mbarrier.arrive") {
                 return;
             }
@@ -137,7 +139,7 @@ fn scopes(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     flow.walk(
         |_| {},
         |at, i| {
-            if said || !mbarrier_wait(i) || i.has(".cluster") || i.has(".relaxed") {
+            if said || !stores || !mbarrier_wait(i) || i.has(".cluster") || i.has(".relaxed") {
                 return;
             }
             let base = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).map(|r| r.base);

@@ -271,7 +271,7 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if !said[k] && owed(set, k) && (l.into.meets(flow, &here) || map) {
                 said[k] = true;
                 let copy = flow.cfg.instrs[l.at as usize];
-                out.push(errors::load_unfinished(arg.span, copy.span, writes, map, l.waited));
+                out.push(errors::load_unfinished(arg.span, copy.span, writes, map, l.waited, i.has(".bulk_group")));
             }
         }
     });

@@ -6,7 +6,7 @@ use super::memory::{Groups, MOST, constant, debts, owe, owed, settle};
 use super::ssa::registers;
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
-use crate::hir::Instr;
+use crate::hir::{Instr, Operand};
 use crate::isa::Role;
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
@@ -32,6 +32,11 @@ fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
     out
 }
 
+/// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
+fn renames(i: &Instr) -> bool {
+    i.entry.opcode == "mov" && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
+}
+
 fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut copies = Vec::new();
     let mut vars: Vec<Vec<u32>> = Vec::new();
@@ -50,30 +55,21 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
         out.push(errors::never_committed(flow.cfg.instrs[groups.copies[0] as usize].span));
         return;
     }
-    // Behind the groups, two bits for each MMA: no fence since its registers were written or since the beginning.
+    // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
+    // MMA with no fence at all before it counts.
     let tail = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         match i.entry.opcode {
             "wgmma.commit_group" => groups.commit(set),
             "wgmma.wait_group" => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
-            "wgmma.fence" => (0..n).for_each(|k| {
-                set.set(tail + 2 * k);
-                set.unset(tail + 2 * k + 1);
-            }),
+            "wgmma.fence" => set.set(tail),
             _ => {}
         }
         if let Some(k) = groups.copies.iter().position(|c| *c == at) {
             groups.start(set, k);
-        } else if !is_mma(i) {
-            for k in 0..n {
-                if flow.ssa.defs(at).iter().any(|d| vars[k].contains(&d.0)) {
-                    // Written again: the fence before does not count.
-                    set.unset(tail + 2 * k);
-                }
-            }
         }
     };
-    let at_start = simple(&flow.cfg, groups.bits() + 2 * n, Meet::Any, &mut |at, i, s| step(at, i, s));
+    let at_start = simple(&flow.cfg, groups.bits() + 1, Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = vec![false; n];
     let mut fenceless = false;
     for &b in &flow.cfg.rpo {
@@ -81,14 +77,11 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
         for at in flow.cfg.range(b) {
             let i = flow.cfg.instrs[at as usize];
             if is_mma(i) {
-                if let Some(k) = groups.copies.iter().position(|c| *c == at)
-                    && !set.has(tail + 2 * k)
-                    && !fenceless
-                {
+                if !set.has(tail) && !fenceless {
                     fenceless = true;
                     out.push(errors::no_wgmma_fence(i.span));
                 }
-            } else {
+            } else if !renames(i) {
                 for k in 0..n {
                     if said[k] || groups.open(&set, k).is_none() {
                         continue;

@@ -17,9 +17,9 @@ const TF32: &[Gate] = &[
     gate(&[has(".rna"), has(".satfinite")]).since(ptx(8, 1)),
     gate(&[any(&[".rn", ".rz"]), has(".satfinite")]).since(ptx(8, 6)).requires(sm(100)),
 ];
+/// `.f16` is on every target: only its arithmetic needs `sm_53`.
 const SCALAR: &[Gate] = &[
     gate(&[has(".f64")]).requires(sm(13)),
-    gate(&[has(".f16")]).requires(sm(53)),
     BF16,
     gate(&[has(".bf16"), not(".f32")]).since(ptx(7, 8)).requires(sm(90)),
     // `.bf16` to `.f32`: the only one of the two that needs no rounding.

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::isa::Ptx;
@@ -31,9 +30,6 @@ pub struct Verdict {
 
 /// Lines of a module, at most.
 const LINES: usize = 2500;
-
-/// How long one run of ptxas may take.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
@@ -242,27 +238,19 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     let (log, seen) = (file.with_extension("log"), |e: std::io::Error| format!("{}: {e}", ptxas.display()));
     let stderr = std::fs::File::create(&log).map_err(seen)?;
-    let mut child = Command::new(ptxas)
+    // Code generation of a few wrong statements has no end, and takes all memory on its way there.
+    let good = Command::new("sh")
+        .args(["-c", "ulimit -t 5 -v 4194304; exec \"$0\" \"$@\""])
+        .arg(ptxas)
         .arg(format!("-arch={}", architecture(target)))
         .args(["-o", "/dev/null"])
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(stderr)
-        .spawn()
-        .map_err(seen)?;
-    // Code generation of a few wrong statements has no end.
-    let start = Instant::now();
-    let good = loop {
-        if let Some(status) = child.try_wait().map_err(seen)? {
-            break status.success();
-        }
-        if start.elapsed() > PATIENCE {
-            let _ = child.kill();
-            break child.wait().map_err(seen)?.success();
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
+        .status()
+        .map_err(seen)?
+        .success();
     let printed = String::from_utf8_lossy(&std::fs::read(&log).map_err(seen)?).into_owned();
     let _ = std::fs::remove_file(&log);
     Ok((printed, good))
