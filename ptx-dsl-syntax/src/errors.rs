@@ -7,8 +7,8 @@ use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 pub(crate) mod flow;
-pub(crate) mod protocol;
 mod kernel;
+pub(crate) mod protocol;
 
 pub(crate) use kernel::*;
 

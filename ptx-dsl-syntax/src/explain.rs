@@ -36,7 +36,8 @@ enum Example {
 }
 
 /// All of them, by family of codes.
-pub const EXPLANATIONS: &[&[Explanation]] = &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, protocol::LIST];
+pub const EXPLANATIONS: &[&[Explanation]] =
+    &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, protocol::LIST];
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {

@@ -11,9 +11,14 @@ fn hint(mut d: Diagnostic) -> Diagnostic {
 
 pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
     let who = other.map_or("a lane that is not elected".to_string(), |t| format!("thread {t}"));
-    let d = error(616, span, format!("{who} uses `{name}` here, and nothing made it wait for `{op}` by another thread"));
-    section(d.label(made, "made ready here, by other threads"), "threads see what another one did after a barrier", "8.9")
-        .help("put `bar.sync 0;` between the two")
+    let d =
+        error(616, span, format!("{who} uses `{name}` here, and nothing made it wait for `{op}` by another thread"));
+    section(
+        d.label(made, "made ready here, by other threads"),
+        "threads see what another one did after a barrier",
+        "8.9",
+    )
+    .help("put `bar.sync 0;` between the two")
 }
 
 pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
@@ -70,8 +75,12 @@ pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span) -> Diagnost
 
 pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
     section(
-        error(642, span, format!("this waits for {count} arrivals on `{name}`, and in the whole kernel {come} can come"))
-            .label(init, "the count is given here"),
+        error(
+            642,
+            span,
+            format!("this waits for {count} arrivals on `{name}`, and in the whole kernel {come} can come"),
+        )
+        .label(init, "the count is given here"),
         "a phase completes when as many have arrived as `init` says; `expect_tx` alone is no arrival",
         "9.7.13.15.2",
     )
@@ -168,8 +177,12 @@ pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -
 
 pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
     section(
-        error(649, span, "threads that did not issue the bulk copy write over its source, and do not know that it is done")
-            .label(copy, "issued here, by other threads"),
+        error(
+            649,
+            span,
+            "threads that did not issue the bulk copy write over its source, and do not know that it is done",
+        )
+        .label(copy, "issued here, by other threads"),
         "bulk groups are those of the thread that issued the copies; its wait is for nobody else",
         "9.7.9.25.6",
     )
@@ -246,8 +259,7 @@ pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
 pub(crate) fn scope_too_narrow(span: Span, release: bool) -> Diagnostic {
     let d = error(657, span, "this arrives in another CTA with a scope that ends at its own");
     let d = if release { d } else { hint(d) };
-    section(d, "operations of two CTAs synchronise if both scopes hold the two", "8.5")
-        .help("write `.release.cluster`")
+    section(d, "operations of two CTAs synchronise if both scopes hold the two", "8.5").help("write `.release.cluster`")
 }
 
 pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {

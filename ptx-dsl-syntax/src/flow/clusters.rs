@@ -28,7 +28,10 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 /// Touches the memory of another CTA: the operand.
 fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h crate::hir::Arg> {
     let word = i.entry.opcode;
-    let access = matches!(word, "ld" | "st" | "atom" | "red" | "st.async" | "red.async" | "mbarrier.arrive" | "mbarrier.arrive_drop");
+    let access = matches!(
+        word,
+        "ld" | "st" | "atom" | "red" | "st.async" | "red.async" | "mbarrier.arrive" | "mbarrier.arrive_drop"
+    );
     // With the own CTA's space on a mapped address there is another mistake to tell of.
     if !access || i.has(".shared") || i.has(".shared::cta") {
         return None;
@@ -55,7 +58,8 @@ fn tells(i: &Instr) -> bool {
         || op.starts_with("cp.")
         || mbarrier_wait(i)
         || matches!(op, "call" | "atom" | "red" | "st.async" | "red.async" | "fence" | "membar")
-        || (matches!(op, "st" | "ld") && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
+        || (matches!(op, "st" | "ld")
+            && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
 }
 
 fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -85,7 +89,9 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut said = false;
     let mut step = |at: u32, i: &Instr, set: &mut Bits| {
         // An arrival tells of itself; what it reaches must be there all the same, but its owner waits for it.
-        if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") && !i.entry.opcode.contains("async")
+        if touches(flow, from, at, i).is_some()
+            && !i.entry.opcode.starts_with("mbarrier")
+            && !i.entry.opcode.contains("async")
         {
             owe(set, 0);
         } else if tells(i) {
@@ -207,7 +213,9 @@ fn polled(flow: &Flow, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let weak = flow.cfg.range(b).map(|at| flow.cfg.instrs[at as usize]).find(|i| {
-            i.entry.opcode == "ld" && (i.has(".volatile") || i.has(".relaxed")) && !i.quals.iter().any(|q| q.starts_with(".shared"))
+            i.entry.opcode == "ld"
+                && (i.has(".volatile") || i.has(".relaxed"))
+                && !i.quals.iter().any(|q| q.starts_with(".shared"))
         });
         let only = flow.cfg.range(b).all(|at| {
             let op = flow.cfg.instrs[at as usize].entry.opcode;
@@ -225,7 +233,10 @@ fn polled(flow: &Flow, out: &mut Vec<Diagnostic>) {
         let op = i.entry.opcode;
         if let Some(k) = polls.iter().position(|p| flow.cfg.range(p.0).contains(&at)) {
             owe(set, k);
-        } else if op.starts_with("bar") || matches!(op, "fence" | "membar" | "atom" | "griddepcontrol") || i.has(".acquire") {
+        } else if op.starts_with("bar")
+            || matches!(op, "fence" | "membar" | "atom" | "griddepcontrol")
+            || i.has(".acquire")
+        {
             (0..polls.len()).for_each(|k| settle(set, k));
         }
     };

@@ -3,10 +3,10 @@
 
 use super::Flow;
 use super::converge::Places;
+use super::dataflow::{Bits, Meet, simple};
 use super::lanes::Lanes;
 use super::memory::{Groups, MOST, Region, bytes, constant, debts, leaves, owe, owed, plain, region, settle};
 use super::provenance::{Origin, Provenance};
-use super::dataflow::{Bits, Meet, simple};
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
 use crate::hir::{Instr, Space};
@@ -28,7 +28,11 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 /// Lets threads of the CTA meet.
 fn meets(i: &Instr) -> bool {
     let op = i.entry.opcode;
-    op.starts_with("bar.") || op.starts_with("barrier.") || op.starts_with("mbarrier.") || op.ends_with(".sync") || op == "call"
+    op.starts_with("bar.")
+        || op.starts_with("barrier.")
+        || op.starts_with("mbarrier.")
+        || op.ends_with(".sync")
+        || op == "call"
 }
 
 /// `cp.async`: groups of the thread (9.7.9.25.3).
@@ -66,9 +70,8 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if let Some((arg, writes)) = plain(i)
                 && let Some(here) = region(flow, from, at, arg, bytes(i))
             {
-                let hit = (0..groups.copies.len()).find(|k| {
-                    target[*k].is_some_and(|t| t.meets(flow, &here)) && groups.open(&set, *k).is_some()
-                });
+                let hit = (0..groups.copies.len())
+                    .find(|k| target[*k].is_some_and(|t| t.meets(flow, &here)) && groups.open(&set, *k).is_some());
                 if let Some(k) = hit
                     && !said.contains(&k)
                 {
@@ -228,7 +231,9 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if list.is_empty() || other || waits.iter().any(|w| !w.as_ref().is_some_and(known)) {
         return;
     }
-    list.retain(|l| known(&l.mbar) && !l.into.mapped && !flow.cfg.instrs[l.at as usize].has(".shared::cluster.shared::cta"));
+    list.retain(|l| {
+        known(&l.mbar) && !l.into.mapped && !flow.cfg.instrs[l.at as usize].has(".shared::cluster.shared::cta")
+    });
     let waits: Vec<Region> = waits.into_iter().flatten().collect();
     for l in &mut list {
         l.waited = waits.iter().any(|w| w.may_meet(&l.mbar));
@@ -255,9 +260,9 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             None if i.entry.opcode == "tensormap.replace" => {
                 i.operand("addr").map(|a| (a, region(flow, from, at, a, 128), true))
             }
-            None if i.has(".bulk_group") => i
-                .operand("srcMem")
-                .map(|a| (a, region(flow, from, at, a, constant(i, "size").unwrap_or(0)), false)),
+            None if i.has(".bulk_group") => {
+                i.operand("srcMem").map(|a| (a, region(flow, from, at, a, constant(i, "size").unwrap_or(0)), false))
+            }
             None => None,
         };
         let Some((arg, Some(here), writes)) = touched else { return };

@@ -113,7 +113,8 @@ fn objects(flow: &Flow, from: &Provenance) -> Objects {
                 "mbarrier.init" => o.inits.push(site),
                 "mbarrier.arrive" | "mbarrier.arrive_drop" => {
                     o.arrives.push(site);
-                    if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx") {
+                    if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx")
+                    {
                         o.expects.push(site);
                     }
                 }
@@ -186,7 +187,11 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
                 _ => 1,
             };
             clear &= i.entry.opcode != "mbarrier.arrive_drop";
-            if !who.elected && !who.passed && surely(flow, lanes, *s) && each.saturating_mul(most(&who, lanes, n)) > count {
+            if !who.elected
+                && !who.passed
+                && surely(flow, lanes, *s)
+                && each.saturating_mul(most(&who, lanes, n)) > count
+            {
                 over = over.or(Some((i.span, each * most(&who, lanes, n))));
             }
             come = come.saturating_add(each.saturating_mul(most(&who, lanes, n)));
@@ -203,8 +208,10 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
             Some(p) => p == 0,
             None => flow.cfg.instrs[s.at as usize].operand("state").is_some(),
         });
+        // Who only looks once need not wait.
         if come < count
             && let Some(wait) = first
+            && in_loop(flow, wait.block)
         {
             let span = flow.cfg.instrs[wait.at as usize].span;
             let init = flow.cfg.instrs[init.at as usize].span;
@@ -292,14 +299,7 @@ fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
 }
 
 /// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
-fn life(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
+fn life(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let inits: Vec<(Site, (u32, i64))> =
         objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).collect();
     let n = inits.len();
@@ -330,15 +330,16 @@ fn life(
     };
     let mut said = vec![false; n];
     debts(flow, 2 * n, &mut |at, i, s| step(at, i, s), &mut |b, at, i, set| {
-        let stored = plain(i).filter(|p| p.1).and_then(|(arg, _)| {
-            region(flow, from, at, arg, bytes(i)).filter(|r| r.bytes.is_some()).map(|r| (arg, r))
-        });
+        let stored = plain(i)
+            .filter(|p| p.1)
+            .and_then(|(arg, _)| region(flow, from, at, arg, bytes(i)).filter(|r| r.bytes.is_some()).map(|r| (arg, r)));
         for k in 0..n {
             let (site, object) = inits[k];
             if said[k] {
                 continue;
             }
-            let before = site.at != at && (site.block == b && site.at < at || site.block != b && dominates(flow, site.block, b));
+            let before =
+                site.at != at && (site.block == b && site.at < at || site.block != b && dominates(flow, site.block, b));
             let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
             let span = flow.cfg.instrs[site.at as usize].span;
             if before && runs && owed(set, k) && !in_loop(flow, b) {
@@ -522,7 +523,8 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
         |b| here.set(b),
         |at, i| {
             let op = i.entry.opcode;
-            if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster") {
+            if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster")
+            {
                 return;
             }
             let Some(id) = constant(i, "a") else {

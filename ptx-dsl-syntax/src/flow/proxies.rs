@@ -82,6 +82,13 @@ fn sources(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                     Some(r) if !r.mapped => filled.push(r),
                     _ => unclear = true,
                 }
+            } else if let Some((arg, true)) = plain(i)
+                && !i.has(".global")
+                && !i.has(".local")
+            {
+                // A store to who knows where.
+                let r = region(flow, from, at, arg, 0);
+                unclear |= r.is_none_or(|r| r.base == super::provenance::Origin::None);
             }
         },
     );
@@ -104,8 +111,8 @@ fn sources(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         let all = !unclear
             && !filled.iter().any(|r| r.base == here.base || r.base == super::provenance::Origin::None)
             && list.iter().enumerate().all(|(k, s)| !of_it(&s.1) || owed(set, k));
-        let hit = (0..list.len())
-            .find(|k| owed(set, *k) && (list[*k].1.meets(flow, &here) || (all && of_it(&list[*k].1))));
+        let hit =
+            (0..list.len()).find(|k| owed(set, *k) && (list[*k].1.meets(flow, &here) || (all && of_it(&list[*k].1))));
         if let Some(k) = hit {
             said = true;
             out.push(errors::no_proxy_fence(arg.span, i.entry.opcode, flow.cfg.instrs[list[k].0 as usize].span));

@@ -15,9 +15,7 @@ fn module(target: &str, shared: &str, threads: u32, body: &str) -> String {
 /// A ring of two stages: a producer warp that copies, a warpgroup that multiplies, an epilogue that stores.
 fn ring(broken: &str) -> String {
     let wait = |bar: &str, parity: &str, label: &str| {
-        format!(
-            "{label}:\nmbarrier.try_wait.parity.shared::cta.b64 %p7, [{bar}], {parity};\n@!%p7 bra {label};\n"
-        )
+        format!("{label}:\nmbarrier.try_wait.parity.shared::cta.b64 %p7, [{bar}], {parity};\n@!%p7 bra {label};\n")
     };
     let text = format!(
         "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra INIT;\n\
@@ -94,7 +92,10 @@ fn empty_at_the_beginning() {
         codes(&module("sm_90", shared, 64, &body.replace("[full], 0", "[empty], 0"))),
         vec![(647, Severity::Error)],
     );
-    assert_eq!(codes(&module("sm_90", shared, 64, &body.replace("[full], 1;", "[full], 2;"))), vec![(642, Severity::Error)]);
+    assert_eq!(
+        codes(&module("sm_90", shared, 64, &body.replace("[full], 1;", "[full], 2;"))),
+        vec![(642, Severity::Error)]
+    );
 }
 
 /// Compilers move registers between an MMA and its wait where values join.
