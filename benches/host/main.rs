@@ -8,6 +8,7 @@ mod atomics;
 mod barriers;
 mod mandelbrot;
 mod matmul;
+mod mma;
 mod reduce;
 mod ring;
 mod saxpy;
@@ -50,6 +51,7 @@ const CASES: &[(&str, Make)] = &[
     ("saxpy", saxpy::case),
     ("reduce", reduce::case),
     ("matmul", matmul::case),
+    ("mma", mma::case),
     ("histogram", atomics::case),
     ("mandelbrot", mandelbrot::case),
     ("barriers", barriers::case),

@@ -176,7 +176,7 @@ pub const fn rebias(scale: f32) -> f32 {
 pub const fn to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
     let magnitude = f32::from_bits(bits & 0x7fff_ffff);
-    let nan = if x != x { 0x3ff } else { 0 };
+    let nan = if x.is_nan() { 0x3ff } else { 0 };
     // false for NaNs, which become infinity here
     let capped = if magnitude < 65536.0 { magnitude } else { 65536.0 };
     let power = f32::from_bits(capped.to_bits() & 0x7f80_0000);

@@ -52,14 +52,18 @@ fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sum
     sums
 }
 
-/// As [`dense`] or [`sparse`], of integers whose products f32 could not add up exactly.
+/// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for four products, not for more.
+#[inline(always)]
 fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
-    let mut sums = [[0i32; WIDE]; HIGH];
-    for (k, a) in a.iter().enumerate() {
-        for row in 0..HIGH {
-            let b = &b[positions.map_or(k, |p| p[k][row] as usize)];
-            for (sum, b) in sums[row].iter_mut().zip(b) {
-                *sum = sum.wrapping_add((a[row] as i32).wrapping_mul(*b as i32));
+    let mut sums = [[0; WIDE]; HIGH];
+    for (i, four) in a.chunks(4).enumerate() {
+        let part = match positions {
+            Some(p) => sparse(four, &p[4 * i..], b),
+            None => dense(four, &b[4 * i..]),
+        };
+        for (sums, part) in sums.iter_mut().zip(&part) {
+            for (sum, part) in sums.iter_mut().zip(part) {
+                *sum += *part as i32;
             }
         }
     }
@@ -379,7 +383,7 @@ impl TensorJob for Multiply {
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
         self.in_shared(|pieces| {
             let first = pieces.iter().map(|p| p.start).min().unwrap_or(0);
-            vec![first..pieces.iter().map(|p| p.end).max().unwrap_or(first)]
+            Vec::from([first..pieces.iter().map(|p| p.end).max().unwrap_or(first)])
         })
     }
 

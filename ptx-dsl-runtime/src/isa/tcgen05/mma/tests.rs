@@ -9,6 +9,7 @@ use crate::qual::Flag;
 mod bench;
 mod faults;
 mod kinds;
+mod shapes;
 
 /// A generator of numbers: xorshift.
 pub(super) struct Random(u64);

@@ -50,7 +50,7 @@ fn with(m: Measured, options: Options) -> Measured {
 
 fn all() -> Vec<Measured> {
     let off = Options::default;
-    let mx = |name, kind, code, k, extra, flag| {
+    let mx = |name, kind, code, k, extra: u32, flag| {
         with(measured(name, kind, [code, 0], k), Options { extra: extra | 1 << 23, flag, ..off() })
     };
     vec![
