@@ -1,6 +1,7 @@
-//! `cargo xtask test | ci | docs | oracle | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | oracle | budget | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
 
 mod assemble;
+mod budget;
 mod docs;
 mod oracle;
 mod ptxas;
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
+  budget  measure what the macros and the command line may cost: build time, checking time
   ptxas   fetch ptxas when it is missing and print its path
 
 PTXAS=<path> names an assembler of your own.";
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
