@@ -2,6 +2,7 @@
 
 mod assemble;
 mod budget;
+mod corpus;
 mod docs;
 mod oracle;
 mod ptxas;
@@ -17,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
   budget  measure what the macros and the command line may cost: build time, checking time
+  corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
 
 PTXAS=<path> names an assembler of your own.";
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
