@@ -146,6 +146,41 @@ pub fn fits<const NB: usize>(base: [u32; NB], stride: i64, signed: bool) -> bool
     })
 }
 
+/// The lanes with `base + l < limit`.
+#[inline(always)]
+pub fn below(base: u32, limit: u32) -> u32 {
+    if base <= u32::MAX - 31 {
+        let n = limit.saturating_sub(base).min(32);
+        ((1u64 << n) - 1) as u32
+    } else {
+        (0..32).fold(0, |m, l| m | u32::from(base.wrapping_add(l) < limit) << l)
+    }
+}
+
+/// The lanes with `base + l <= limit`.
+#[inline(always)]
+pub fn up_to(base: u32, limit: u32) -> u32 {
+    if limit == u32::MAX { u32::MAX } else { below(base, limit + 1) }
+}
+
+/// The lane with `base + l == value`.
+#[inline(always)]
+pub fn just(base: u32, value: u32) -> u32 {
+    1u32.checked_shl(value.wrapping_sub(base)).unwrap_or(0)
+}
+
+/// `shfl.sync` of a whole warp with operands that all lanes share; gives the lanes whose source was in range.
+#[inline(always)]
+pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
+    let mut p = 0;
+    for l in 0..32 {
+        let (from, ok) = crate::isa::warp::source(crate::isa::warp::mode(q), l as u32, b, c);
+        d[l] = a[from as usize & 31];
+        p |= u32::from(ok) << l;
+    }
+    p
+}
+
 /// The one NaN of f32 arithmetic.
 #[inline(always)]
 fn finish(r: f32) -> u32 {

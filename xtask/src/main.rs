@@ -1,6 +1,7 @@
-//! `cargo xtask test | ci | docs | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | bench | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
 
 mod assemble;
+mod bench;
 mod docs;
 mod nvcc;
 mod ptxas;
@@ -13,6 +14,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
+  bench   [--json FILE] [--only NAME] [--rounds N] [--no-checked]: the host machine against plain Rust; --compile: what
+          kernels of 100 and 1,000 instructions take to compile
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
@@ -24,6 +27,9 @@ fn main() -> ExitCode {
     if let Some(("nvcc", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         let result = nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci()));
         return code(result);
+    }
+    if let Some(("bench", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return code(bench::run(rest));
     }
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => steps::test(steps::in_ci()),

@@ -106,7 +106,10 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     }
     let seconds = start.elapsed().as_secs_f64();
     if failed.is_empty() {
-        eprintln!("> nvcc: {} modules accepted, printed and assembled to the same code, {seconds:.1} s", outcomes.len());
+        eprintln!(
+            "> nvcc: {} modules accepted, printed and assembled to the same code, {seconds:.1} s",
+            outcomes.len()
+        );
         return Ok(());
     }
     Err(format!("{} of {} modules of nvcc failed ({seconds:.1} s)", failed.len(), outcomes.len()))
@@ -153,7 +156,8 @@ fn outcomes(jobs: &[Job]) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
-        while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?))) {
+        while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
+        {
             done.push((index, job.run()));
         }
         done

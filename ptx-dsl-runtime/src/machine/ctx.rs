@@ -58,6 +58,9 @@ pub struct Ctx<'a, M> {
     tids: Vec<[u32; 3]>,
     pub(crate) params: Vec<u8>,
     pub(crate) global: Global<'a>,
+    /// Shared memory of the running CTA, while a step runs.
+    pub(crate) shared: Vec<u8>,
+    held: bool,
     /// Places for resident clusters.
     pub(crate) clusters: Vec<Cluster>,
     /// The next pending cluster, counted through the grid, and how many there are.
@@ -70,6 +73,10 @@ pub struct Ctx<'a, M> {
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
     pub(crate) probing: bool,
+    /// A place for a cluster is free.
+    pub(crate) vacant: bool,
+    /// The scheduler always takes the first, and nobody wants to know.
+    pub(crate) plain: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
     pub(crate) report: Report,
@@ -115,6 +122,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
             params,
             global,
+            shared: Vec::new(),
+            held: false,
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
@@ -123,6 +132,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             monitor: M::default(),
             progress: 0,
             probing: false,
+            vacant: true,
+            plain: host.takes_the_first(),
             scheduler: host.scheduler(),
             record: host.records().then(Vec::new),
             report: Report::default(),
@@ -139,7 +150,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
-        if n < 2 {
+        if n < 2 || self.plain {
             return 0;
         }
         let i = self.scheduler.choose(what, n).min(n - 1);
@@ -167,6 +178,34 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     #[inline(always)]
     pub(crate) fn here(&mut self) -> &mut Cluster {
         &mut self.clusters[self.slot]
+    }
+
+    /// A step begins: the shared memory of its CTA is at hand.
+    #[inline]
+    pub(crate) fn hold(&mut self) {
+        self.held = true;
+        self.swap_shared();
+    }
+
+    /// The step is over.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        self.swap_shared();
+        self.held = false;
+    }
+
+    #[inline]
+    fn swap_shared(&mut self) {
+        let rank = self.cur.cta as usize;
+        if let Some(cta) = self.clusters[self.slot].ctas.get_mut(rank) {
+            std::mem::swap(&mut self.shared, &mut cta.shared);
+        }
+    }
+
+    /// Is the shared memory of this CTA of the current cluster the one at hand?
+    #[inline(always)]
+    pub(crate) fn holds(&self, rank: u32) -> bool {
+        self.held && rank == self.cur.cta
     }
 
     #[inline(always)]
@@ -281,7 +320,12 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             return None;
         }
         if let Some(wait) = &first.wait {
-            let result = self.clusters[self.slot].over(&self.cur, wait)?;
+            // it may look at mbarrier objects
+            let wait = wait.clone();
+            self.release();
+            let over = self.clusters[self.slot].over(&self.cur, &wait);
+            self.hold();
+            let result = over?;
             self.cur.resumed = true;
             self.cur.result = result;
         } else {
@@ -354,10 +398,17 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         let threads = (self.cur.hi - self.cur.lo) * 32;
         let passed = self.agents.is_empty() && {
             let cta = self.cta_mut();
+            cta.barriers_used |= 1 << (id & 15);
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
         self.progress += passed as u64;
         passed
+    }
+
+    /// Have all warps of the cohort all their lanes?
+    #[inline(always)]
+    pub fn whole_warps(&self) -> bool {
+        self.cur.mask == u32::MAX
     }
 
     /// `%tid` of the first lane of each row.
