@@ -1073,6 +1073,58 @@ impl<'e, 'm> Block<'e, 'm> {
         self.array(&v)
     }
 
+    /// The lanes whose predicate holds go to the region `to`; the others go on here.
+    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: &Literal) {
+        let rt = rt();
+        let uniform = self.uniform(pred);
+        let lanes = match &uniform {
+            Some(_) => format_ident!("m"),
+            None => {
+                let (mask, name) = (self.mask(pred), self.name());
+                self.code(quote!(let #name: u32 = m & #mask;));
+                name
+            }
+        };
+        // what they read there
+        let classes = &self.e.classes;
+        let mut keys: Vec<Key> = self.dirty.iter().copied().filter(|k| classes.reads(to, k)).collect();
+        keys.sort_unstable();
+        let mut stores = TokenStream::new();
+        for k in keys {
+            let v = self.env[&k].clone();
+            let (field, bits) = self.e.key_field(k);
+            let shape = self.e.classes.shape(&k);
+            if shape.rows() {
+                let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
+                stores.extend(quote!(w.#field = [#(#rows),*];));
+                continue;
+            }
+            let v = if v.shape.rows() && bits != 1 {
+                let e = self.lane(&v);
+                self.lanes(bits, e)
+            } else {
+                v
+            };
+            let a = self.array(&v);
+            stores.extend(match bits {
+                1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
+                _ => quote!(#rt::lanes::put(&mut w.#field, &#a, #lanes);),
+            });
+        }
+        self.code(match uniform {
+            Some(p) => quote!(if #p { #stores break 'all #pc; }),
+            None => quote! {
+                if #lanes != 0 {
+                    #stores
+                    if #lanes == m { break 'all #pc; }
+                    x.fork(#lanes, #pc);
+                    m &= !#lanes;
+                    x.mask = m;
+                }
+            },
+        });
+    }
+
     /// The lanes that end here take no part in what follows.
     pub fn leave(&mut self, pred: &(Operand, bool)) {
         if let Some(p) = self.uniform(pred) {

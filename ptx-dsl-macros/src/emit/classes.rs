@@ -26,6 +26,8 @@ pub struct Classes {
     pub rows: HashMap<Key, Shape>,
     /// Registers that are read after each region; everything, if there are calls.
     pub live_out: Vec<HashSet<Key>>,
+    /// Registers that are read from each region on before they are written.
+    pub live_in: Vec<HashSet<Key>>,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
@@ -36,6 +38,10 @@ pub struct Classes {
 impl Classes {
     pub fn shape(&self, k: &Key) -> Shape {
         self.rows.get(k).copied().unwrap_or(LANES)
+    }
+
+    pub fn reads(&self, region: usize, k: &Key) -> bool {
+        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
     }
 
     pub fn lives(&self, region: usize, k: &Key) -> bool {
@@ -112,7 +118,7 @@ fn facts(p: &Program<'_>) -> Facts {
 }
 
 /// What is read later, at the end of each region.
-fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, HashSet<Key>) {
+fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
     let n = next.len();
     let mut before: Vec<HashSet<Key>> = facts.uses.clone();
     let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
@@ -131,8 +137,7 @@ fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, HashSet<K
             }
         }
     }
-    let entry = before.first().cloned().unwrap_or_default();
-    (after, entry)
+    (after, before)
 }
 
 /// Shapes while one region is gone through.
@@ -296,7 +301,8 @@ impl<'m> Emit<'m> {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
         let facts = facts(p);
-        let (live, entry) = liveness(&next, &facts);
+        let (live, live_in) = liveness(&next, &facts);
+        let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
         let parting = loop {
@@ -329,7 +335,7 @@ impl<'m> Emit<'m> {
             }
         };
         let parted = zones(&next, &parting);
-        Classes { rows: a.rows, live_out: live, all_live: false, fresh, parted }
+        Classes { rows: a.rows, live_out: live, live_in, all_live: false, fresh, parted }
     }
 
     /// How the value of an operand lies that is no register.

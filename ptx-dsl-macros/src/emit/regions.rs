@@ -120,6 +120,21 @@ pub fn ending(p: &Program<'_>, pc: usize) -> Vec<usize> {
     }
 }
 
+/// A region at which lanes may part and what those do next that do not jump, as far as they alone go there: one piece of code,
+/// in which the others are left behind.
+pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
+    let mut list = vec![pc];
+    while let End::Branch { taken, fall, .. } = p.regions[list[list.len() - 1]].end {
+        let next = &p.regions[fall];
+        let block = matches!(next.end, End::Block { .. }) || next.results.is_some();
+        if block || fall >= taken || p.ways.get(fall) != Some(&1) || list.contains(&fall) {
+            break;
+        }
+        list.push(fall);
+    }
+    list
+}
+
 /// The functions a call instruction may reach.
 pub fn callees(instr: &Instr) -> Vec<FuncId> {
     let mut found = Vec::new();

@@ -3,7 +3,7 @@
 
 use super::block::Block;
 use super::classes::whole_barrier;
-use super::regions::{End, Program, Region, ending};
+use super::regions::{End, Program, Region, ending, falling};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -19,8 +19,13 @@ impl<'m> Emit<'m> {
         let exit = number(program.regions.len());
         let mut waits = Vec::new();
         let mut runs = Vec::new();
-        let absorbed: HashSet<usize> =
-            (0..program.regions.len()).flat_map(|pc| ending(program, pc).into_iter().skip(1)).collect();
+        let mut absorbed: HashSet<usize> = HashSet::new();
+        // regions come before what they take in
+        for pc in 0..program.regions.len() {
+            if !absorbed.contains(&pc) {
+                absorbed.extend(self.inside(program, pc).into_iter().skip(1));
+            }
+        }
         for (pc, r) in program.regions.iter().enumerate() {
             if absorbed.contains(&pc) {
                 continue;
@@ -174,7 +179,8 @@ impl<'m> Emit<'m> {
         }
         // A warp that is whole does not stop where it only has to be: the regions up to the next real wait are one.
         let trail = self.trail(program, pc);
-        let code = self.code(program, &ending(program, pc), "fork");
+        let pieces = self.inside(program, pc);
+        let code = self.code(program, &pieces, "fork");
         let code = if trail.len() > 1 {
             let whole = self.code(program, &trail, "fork");
             quote!(if m == u32::MAX { #whole } else { #code })
@@ -183,6 +189,16 @@ impl<'m> Emit<'m> {
         };
         let here = number(pc);
         quote!(#here => { #before #code })
+    }
+
+    /// The regions that one arm of `run` has from `pc` on.
+    fn inside(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        let ending = ending(program, pc);
+        if ending.len() == 1 && self.classes.parted.get(pc) == Some(&true) && !self.classes.all_live {
+            falling(program, pc)
+        } else {
+            ending
+        }
     }
 
     /// The regions that follow each other from `pc` on for a warp that is whole.
@@ -226,14 +242,20 @@ impl<'m> Emit<'m> {
         let (r, f) = (&program.regions[last], program.regions[last].func);
         let mut b = Block::new(self, f, last);
         let mut left = false;
+        let whole = trail.iter().any(|pc| matches!(program.regions[*pc].end, End::Block { .. }));
+        let falls = trail.len() > 1 && !whole && ending(program, trail[0]).len() == 1;
         for (i, &pc) in trail.iter().enumerate() {
             match &program.regions[pc].end {
                 End::Block { instr, .. } => b.together(instr),
                 _ => program.regions[pc].body.iter().for_each(|i| b.instruction(i)),
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
-                b.leave(&(pred.0.clone(), pred.1 == (taken != next)));
-                left = true;
+                if falls {
+                    b.part(pred, *taken, &number(*taken));
+                } else {
+                    b.leave(&(pred.0.clone(), pred.1 == (taken != next)));
+                    left = true;
+                }
             }
         }
         if left {
@@ -241,7 +263,7 @@ impl<'m> Emit<'m> {
             let code = b.finish(|_| quote!());
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
-        match &r.end {
+        let code = match &r.end {
             End::Goto(t) => {
                 let t = number(*t);
                 b.finish(|_| quote!(#t))
@@ -295,7 +317,9 @@ impl<'m> Emit<'m> {
                 });
                 quote!(#body #(#sites)* m = 0; pc)
             }
-        }
+        };
+        // those that jump are left behind as fragments
+        if falls { quote!('all: { #code }) } else { code }
     }
 
     fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {

@@ -40,6 +40,8 @@ pub struct Ctx<'a, M> {
     /// Fragments of the current warp that can run: the emitted code takes the one that is furthest behind.
     fragments: [(Pc, u32); 32],
     fragment_count: usize,
+    /// Where the one that is furthest behind is; the highest number if there are none.
+    behind: Pc,
     /// `step` should return to the driver after this region.
     pub(crate) leave: bool,
     /// Another resident cluster should have a turn.
@@ -106,6 +108,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             whole_pc: 0,
             fragments: [(0, 0); 32],
             fragment_count: 0,
+            behind: Pc::MAX,
             leave: false,
             rotate: false,
             yielded: false,
@@ -169,6 +172,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.parts.clear();
         self.whole = 0;
         self.fragment_count = 0;
+        self.behind = Pc::MAX;
     }
 
     pub(crate) fn warps_per_cta(&self) -> usize {
@@ -343,6 +347,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             return;
         }
         let n = self.fragment_count;
+        self.behind = self.behind.min(pc);
         if let Some(f) = self.fragments.iter_mut().take(n).find(|f| f.0 == pc) {
             f.1 |= mask;
         } else if let Some(f) = self.fragments.get_mut(n) {
@@ -367,7 +372,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             self.branch_all(mask, pc);
             return Ok(None);
         }
-        if self.fragment_count == 0 { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
+        if mask != 0 && pc < self.behind { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
     }
 
     fn furthest_behind(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
@@ -377,12 +382,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         let first = self.fragments[at];
         self.fragments[at] = self.fragments[n - 1];
         self.fragment_count -= 1;
+        self.behind = self.fragments.iter().take(n - 1).map(|f| f.0).min().unwrap_or(Pc::MAX);
         Some(first)
     }
 
     #[inline(never)]
     fn branch_all(&mut self, mask: u32, pc: Pc) {
         self.fork(mask, pc);
+        self.behind = Pc::MAX;
         for i in 0..std::mem::take(&mut self.fragment_count) {
             let (pc, mask) = self.fragments[i];
             self.branch(mask, pc);
