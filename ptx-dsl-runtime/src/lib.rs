@@ -21,7 +21,7 @@ pub use fault::{Fault, FaultKind};
 pub use host::{Explore, Host, Report};
 pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
 pub use lanes::{Level, Word, lanes};
-pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, launch};
+pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Checked, Monitor, Off};

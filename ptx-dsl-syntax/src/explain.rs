@@ -1,8 +1,10 @@
 //! What each error code means, with a wrong and a right example. `ptx-dsl explain` and docs/error-index.md show these texts, and
 //! the tests compile the examples.
 
+mod flow;
 mod kernels;
 mod operands;
+mod protocol;
 mod qualifiers;
 mod syntax;
 #[cfg(test)]
@@ -35,7 +37,8 @@ enum Example {
 }
 
 /// All of them, by family of codes.
-pub const EXPLANATIONS: &[&[Explanation]] = &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST];
+pub const EXPLANATIONS: &[&[Explanation]] =
+    &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {

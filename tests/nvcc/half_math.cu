@@ -51,6 +51,7 @@ __global__ void brains(__nv_bfloat16* p, __nv_bfloat162* q, int* out) {
     p[6] = __hmax(a, b) + __hmin_nan(b, c) + __habs(a);
     out[0] = (a < b) + __hisnan(c) + __bfloat162int_rn(a) + __bfloat162uint_rz(b) + int(__bfloat162ll_ru(c));
     p[7] = __float2bfloat16_rn(out[1] * .5f) + __double2bfloat16(out[2] * .1) + __int2bfloat16_rd(out[3]) + __ushort2bfloat16_rn((unsigned short)out[4]);
+    out[8] = __bfloat162char_rz(a) + __bfloat162uchar_rz(b) + int(__bfloat162short_rd(c));
     q[0] = q[1] + q[2] * q[3] - q[4] / q[5];
     q[6] = __hfma2(q[7], q[8], q[9]) + __hmax2(q[7], q[8]) + h2exp2(q[9]) + h2rsqrt(q[8]);
     q[10] = __floats2bfloat162_rn(out[5], out[6]);

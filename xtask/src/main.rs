@@ -1,9 +1,11 @@
-//! `cargo xtask test | ci | docs | bench | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | oracle | bench | nvcc | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's tools
+//! for the tests.
 
 mod assemble;
 mod bench;
 mod docs;
 mod nvcc;
+mod oracle;
 mod ptxas;
 mod steps;
 
@@ -12,10 +14,12 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas when it is missing, then run every test of the workspace
-  ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
+  ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   bench   [--json FILE] [--only NAME] [--rounds N] [--no-checked]: the host machine against plain Rust; --compile: what
           kernels of 100 and 1,000 instructions take to compile
+  oracle  compare the front end with ptxas on many statements of every form, legal and not:
+          [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
@@ -24,18 +28,14 @@ PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(("nvcc", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        let result = nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci()));
-        return code(result);
-    }
-    if let Some(("bench", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        return code(bench::run(rest));
-    }
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => steps::test(steps::in_ci()),
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["oracle", ref rest @ ..] => oracle::run(rest),
+        ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
+        ["bench", ref rest @ ..] => bench::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -43,10 +43,6 @@ fn main() -> ExitCode {
         }
         _ => Err(USAGE.to_owned()),
     };
-    code(result)
-}
-
-fn code(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

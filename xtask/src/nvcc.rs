@@ -32,18 +32,18 @@ pub struct Wanted {
 
 impl Wanted {
     /// Reads `[--all] [--target sm_NN] [NAME...]`.
-    pub fn parse(arguments: &[String]) -> Result<Self, String> {
+    pub fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut wanted = Wanted::default();
         let mut rest = arguments.iter();
-        while let Some(argument) = rest.next() {
-            match argument.as_str() {
+        while let Some(&argument) = rest.next() {
+            match argument {
                 "--all" => wanted.all = true,
                 "--target" => {
-                    let target = rest.next().ok_or("`--target` wants a target")?;
-                    if !TARGETS.contains(&target.as_str()) {
+                    let target = *rest.next().ok_or("`--target` wants a target")?;
+                    if !TARGETS.contains(&target) {
                         return Err(format!("`{target}` is none of {}", TARGETS.join(", ")));
                     }
-                    wanted.target = Some(target.clone());
+                    wanted.target = Some(target.to_owned());
                 }
                 option if option.starts_with('-') => return Err(format!("`{option}` is no option of `nvcc`")),
                 name => wanted.names.push(name.to_owned()),
@@ -117,7 +117,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
 
 fn targets<'a>(program: &'a Program, place: usize, wanted: &'a Wanted) -> Vec<&'static str> {
     let fits = |target: &&str| program.targets.is_empty() || program.targets.iter().any(|t| t == target);
-    let possible: Vec<&'static str> = TARGETS.into_iter().filter(|t| fits(&t)).collect();
+    let possible: Vec<&'static str> = TARGETS.into_iter().filter(fits).collect();
     if let Some(only) = &wanted.target {
         return possible.into_iter().filter(|t| t == only).collect();
     }

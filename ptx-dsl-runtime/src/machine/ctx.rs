@@ -3,7 +3,7 @@
 use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
-use crate::launch::{CancelHandle, Launch};
+use crate::launch::{CancelHandle, Launch, Listener, Progress};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
 use crate::mem::global::Global;
@@ -51,6 +51,7 @@ pub struct Ctx<'a, M> {
     checkpoint: u64,
     limit: u64,
     cancel: Option<CancelHandle>,
+    listener: Option<Listener>,
     pub(crate) info: &'static KernelInfo,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
@@ -116,6 +117,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             checkpoint: 0,
             limit: launch.step_limit,
             cancel: launch.cancel.clone(),
+            listener: launch.listener.clone(),
             info,
             grid: launch.grid,
             block,
@@ -150,6 +152,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// The decisions so far, if they are recorded.
     pub(crate) fn decisions(&mut self) -> Vec<u32> {
         self.record.take().unwrap_or_default()
+    }
+
+    /// A cluster has ended.
+    pub(crate) fn tell_progress(&self) {
+        if let Some(Listener(f)) = &self.listener {
+            let resident = self.clusters.iter().filter(|c| c.resident).count() as u64;
+            f(Progress { clusters_done: self.next_cluster - resident, clusters: self.all_clusters, turns: self.turns });
+        }
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {

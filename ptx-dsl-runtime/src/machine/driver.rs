@@ -128,6 +128,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.here().resident = false;
                     x.vacant = true;
+                    x.tell_progress();
                     return x.forgotten(slot).map_or(Ok(()), Err);
                 }
             }

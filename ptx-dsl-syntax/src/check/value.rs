@@ -130,6 +130,10 @@ impl Checker {
                     at.broken();
                     Operand::Sink
                 }
+                Some(Sym::Below) => {
+                    at.fail(errors::list_below(span, &word.text), 1);
+                    Operand::Sink
+                }
                 Some(other) => {
                     at.fail(errors::wrong_name(span, &word.text, other.describe(), "a label"), 1);
                     Operand::Sink
@@ -251,8 +255,8 @@ impl Checker {
             at.fail(d, 1);
             return 0;
         };
-        // ptxas takes no constants for packed floating point either.
-        let float = want.class() == Class::Float || matches!(want, Ty::F16x2 | Ty::Bf16x2 | Ty::F32x2);
+        // ptxas takes no constants for packed values either.
+        let float = matches!(want.class(), Class::Float | Class::Packed);
         match c {
             Const::Int { value, .. } if !float => value,
             Const::Int { value, .. } => {

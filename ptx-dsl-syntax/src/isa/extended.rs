@@ -4,6 +4,8 @@ use super::*;
 
 const DAB: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T)];
 const DABC: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T), src("c", T)];
+/// ptxas asks nothing more of those that only read the carry.
+const LONG_AND_CARRY: &[Gate] = &[gate(&[has(".cc"), any(&[".u64", ".s64"])]).since(ptx(4, 3)).requires(sm(20))];
 const LONG: &[Gate] = &[gate(&[any(&[".u64", ".s64"])]).since(ptx(4, 3)).requires(sm(20))];
 
 /// The family.
@@ -26,7 +28,7 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .s32, .u64, .s64 }",
         )
         .operands(DAB)
-        .gates(LONG)
+        .gates(LONG_AND_CARRY)
         .host(Host::Lane),
     instr("sub.cc")
         .section("9.7.2.3")
@@ -46,7 +48,7 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .s32, .u64, .s64 }",
         )
         .operands(DAB)
-        .gates(LONG)
+        .gates(LONG_AND_CARRY)
         .host(Host::Lane),
     // The manual's heading is `mad.cc`, but the mode stands between the two: `mad.lo.cc.u32`.
     instr("mad")
@@ -71,6 +73,6 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .s32, .u64, .s64 }",
         )
         .operands(DABC)
-        .gates(LONG)
+        .gates(LONG_AND_CARRY)
         .host(Host::Lane),
 ];

@@ -62,7 +62,8 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("ptr", T), src("size", T), src("immAlign", ty(Ty::U32)).imm()])
         .rules(&[Rule::Custom(alignment)]),
     instr("brkpt").section("9.7.19.1").requires(sm(11)).syntax("brkpt;").host(Host::Warp),
-    instr("nanosleep").section("9.7.19.2").since(ptx(6, 3)).requires(sm(70))
+    // The manual says 6.3, ptxas 6.2.
+    instr("nanosleep").section("9.7.19.2").since(ptx(6, 2)).requires(sm(70))
         .syntax("nanosleep.u32 t;")
         .operands(&[src("t", ty(Ty::U32))])
         .host(Host::Block),

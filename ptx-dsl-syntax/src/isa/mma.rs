@@ -232,7 +232,8 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(SPARSE)
-        .gates(&[NARROW])
+        // Accumulators of half precision: ptxas has them on fewer targets.
+        .gates(&[NARROW, gate(&[has(".f16")]).since(ptx(8, 7)).requires(KINDS)])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
         .syntax(

@@ -2,7 +2,8 @@
 
 use super::*;
 
-const MASK: OperandSpec = src("membermask", ty(Ty::B32));
+/// An integer: ptxas takes no `.f32` register for it.
+const MASK: OperandSpec = src("membermask", ty(Ty::U32));
 const REDUX: &[OperandSpec] = &[dst("dst", T), src("src", T), MASK];
 /// Lane or delta: the low five bits count.
 const LANE: OperandSpec = src("b", ty(Ty::B32));

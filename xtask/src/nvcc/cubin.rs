@@ -49,3 +49,47 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
     let bytes = bytes.get(at..at + size)?;
     usize::try_from(bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::differences;
+
+    /// A file of a null section, one of this name and contents, and the names.
+    fn elf(name: &str, contents: &[u8]) -> Vec<u8> {
+        let names = format!("\0{name}\0.shstrtab\0").into_bytes();
+        let mut file = vec![0; 64];
+        let (first, second) = (file.len(), file.len() + contents.len());
+        file.extend_from_slice(contents);
+        file.extend_from_slice(&names);
+        file.resize(file.len().next_multiple_of(8), 0);
+        let table = file.len() as u64;
+        let headers = [
+            (0, 0, 0, 0),
+            (1, 1, first as u64, contents.len() as u64),
+            (2 + name.len() as u32, 3, second as u64, names.len() as u64),
+        ];
+        for (name, kind, offset, size) in headers {
+            let start = file.len();
+            file.resize(start + 64, 0);
+            file[start..start + 4].copy_from_slice(&u32::to_le_bytes(name));
+            file[start + 4..start + 8].copy_from_slice(&u32::to_le_bytes(kind));
+            file[start + 24..start + 32].copy_from_slice(&u64::to_le_bytes(offset));
+            file[start + 32..start + 40].copy_from_slice(&u64::to_le_bytes(size));
+        }
+        file[0x28..0x30].copy_from_slice(&table.to_le_bytes());
+        file[0x3a..0x3c].copy_from_slice(&64u16.to_le_bytes());
+        file[0x3c..0x3e].copy_from_slice(&3u16.to_le_bytes());
+        file[0x3e..0x40].copy_from_slice(&2u16.to_le_bytes());
+        file
+    }
+
+    #[test]
+    fn code_counts_and_the_text_does_not() {
+        let code = elf(".text.k", b"abcd");
+        assert!(differences(&code, &elf(".text.k", b"abcd")).is_empty());
+        assert_eq!(differences(&code, &elf(".text.k", b"abce")), [".text.k"]);
+        assert_eq!(differences(&code, &elf(".text.j", b"abcd")).len(), 1);
+        assert!(differences(&elf(".nv_debug_ptx_txt", b"abcd"), &elf(".nv_debug_ptx_txt", b"xy")).is_empty());
+        assert_eq!(differences(&code, b"no file"), ["no ELF file"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Many cases in one module, a line for each, before both judges.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ptx_dsl_syntax::diag::Severity;
+use ptx_dsl_syntax::isa::Ptx;
+use ptx_dsl_syntax::lex::lex;
+
+/// A statement for a target and version.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub family: &'static str,
+    /// `legal` or the kind of mutation.
+    pub kind: &'static str,
+    pub text: String,
+    pub target: &'static str,
+    pub version: Ptx,
+}
+
+/// What was said of a case, if it was refused.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    pub ours: Option<String>,
+    pub theirs: Option<String>,
+}
+
+/// Lines of a module, at most.
+const LINES: usize = 2500;
+
+/// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
+const WRONG: &str = "add.f32 %f1, %p1, %f2;";
+
+/// The module around cases; the first of them stands on the line behind this text.
+pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
+    let mut registers = ".reg .b8 %c<9>; .reg .b16 %h<40>; .reg .b32 %r<300>; .reg .b64 %d<60>; .reg .f32 %f<140>; \
+        .reg .f64 %e<60>; .reg .pred %p<9>; .reg .u32 %u<3>; .reg .s32 %s<3>; .reg .u64 %ud<3>; .reg .s64 %sd<3>; \
+        .reg .u16 %uh<3>; .reg .s16 %sh<3>;"
+        .to_string();
+    let number = ptx_dsl_syntax::isa::target::target(target).map_or(0, |t| t.number);
+    if version >= Ptx(8, 3) && number >= 70 {
+        registers += " .reg .b128 %q<9>; .reg .f16 %hf<3>; .reg .f16x2 %hx<3>;";
+    }
+    // Samplers stand apart in this mode only.
+    let (mode, sampler) = if samplers { (", texmode_independent", " .global .samplerref smp;") } else { ("", "") };
+    let table = if version >= Ptx(6, 0) { "TARGETS: .branchtargets LAST; " } else { "" };
+    let Ptx(major, minor) = version;
+    format!(
+        ".version {major}.{minor}\n.target {target}{mode}\n.address_size 64\n\
+         .global .align 128 .b8 gv[1024]; .shared .align 128 .b8 sv[1024]; .const .align 16 .b8 cv[64]; .global .texref tex; \
+         .global .surfref srf;{sampler}\n\
+         .func f0() {{ ret; }} .func f1(.reg .b32 a) {{ ret; }} .func (.reg .b32 r) f2(.reg .b32 a) {{ ret; }}\n\
+         .visible .entry k(.param .b64 kp)\n{{\n{registers} .local .align 16 .b8 lv[64];\n\
+         {table}P0: .callprototype _(); P1: .callprototype _(.reg .b32 _); \
+         P2: .callprototype (.reg .b32 _) _(.reg .b32 _);\n"
+    )
+}
+
+/// Does the case name a sampler?
+fn apart(case: &Case) -> bool {
+    case.text.contains("smp")
+}
+
+const TAIL: &str = "\nLAST:\nret;\n}\n";
+
+fn module(head: &str, lines: &[&str], wrong: bool) -> String {
+    let last = if wrong { WRONG } else { "" };
+    format!("{head}{}\n{last}{TAIL}", lines.join("\n"))
+}
+
+/// A module of this case alone.
+pub fn alone(case: &Case) -> String {
+    module(&head(case.target, case.version, apart(case)), &[&case.text], false)
+}
+
+/// Judges all cases, in as many threads as there are processors.
+pub fn judge(ptxas: &Path, cases: &[Case]) -> Result<Vec<Verdict>, String> {
+    // Kernels of one kind of `.cta_group` only.
+    let mut groups: BTreeMap<(&str, Ptx, bool, bool), Vec<usize>> = BTreeMap::new();
+    for (i, case) in cases.iter().enumerate() {
+        let two = case.text.contains(".cta_group::2");
+        groups.entry((case.target, case.version, two, apart(case))).or_default().push(i);
+    }
+    let jobs: Vec<_> = groups
+        .iter()
+        .flat_map(|((t, v, _, apart), list)| list.chunks(LINES).map(move |chunk| (*t, *v, *apart, chunk)))
+        .collect();
+    let directory = std::env::temp_dir().join(format!("ptx-dsl-oracle-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![Verdict::default(); cases.len()]));
+    let worker = || -> Result<(), String> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((target, version, apart, chunk)) = jobs.get(number) else { return Ok(()) };
+            let head = head(target, *version, *apart);
+            let mut lines: Vec<&str> = chunk.iter().map(|i| cases[*i].text.as_str()).collect();
+            let ours = front(&module(&head, &lines, true), head.lines().count(), lines.len());
+            let file = directory.join(format!("{number}.ptx"));
+            let theirs = assembler(ptxas, &file, target, &head, &mut lines)?;
+            let _ = std::fs::remove_file(&file);
+            let mut all = verdicts.lock().map_err(|_| "a worker panicked")?;
+            for ((i, ours), theirs) in chunk.iter().zip(ours).zip(theirs) {
+                all[*i] = Verdict { ours, theirs };
+            }
+        }
+    };
+    let result = parallel(worker);
+    let _ = std::fs::remove_dir_all(&directory);
+    result?;
+    verdicts.into_inner().map_err(|_| "a worker panicked".into())
+}
+
+/// Judges cases each in a module of its own, which ptxas assembles as a whole: no other line has a say in it, and what code
+/// generation refuses is refused.
+pub fn judge_alone(ptxas: &Path, cases: &[&Case]) -> Result<Vec<Verdict>, String> {
+    let directory = std::env::temp_dir().join(format!("ptx-dsl-oracle-alone-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![Verdict::default(); cases.len()]));
+    let worker = || -> Result<(), String> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(number) else { return Ok(()) };
+            let text = alone(case);
+            let first = head(case.target, case.version, apart(case)).lines().count();
+            let ours = front(&text, first, 1).pop().flatten();
+            let file = directory.join(format!("{number}.ptx"));
+            let (printed, good) = run(ptxas, &file, case.target, &text)?;
+            let _ = std::fs::remove_file(&file);
+            let message =
+                || messages(&printed).next().map_or_else(|| format!("ptxas dies: {printed}"), |m| m.1.to_string());
+            let theirs = (!good).then(message);
+            verdicts.lock().map_err(|_| "a worker panicked")?[number] = Verdict { ours, theirs };
+        }
+    };
+    parallel(worker)?;
+    let _ = std::fs::remove_dir_all(&directory);
+    verdicts.into_inner().map_err(|_| "a worker panicked".into())
+}
+
+/// The work in as many threads as there are processors.
+fn parallel(worker: impl Fn() -> Result<(), String> + Sync) -> Result<(), String> {
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(&worker)).collect();
+        workers.into_iter().try_for_each(|w| w.join().map_err(|_| "a worker panicked".to_string())?)
+    })
+}
+
+/// What the front end says of each line; the flow of such a module means nothing.
+fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
+    let (lexed, mut found) = lex(text);
+    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut out = vec![None; count];
+    for d in found.iter().filter(|d| d.severity == Severity::Error && !(600..700).contains(&d.code)) {
+        let line = ends.partition_point(|end| *end < lexed.bytes(d.span).start);
+        if let Some(slot) = line.checked_sub(first).and_then(|i| out.get_mut(i)) {
+            slot.get_or_insert_with(|| format!("PTX{:04} {}", d.code, d.message));
+        }
+    }
+    out
+}
+
+/// What ptxas says of each line. A syntax error ends its reading: such lines are found one after the other, then what is left
+/// is read as a whole.
+fn assembler(
+    ptxas: &Path,
+    file: &Path,
+    target: &str,
+    head: &str,
+    lines: &mut [&str],
+) -> Result<Vec<Option<String>>, String> {
+    let before = head.lines().count();
+    let mut out: Vec<Option<String>> = vec![None; lines.len()];
+    let mut start = 0;
+    loop {
+        let (printed, _) = run(ptxas, file, target, &module(head, &lines[start..], true))?;
+        let fatal = messages(&printed).find(|m| m.2);
+        let Some((line, text, _)) = fatal else {
+            if !printed.contains("aborted due to errors") {
+                return crash(ptxas, file, target, head, lines, &printed);
+            }
+            break;
+        };
+        // The error may be on the line that follows, where a statement has no end.
+        let at = (line.saturating_sub(before + 1) + start).min(lines.len() - 1);
+        out[at] = Some(text.to_string());
+        lines[at] = "";
+        start = at + 1;
+        if start == lines.len() {
+            break;
+        }
+    }
+    let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
+    for (line, text, fatal) in messages(&printed) {
+        if fatal || line <= before {
+            return Err(format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"));
+        }
+        if let Some(slot) = out.get_mut(line - before - 1) {
+            slot.get_or_insert_with(|| text.to_string());
+        }
+    }
+    Ok(out)
+}
+
+/// Line, message, and whether ptxas stopped there.
+fn messages(printed: &str) -> impl Iterator<Item = (usize, &str, bool)> {
+    printed.lines().filter_map(|l| {
+        let (number, rest) = l.split_once(", line ")?.1.split_once(';')?;
+        let (kind, text) = rest.split_once(':')?;
+        let fatal = kind.trim() == "fatal";
+        (fatal || kind.trim() == "error").then(|| Some((number.parse().ok()?, text.trim(), fatal)))?
+    })
+}
+
+/// ptxas ended without a word: the lines are asked in halves, and the one that it dies of counts as refused.
+fn crash(
+    ptxas: &Path,
+    file: &Path,
+    target: &str,
+    head: &str,
+    lines: &mut [&str],
+    printed: &str,
+) -> Result<Vec<Option<String>>, String> {
+    if lines.len() == 1 {
+        return Ok(vec![Some(format!("ptxas dies: {}", printed.lines().next().unwrap_or("no message")))]);
+    }
+    let (left, right) = lines.split_at_mut(lines.len() / 2);
+    let mut out = assembler(ptxas, file, target, head, left)?;
+    out.extend(assembler(ptxas, file, target, head, right)?);
+    Ok(out)
+}
+
+fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, bool), String> {
+    std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+    let (log, seen) = (file.with_extension("log"), |e: std::io::Error| format!("{}: {e}", ptxas.display()));
+    let stderr = std::fs::File::create(&log).map_err(seen)?;
+    // Code generation of a few wrong statements has no end, and takes all memory on its way there.
+    let good = Command::new("sh")
+        .args(["-c", "ulimit -t 5 -v 4194304; exec \"$0\" \"$@\""])
+        .arg(ptxas)
+        .arg(format!("-arch={}", architecture(target)))
+        .args(["-o", "/dev/null"])
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .status()
+        .map_err(seen)?
+        .success();
+    let printed = String::from_utf8_lossy(&std::fs::read(&log).map_err(seen)?).into_owned();
+    let _ = std::fs::remove_file(&log);
+    Ok((printed, good))
+}
+
+/// CUDA 13 generates code from sm_75 on, and reads older PTX for it; `sm_101` is what `sm_110` was called before 9.0.
+fn architecture(target: &str) -> String {
+    let number = target.trim_start_matches("sm_");
+    match (number.strip_prefix("101"), number.parse::<u32>()) {
+        (Some(suffix), _) => format!("sm_110{suffix}"),
+        (None, Ok(version)) if version < 75 => "sm_75".into(),
+        _ => target.into(),
+    }
+}

@@ -1,0 +1,88 @@
+//! Spellings of a form: all pairs of its qualifiers, and some at random.
+
+use std::collections::HashSet;
+
+use ptx_dsl_syntax::isa::Instr;
+use ptx_dsl_syntax::isa::syntax::{Form, forms};
+
+use super::operands::Writer;
+use super::random::Random;
+use super::statement::Statement;
+
+/// A statement as a form of the table spells it; its rules may forbid it.
+#[derive(Debug, Clone)]
+pub struct Spelling {
+    pub entry: &'static Instr,
+    pub statement: Statement,
+}
+
+/// More pairs than this are thinned out.
+const PER_FORM: usize = 1500;
+
+/// Spellings of an entry.
+pub fn spellings(family: &'static str, entry: &'static Instr, random: &mut Random, out: &mut Vec<Spelling>) {
+    let mut known = HashSet::new();
+    for form in forms(entry) {
+        let mut found = Vec::new();
+        for choice in choices(&form, random) {
+            let words: Vec<String> = form
+                .slots
+                .iter()
+                .zip(&choice)
+                .map(|(s, c)| c.map_or(String::new(), |c| s.alts[c].to_string()))
+                .collect();
+            let given: Vec<String> = words.iter().filter(|w| !w.is_empty()).cloned().collect();
+            let dotted = |w: &String| if w.starts_with("::") { w.clone() } else { format!(".{w}") };
+            let quals: Vec<String> = given.iter().map(dotted).collect();
+            for mask in 0..1u32 << form.optional_groups.min(4) {
+                for inner in [false, true] {
+                    let mut writer =
+                        Writer { family, entry, form: &form, words: &words, quals: &quals, inner, next: 0 };
+                    let picked = form.operands.iter().filter(|o| o.group == 0 || mask >> (o.group - 1) & 1 == 1);
+                    let operands = picked.map(|o| writer.operand(o)).collect();
+                    let statement =
+                        Statement { guard: "", opcode: entry.opcode.into(), words: given.clone(), operands };
+                    if known.insert(statement.to_string()) {
+                        found.push(Spelling { entry, statement });
+                    }
+                }
+            }
+        }
+        random.thin(&mut found, PER_FORM);
+        out.append(&mut found);
+    }
+}
+
+/// Of every two slots all combinations, with the first of the required others and none of the optional ones; then as many
+/// again with everything at random.
+fn choices(form: &Form, random: &mut Random) -> Vec<Vec<Option<usize>>> {
+    let base: Vec<Option<usize>> = form.slots.iter().map(|s| (s.group == 0).then_some(0)).collect();
+    let all = |i: usize| {
+        let none = (form.slots[i].group != 0).then_some(None);
+        none.into_iter().chain((0..form.slots[i].alts.len()).map(Some))
+    };
+    let mut out = vec![base.clone()];
+    for a in 0..base.len() {
+        for b in 0..=a {
+            for x in all(a) {
+                for y in all(b).filter(|y| a != b || *y == x) {
+                    let mut choice = base.clone();
+                    choice[a] = x;
+                    choice[b] = y;
+                    out.push(choice);
+                }
+            }
+        }
+    }
+    random.thin(&mut out, PER_FORM);
+    for _ in 0..out.len().min(PER_FORM) {
+        let groups = random.next();
+        let one = |(i, s): (usize, &ptx_dsl_syntax::isa::syntax::Slot)| {
+            let given = s.group == 0 || groups >> s.group & 1 == 1 && groups >> (s.group + 17) & 1 == 1;
+            given.then(|| all(i).flatten().nth(random.below(s.alts.len())).unwrap_or(0))
+        };
+        let choice = form.slots.iter().enumerate().map(one).collect();
+        out.push(choice);
+    }
+    out
+}
