@@ -1,7 +1,8 @@
-//! `cargo xtask test | ci | docs | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to fetch
-//! NVIDIA's tools for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to
+//! fetch NVIDIA's tools for the tests.
 
 mod assemble;
+mod bench;
 mod budget;
 mod corpus;
 mod docs;
@@ -17,6 +18,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
+  bench   [--json FILE] [--only NAME] [--rounds N] [--no-checked]: the host machine against plain Rust; --compile: what
+          kernels of 100 and 1,000 instructions take to compile
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
   budget  measure what the macros and the command line may cost: build time, checking time
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
+        ["bench", ref rest @ ..] => bench::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -6,7 +6,7 @@ use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
 use super::step::{carry_use, function_carries, named_destinations, number32, written};
 use super::values::{names_space, truncated};
-use super::{Emit, FUNCTION_TAG, rt};
+use super::{Emit, FUNCTION_TAG, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Host;
@@ -433,6 +433,15 @@ impl<'e, 'm> Block<'e, 'm> {
             let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
             let values: Vec<Value> =
                 sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+            if guard.is_none()
+                && let Some(mask) = self.prefix(native, &values)
+                && let Operand::Reg(r, e) = i.operands[0].value
+            {
+                let name = self.name();
+                self.code(quote!(let #name: u32 = #mask;));
+                let v = Value { bits: 1, shape: LANES, repr: Repr::Array(name), guard: None };
+                return self.define((self.f.0, r.0, e), v);
+            }
             let lanes: Vec<_> = values.iter().map(|v| self.lane(v)).collect();
             let expr = native.tokens(&lanes);
             return self.set(&i.operands[0].value, expr, native.to, &guard);
@@ -474,6 +483,66 @@ impl<'e, 'm> Block<'e, 'm> {
             let v = self.lanes(1, quote!(#cc & 1 != 0));
             self.define(carry, v);
         }
+    }
+
+    /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
+    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<TokenStream> {
+        let super::native::Op::Setp(op) = native.op else { return None };
+        let counts = Shape { p: 32, stride: 1, guard: 0 };
+        if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
+            return None;
+        }
+        let rt = rt();
+        let (a, b) = (self.row(&values[0], 0, 32), self.row(&values[1], 0, 32));
+        // signed numbers are in order with their sign flipped
+        let flip = literal(if native.signed { 1 << 31 } else { 0 }, 32);
+        let (a, b) = (quote!((#a ^ #flip)), quote!((#b ^ #flip)));
+        Some(match op {
+            "lt" => quote!(#rt::lanes::below(#a, #b)),
+            "ge" => quote!(!#rt::lanes::below(#a, #b)),
+            "le" => quote!(#rt::lanes::up_to(#a, #b)),
+            "gt" => quote!(!#rt::lanes::up_to(#a, #b)),
+            "eq" => quote!(#rt::lanes::just(#a, #b)),
+            _ => quote!(!#rt::lanes::just(#a, #b)),
+        })
+    }
+
+    /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
+    pub fn together(&mut self, i: &Instr) {
+        let rt = rt();
+        if function_of(i.entry.opcode, i) == "bar_warp_sync" {
+            return;
+        }
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
+        if simple && let [a, b, c, _] = sources[..] {
+            let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
+            if b.shape == UNIFORM && c.shape == UNIFORM && a.bits == 32 && b.bits == 32 && c.bits == 32 {
+                let q = self.e.q(i);
+                let (b, c) = (self.row(&b, 0, 32), self.row(&c, 0, 32));
+                let a = self.array(&a);
+                let (d, p) = (self.name(), self.name());
+                self.code(quote! {
+                    let mut #d: [u32; 32] = [0; 32];
+                    let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
+                });
+                let mut dests = Vec::new();
+                for o in i.operands.iter().filter(|a| written(a)) {
+                    match &o.value {
+                        Operand::Pair(a, b) => dests.extend([(**a).clone(), (**b).clone()]),
+                        o => dests.push(o.clone()),
+                    }
+                }
+                for (o, (name, bits)) in dests.iter().zip([(d, 32), (p, 1)]) {
+                    if let Operand::Reg(r, e) = o {
+                        let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+                        self.define((self.f.0, r.0, *e), v);
+                    }
+                }
+                return;
+            }
+        }
+        self.warp_instruction(i);
     }
 
     /// Once a row.
@@ -1002,6 +1071,71 @@ impl<'e, 'm> Block<'e, 'm> {
         let e = self.parts(o, t, None).into_iter().next().unwrap_or_else(|| quote!(0));
         let v = self.lanes(64, e);
         self.array(&v)
+    }
+
+    /// The lanes whose predicate holds go to the region `to`; the others go on here.
+    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: &Literal) {
+        let rt = rt();
+        let uniform = self.uniform(pred);
+        let lanes = match &uniform {
+            Some(_) => format_ident!("m"),
+            None => {
+                let (mask, name) = (self.mask(pred), self.name());
+                self.code(quote!(let #name: u32 = m & #mask;));
+                name
+            }
+        };
+        // what they read there
+        let classes = &self.e.classes;
+        let mut keys: Vec<Key> = self.dirty.iter().copied().filter(|k| classes.reads(to, k)).collect();
+        keys.sort_unstable();
+        let mut stores = TokenStream::new();
+        for k in keys {
+            let v = self.env[&k].clone();
+            let (field, bits) = self.e.key_field(k);
+            let shape = self.e.classes.shape(&k);
+            if shape.rows() {
+                let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
+                stores.extend(quote!(w.#field = [#(#rows),*];));
+                continue;
+            }
+            let v = if v.shape.rows() && bits != 1 {
+                let e = self.lane(&v);
+                self.lanes(bits, e)
+            } else {
+                v
+            };
+            let a = self.array(&v);
+            stores.extend(match bits {
+                1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
+                _ => quote!(#rt::lanes::put(&mut w.#field, &#a, #lanes);),
+            });
+        }
+        self.code(match uniform {
+            Some(p) => quote!(if #p { #stores break 'all #pc; }),
+            None => quote! {
+                if #lanes != 0 {
+                    #stores
+                    if #lanes == m { break 'all #pc; }
+                    x.fork(#lanes, #pc);
+                    m &= !#lanes;
+                    x.mask = m;
+                }
+            },
+        });
+    }
+
+    /// The lanes that end here take no part in what follows.
+    pub fn leave(&mut self, pred: &(Operand, bool)) {
+        if let Some(p) = self.uniform(pred) {
+            return self.code(quote!(if #p { break 'all; }));
+        }
+        let mask = self.mask(pred);
+        self.code(quote! {
+            m &= !#mask;
+            if m == 0 { break 'all; }
+            x.mask = m;
+        });
     }
 
     /// Reads what a branch needs before registers are written back.
