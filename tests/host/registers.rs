@@ -119,3 +119,21 @@ fn a_kernel_has_the_shared_memory_that_it_names() {
     raw::other.launch(&Host::checked(), Launch::grid(1), (&mut o[..],)).unwrap();
     assert_eq!(o[0], 4);
 }
+
+#[test]
+fn old_code_reads_the_lower_half_of_an_index() {
+    let k = ptx!(<sm_90, ptx 8.0> |o: &mut [u16]| {
+        .reg .b16 h;
+        .reg .b32 i;
+        .reg .b64 p, at;
+        ld.param.u64 p, [o];
+        mov.u16 h, %tid.x;
+        mul.wide.u16 i, h, 2;
+        cvt.u64.u32 at, i;
+        add.u64 p, p, at;
+        st.global.u16 [p], h;
+    });
+    let mut o = [9u16; 40];
+    k.launch(&Host::checked(), Launch::grid(1).block(40), (&mut o,)).unwrap();
+    assert!(o.iter().copied().eq(0..40), "{o:?}");
+}
