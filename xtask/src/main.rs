@@ -1,7 +1,9 @@
-//! `cargo xtask test | ci | docs | oracle | nvcc | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's tools for the
-//! tests.
+//! `cargo xtask test | ci | docs | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to fetch
+//! NVIDIA's tools for the tests.
 
 mod assemble;
+mod budget;
+mod corpus;
 mod docs;
 mod nvcc;
 mod oracle;
@@ -17,6 +19,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
+  budget  measure what the macros and the command line may cost: build time, checking time
+  corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
@@ -30,6 +34,8 @@ fn main() -> ExitCode {
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["corpus"] => corpus::write(ptxas::root()),
+        ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
