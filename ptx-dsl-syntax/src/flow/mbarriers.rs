@@ -44,10 +44,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
     if has("mbarrier.") {
         let objects = objects(flow, from);
-        if !objects.unclear {
-            if lanes.threads.exact.is_some() {
-                never_initialised(flow, &objects, out);
-            }
+        if !objects.unclear && lanes.threads.exact.is_some() {
+            never_initialised(flow, &objects, out);
         }
         life(flow, lanes, places, from, &objects, out);
         if !objects.unclear {
