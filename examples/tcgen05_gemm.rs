@@ -12,6 +12,7 @@
 //! - `gemm_scaled`: 8-bit floats (e4m3) with a scale factor for every 32 elements of K, `.kind::mxf8f6f4.block_scale`.
 
 use half::f16;
+use indicatif::{ProgressBar, ProgressStyle};
 use ptx_dsl::prelude::*;
 use std::time::Instant;
 
@@ -707,6 +708,18 @@ ptx! {
     }
 }
 
+/// The launch with a bar of its CTAs, where somebody looks.
+fn watched(launch: Launch, name: &'static str) -> (Launch, ProgressBar) {
+    let style = ProgressStyle::with_template("  {msg:12} {wide_bar} {pos}/{len}").expect("a template");
+    let bar = ProgressBar::new(0).with_style(style).with_message(name);
+    let told = bar.clone();
+    let launch = launch.on_progress(move |p| {
+        told.set_length(p.clusters);
+        told.set_position(p.clusters_done);
+    });
+    (launch, bar)
+}
+
 /// Pseudo-random numbers (xorshift).
 struct Random(u64);
 
@@ -762,9 +775,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 128)).block(THREADS).dynamic_shared(ring);
+    let (launch, bar) = watched(launch, "gemm");
     let start = Instant::now();
     gemm.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!(
         "  one CTA a tile:   {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
@@ -774,9 +789,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 256)).block(THREADS).dynamic_shared(ring);
+    let (launch, bar) = watched(launch, "gemm_pair");
     let start = Instant::now();
     gemm_pair.launch(&host, launch, (&a, &b, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!(
         "  CTA pairs:        {:6.2} GFLOP/s on the host, largest error {error:.3} of the bound",
@@ -797,9 +814,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let want = product(&scaled(&a, &a_scales), &scaled(&b, &b_scales), (m, n, k));
     let mut d = vec![0f32; m * n];
     let launch = Launch::grid((m as u32 / 128, n as u32 / 128)).block(THREADS).dynamic_shared(ring);
+    let (launch, bar) = watched(launch, "gemm_scaled");
     let start = Instant::now();
     gemm_scaled.launch(&host, launch, (&a, &b, &a_scales, &b_scales, &mut d, n as u32, k as u32))?;
     let time = start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
     let error = worst(&d, &want, k);
     println!("e4m3 in with a scale factor for every 32 elements:");
     println!(

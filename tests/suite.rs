@@ -1,6 +1,7 @@
 //! The integration tests, one binary: host semantics through real kernels, compile errors through rustc, printed PTX
 //! through ptxas, and the parity of the table with the runtime.
 
+mod bugs;
 mod host;
 mod modules;
 mod oracle_matrix;

@@ -68,7 +68,7 @@ struct Histogram {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(11);
-    let x = (0..N).map(|_| (random.next() & random.next()) as u8).collect();
+    let x = (0..N).map(|_| (random.draw() & random.draw()) as u8).collect();
     Box::new(Histogram { x, bins: vec![0; 256], hand: vec![0; 256] })
 }
 

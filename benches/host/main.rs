@@ -8,14 +8,15 @@ mod atomics;
 mod barriers;
 mod mandelbrot;
 mod matmul;
+mod mma;
 mod reduce;
 mod ring;
 mod saxpy;
 mod scan;
 mod sparse;
 
+use ptx_dsl::Checked;
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::Checked;
 use std::io::Write;
 use std::time::Instant;
 
@@ -38,7 +39,7 @@ macro_rules! launches {
         fn ours(&mut $self, $host: &ptx_dsl::prelude::Host) {
             $launch.expect("a clean run");
         }
-        fn checked(&mut $self, $host: &ptx_dsl::prelude::Host<ptx_dsl::runtime::Checked>) {
+        fn checked(&mut $self, $host: &ptx_dsl::prelude::Host<ptx_dsl::Checked>) {
             $launch.expect("a clean run");
         }
     };
@@ -50,6 +51,7 @@ const CASES: &[(&str, Make)] = &[
     ("saxpy", saxpy::case),
     ("reduce", reduce::case),
     ("matmul", matmul::case),
+    ("mma", mma::case),
     ("histogram", atomics::case),
     ("mandelbrot", mandelbrot::case),
     ("barriers", barriers::case),
@@ -148,7 +150,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next one, 32 bits.
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -68,7 +68,7 @@ struct Reduce {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(7);
-    Box::new(Reduce { x: (0..N).map(|_| random.next()).collect(), sums: vec![0; BLOCKS], hand: vec![0; BLOCKS] })
+    Box::new(Reduce { x: (0..N).map(|_| random.draw()).collect(), sums: vec![0; BLOCKS], hand: vec![0; BLOCKS] })
 }
 
 impl Case for Reduce {

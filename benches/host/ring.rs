@@ -100,7 +100,7 @@ struct Ring {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(9);
-    Box::new(Ring { x: (0..CHUNKS * 32).map(|_| random.next()).collect(), sums: vec![0; 256], hand: vec![0; 256] })
+    Box::new(Ring { x: (0..CHUNKS * 32).map(|_| random.draw()).collect(), sums: vec![0; 256], hand: vec![0; 256] })
 }
 
 impl Case for Ring {

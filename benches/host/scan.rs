@@ -45,7 +45,7 @@ struct Scan {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(5);
-    Box::new(Scan { x: (0..N).map(|_| random.next()).collect(), sums: vec![0; N], hand: vec![0; N] })
+    Box::new(Scan { x: (0..N).map(|_| random.draw()).collect(), sums: vec![0; N], hand: vec![0; N] })
 }
 
 impl Case for Scan {

@@ -129,8 +129,8 @@ ptx! {
 fn graph(random: &mut Random) -> (Vec<u32>, Vec<u32>) {
     let (mut starts, mut columns) = (vec![0], Vec::new());
     for _ in 0..ROWS {
-        let n = random.next() % 32;
-        columns.extend((0..n).map(|_| random.next() % ROWS as u32));
+        let n = random.draw() % 32;
+        columns.extend((0..n).map(|_| random.draw() % ROWS as u32));
         starts.push(columns.len() as u32);
     }
     (starts, columns)
@@ -148,8 +148,8 @@ struct Spmv {
 pub fn spmv() -> Box<dyn Case> {
     let mut random = Random(13);
     let (starts, columns) = graph(&mut random);
-    let values = columns.iter().map(|_| random.next()).collect();
-    let x = (0..ROWS).map(|_| random.next()).collect();
+    let values = columns.iter().map(|_| random.draw()).collect();
+    let x = (0..ROWS).map(|_| random.draw()).collect();
     Box::new(Spmv { starts, columns, values, x, y: vec![0; ROWS], hand: vec![0; ROWS] })
 }
 
@@ -182,8 +182,8 @@ struct Gather {
 
 pub fn gather() -> Box<dyn Case> {
     let mut random = Random(17);
-    let index = (0..GATHERED).map(|_| random.next() % GATHERED as u32).collect();
-    let x = (0..GATHERED).map(|_| random.next()).collect();
+    let index = (0..GATHERED).map(|_| random.draw() % GATHERED as u32).collect();
+    let x = (0..GATHERED).map(|_| random.draw()).collect();
     Box::new(Gather { index, x, y: vec![0; GATHERED], hand: vec![0; GATHERED] })
 }
 
@@ -233,7 +233,7 @@ pub fn bfs() -> Box<dyn Case> {
     let (starts, edges) = graph(&mut random);
     let mut before = vec![u32::MAX; ROWS];
     for _ in 0..64 {
-        before[random.next() as usize % ROWS] = 0;
+        before[random.draw() as usize % ROWS] = 0;
     }
     for now in 0..NOW {
         expand(&starts, &edges, &mut before, now);

@@ -2,8 +2,11 @@
 //! of it for some warps. What an instruction does is the runtime's: the code here only reads operands, calls
 //! `runtime::isa::<family>::<opcode>` and stores what comes back.
 
+mod block;
 mod calls;
+mod classes;
 mod launch;
+mod native;
 mod regions;
 mod step;
 mod values;
@@ -34,7 +37,10 @@ pub struct Emit<'m> {
     /// The constant that holds it.
     text: &'m Ident,
     /// Fields of the warp's state: name -> bits (1 for predicates).
-    fields: BTreeMap<String, u32>,
+    /// and the length of their rows.
+    fields: BTreeMap<String, (u32, u32)>,
+    classes: classes::Classes,
+    reqntid: Option<[u32; 3]>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -84,6 +90,8 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         lines: &text.lines,
         text: &text.name,
         fields: BTreeMap::new(),
+        classes: classes::Classes::default(),
+        reqntid: compiled.hir.functions[entry.0 as usize].reqntid,
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),
@@ -92,6 +100,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         recursive: program.recursive.clone(),
         frame: u64::from(program.local_size(&compiled.hir).next_multiple_of(16)),
     };
+    e.classes = e.classify(&program);
     let step = e.step(&program);
     let info = e.info(entry, &program);
     e.item(entry, step, info)

@@ -44,7 +44,7 @@ fn active(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// The state space a load, store, atomic or mbarrier operation names.
 #[inline(always)]
-const fn space(q: Q) -> AddrSpace {
+pub const fn space(q: Q) -> AddrSpace {
     if q.has(q::global) {
         AddrSpace::Global
     } else if q.has(q::shared_cluster) {

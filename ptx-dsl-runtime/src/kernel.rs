@@ -1,5 +1,6 @@
 //! What the macro emits: the description of a kernel and its regions.
 
+use crate::lanes::Level;
 use crate::{Ctx, Fault, Monitor};
 
 /// Number of a region. Regions are numbered in reverse postorder, so a join has a higher number than what leads to it.
@@ -13,6 +14,11 @@ pub trait Kernel: 'static {
     const INFO: &'static KernelInfo;
     /// Runs regions from `pc` on for the warps `warps` until they wait, part, end, or somebody else should have a turn.
     fn step<M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
+    /// The same, compiled for an instruction set: it is inlined into a function that has its features.
+    #[inline(always)]
+    fn step_at<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
+        Self::step::<M>(x, pc, warps)
+    }
 }
 
 /// How a step ends.

@@ -135,6 +135,27 @@ impl CancelHandle {
     }
 }
 
+/// How far a launch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Clusters that have ended, those cancelled by cluster launch control included.
+    pub clusters_done: u64,
+    /// Clusters of the grid.
+    pub clusters: u64,
+    /// Regions run so far, counted per warp.
+    pub turns: u64,
+}
+
+/// What is told of the progress of a launch.
+#[derive(Clone)]
+pub(crate) struct Listener(pub(crate) Arc<dyn Fn(Progress) + Send + Sync>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
 /// Regions a launch may run, counted per warp, if it does not say: an endless loop ends within a minute or so.
 pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
 
@@ -147,6 +168,7 @@ pub struct Launch {
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: u64,
     pub(crate) cancel: Option<CancelHandle>,
+    pub(crate) listener: Option<Listener>,
 }
 
 impl Launch {
@@ -159,6 +181,7 @@ impl Launch {
             dynamic_shared: 0,
             step_limit: DEFAULT_STEP_LIMIT,
             cancel: None,
+            listener: None,
         }
     }
 
@@ -189,6 +212,12 @@ impl Launch {
     /// Lets another thread end the launch.
     pub fn cancel(mut self, handle: CancelHandle) -> Self {
         self.cancel = Some(handle);
+        self
+    }
+
+    /// Calls `listener` each time a cluster ends.
+    pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener(Arc::new(listener)));
         self
     }
 

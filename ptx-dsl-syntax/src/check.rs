@@ -25,6 +25,7 @@ mod instr;
 mod names;
 mod operand;
 mod select;
+mod shared;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -128,13 +129,12 @@ struct Checker {
     independent: bool,
     scopes: Vec<Scope>,
     table: Table,
-    /// End of the static shared memory, of local memory, of the images.
-    shared_end: u64,
+    /// `.shared` variables of functions, with the function.
+    shared_of: Vec<(hir::VarId, hir::FuncId)>,
+    /// End of local memory, of the images.
     local_end: u64,
     const_end: u64,
     global_end: u64,
-    /// Static shared memory of module scope and of this function.
-    shared_here: u64,
     /// The function in hand.
     fun: Option<hir::Function>,
     /// A statement of it is broken and left out.
@@ -170,11 +170,10 @@ impl Checker {
             independent: false,
             scopes: vec![Scope::default()],
             table: TABLE.take(),
-            shared_end: 0,
+            shared_of: Vec::new(),
             local_end: 0,
             const_end: 0,
             global_end: 0,
-            shared_here: 0,
             fun: None,
             externals: HashSet::new(),
             dropped: false,
@@ -233,9 +232,7 @@ impl Checker {
         }
         self.out.address_size = 64;
         if let Some((n, span)) = module.address_size {
-            if n == 32 || n == 64 {
-                self.out.address_size = n;
-            } else {
+            if n != 64 {
                 self.report(errors::address_size(span, n));
             }
         }
@@ -273,8 +270,8 @@ impl Checker {
 
     /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
-        let shared = u32::try_from(self.shared_end).unwrap_or(u32::MAX);
-        self.out.shared_size = shared;
+        self.lay_out_shared();
+        let shared = self.out.shared_size;
         for var in &mut self.out.vars {
             if var.dynamic && var.space == hir::Space::Shared {
                 var.offset = shared.div_ceil(var.align.max(1)).saturating_mul(var.align.max(1));

@@ -8,6 +8,7 @@ use crate::ty::{Class, Ty};
 
 pub(crate) mod flow;
 mod kernel;
+pub(crate) mod protocol;
 
 pub(crate) use kernel::*;
 
@@ -256,8 +257,12 @@ pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx)
 }
 
 pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
-    error(309, span, format!("the address size is 32 or 64, not {n}"))
-        .note("see PTX ISA 11.1.3")
+    let text = match n {
+        32 => "32-bit addresses are no longer supported".to_string(),
+        _ => format!("the address size is 64, not {n}"),
+    };
+    error(309, span, text)
+        .note("of the two sizes of PTX ISA 11.1.3, ptxas 13 has given up 32 for every target")
         .help("write `.address_size 64`")
 }
 
@@ -285,6 +290,13 @@ pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
 
 pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
     error(403, span, format!("`{name}` is {is}, and {want} is expected here")).help(format!("name {want}"))
+}
+
+/// Lists of branch and call targets and prototypes.
+pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
+    error(403, span, format!("`{name}` is declared only below"))
+        .note("a list of targets and a prototype stand before the instruction that names them (PTX ISA 11.3)")
+        .help(format!("move `{name}: ...;` above this instruction"))
 }
 
 pub(crate) fn operand_count(
@@ -322,6 +334,12 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
     error(406, span, format!("operand `{operand}` cannot be `_`"))
         .note("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)")
         .help("write a register")
+}
+
+pub(crate) fn all_sinks(span: Span) -> Diagnostic {
+    error(406, span, "nothing is left of this result")
+        .note("`_` leaves out a part of a result, never all of it (PTX ISA 6.4.3)")
+        .help("write a register for one part")
 }
 
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {

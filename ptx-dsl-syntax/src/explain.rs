@@ -4,6 +4,7 @@
 mod flow;
 mod kernels;
 mod operands;
+mod protocol;
 mod qualifiers;
 mod syntax;
 #[cfg(test)]
@@ -37,7 +38,7 @@ enum Example {
 
 /// All of them, by family of codes.
 pub const EXPLANATIONS: &[&[Explanation]] =
-    &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST];
+    &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {

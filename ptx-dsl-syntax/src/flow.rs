@@ -10,15 +10,21 @@ use crate::diag::Diagnostic;
 use crate::hir;
 
 mod cfg;
+mod clusters;
 mod converge;
+mod copies;
 mod dataflow;
 mod granularity;
 mod lanes;
+mod matrices;
+mod mbarriers;
 mod meeting;
+mod memory;
 mod obligations;
 mod ordinary;
 mod protocol;
 mod provenance;
+mod proxies;
 mod spaces;
 mod ssa;
 #[cfg(test)]
@@ -54,6 +60,11 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagn
     let from = provenance::Provenance::new(&flow);
     protocol::check(&flow, &place, &from, &mut out);
     spaces::check(&flow, &from, &mut out);
+    mbarriers::check(&flow, &lanes, &place, &from, &mut out);
+    copies::check(&flow, &lanes, &place, &from, &mut out);
+    proxies::check(&flow, &from, &mut out);
+    matrices::check(&flow, &mut out);
+    clusters::check(&flow, &lanes, &place, &from, &mut out);
     ordinary::check(&flow, &lanes, &mut out);
     out
 }

@@ -18,7 +18,7 @@ pub struct Module {
     pub vars: Vec<Var>,
     /// Functions and kernels, prototypes included.
     pub functions: Vec<Function>,
-    /// Bytes of static shared memory, of `.const`, of `.global` and their images (`.shared` has none).
+    /// Bytes of static shared memory of the kernel with the most, of `.const`, of `.global` and their images (`.shared` has none).
     pub shared_size: u32,
     /// The `.const` bank: initial bytes, zero-filled.
     pub const_image: Vec<u8>,
@@ -30,6 +30,11 @@ pub struct Module {
 
 /// Address of the first module-scope `.global` variable on the host: segment 1.
 pub const GLOBALS: u64 = 1 << 40;
+
+/// Generic address of the `.const` bank on the host.
+pub const CONSTS: u64 = 3 << 56;
+/// Address of the first function on the host; the next one has the next number.
+pub const FUNCTIONS: u64 = 5 << 56;
 
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident),*) => {$(
@@ -79,6 +84,8 @@ pub struct Var {
     pub align: u32,
     /// Element type.
     pub ty: Ty,
+    /// It is an array.
+    pub array: bool,
     /// `.extern` without a size.
     pub dynamic: bool,
 }
@@ -116,6 +123,12 @@ pub struct Function {
     pub maxclusterrank: Option<u32>,
     /// `.explicitcluster`.
     pub explicitcluster: bool,
+    /// Bytes of static shared memory that the kernel has, up to the end of the last variable it reaches.
+    pub shared_size: u32,
+    /// `.maxnreg`.
+    pub maxnreg: Option<u32>,
+    /// `.minnctapersm`.
+    pub minnctapersm: Option<u32>,
     /// The name's place.
     pub span: Span,
 }

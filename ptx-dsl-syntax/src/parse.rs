@@ -73,6 +73,9 @@ struct Parser<'a> {
     initialiser: bool,
     /// A missing `}` was found: every open block ends here, silently.
     unwinding: bool,
+    /// The `.version` directive, and whether `.target` came before it.
+    version_seen: Option<Span>,
+    target_seen: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -86,6 +89,8 @@ impl<'a> Parser<'a> {
             operators: 0,
             initialiser: false,
             unwinding: false,
+            version_seen: None,
+            target_seen: false,
         }
     }
 

@@ -302,7 +302,8 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         }
         Expr::Unary(op, inner, _) => {
             out.push(*op);
-            expr(out, inner, UNARY + 1);
+            // ptxas takes a sign before `0f...` only if there is a parenthesis between them.
+            expr(out, inner, if matches!(**inner, Expr::F32(..)) { UNARY + 2 } else { UNARY + 1 });
         }
         Expr::Cast(ty, inner, _) => {
             out.push_str(&format!("({}) ", ty.text));

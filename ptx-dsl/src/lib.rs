@@ -32,7 +32,9 @@
 pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
-pub use ptx_dsl_runtime::{Arg, Error, Fault, Host, Launch, Report};
+pub use ptx_dsl_runtime::{
+    Arg, CancelHandle, Checked, Error, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
+};
 
 /// What most programs need.
 pub mod prelude {

@@ -93,6 +93,7 @@ fn cluster_launch_control_misuse_is_reported() {
         mbarrier.try_wait.shared::cta.b64 %p, [mb], %rd0;
         @!%p bra W;
         ld.shared.b128 %rq, [buf];
+        fence.proxy.async.shared::cta;
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;
         mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
         clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];

@@ -27,6 +27,7 @@ modules! {
     memory "../ptx/memory.ptx"
     older "../ptx/older.ptx"
     order "../ptx/order.ptx"
+    rubin "../ptx/rubin.ptx"
     sreg "../ptx/sreg.ptx"
     texture_independent "../ptx/texture_independent.ptx"
     texture_surface "../ptx/texture_surface.ptx"

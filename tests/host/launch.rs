@@ -130,3 +130,17 @@ fn a_kernel_may_have_any_name() {
     names::r#match.launch(&Host::new(), Launch::grid(1), (1,)).unwrap();
     assert_eq!((d, names::r#match::NAME), ([3], "match"));
 }
+
+#[test]
+fn progress_is_told_at_the_end_of_each_cluster() {
+    use std::sync::{Arc, Mutex};
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let k = ptx!(<sm_80, ptx 7.0> |d: &mut [u32]| { .reg .b64 %d; ld.param.u64 %d, [d]; red.global.add.u32 [%d], 1; });
+    let mut d = [0u32];
+    let list = told.clone();
+    let launch =
+        Launch::grid(6).block(1).on_progress(move |p| list.lock().unwrap().push((p.clusters_done, p.clusters)));
+    k.launch(&Host::new().resident_clusters(2), launch, (&mut d,)).unwrap();
+    assert_eq!(d, [6]);
+    assert_eq!(*told.lock().unwrap(), (1..=6).map(|n| (n, 6)).collect::<Vec<_>>());
+}

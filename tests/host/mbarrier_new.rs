@@ -259,13 +259,18 @@ fn an_increment_beyond_the_largest_count_and_an_arrival_too_many_are_reported() 
 fn the_checked_host_reports_an_init_over_a_live_object() {
     let over = ptx!(<sm_90, ptx 8.0> || {
         .shared .align 8 .b64 mb[2];
+        .reg .b32 %t, %o;
+        // An address that the compiler does not know.
+        mov.u32 %t, %tid.x;
+        mov.u32 %o, mb;
+        add.u32 %o, %o, %t;
         mbarrier.init.shared::cta.b64 [mb], 1;
         mbarrier.init.shared::cta.b64 [mb + 8], 1;
-        mbarrier.init.shared::cta.b64 [mb + 8], 2;
+        mbarrier.init.shared::cta.b64 [%o + 8], 2;
     });
     over.launch(&Host::new(), one(), ()).unwrap();
     let report = over.launch(&Host::checked(), one(), ()).unwrap_err().to_string();
-    for words in ["`mbarrier.init` over a live mbarrier object", "mbarrier.init.shared::cta.b64 [mb+8], 2;"] {
+    for words in ["`mbarrier.init` over a live mbarrier object", "mbarrier.init.shared::cta.b64 [%o+8], 2;"] {
         assert!(report.replace(" + ", "+").contains(words), "`{words}` is not in:\n{report}");
     }
 

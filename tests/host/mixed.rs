@@ -125,8 +125,9 @@ fn comparison_of_packed_integers() {
         .reg .b32 %a<5>;
         .reg .b64 %d;
         ld.param.u64 %d, [d];
-        mov.b32 %a0, 0x01FF7F80;
-        mov.b32 %a1, 0x01017F7F;
+        // from memory: ptxas 13.5 breaks down on constants here
+        ld.global.b32 %a0, [%d];
+        ld.global.b32 %a1, [%d + 4];
         set.lt.s8x4 %a2, %a0, %a1;
         set.hi.u8x4 %a3, %a0, %a1;
         set.eq.u16x2 %a4, %a0, %a1;
@@ -134,7 +135,7 @@ fn comparison_of_packed_integers() {
         st.global.b32 [%d + 4], %a3;
         st.global.b32 [%d + 8], %a4;
     });
-    let mut d = [0u32; 3];
+    let mut d = [0x01FF_7F80, 0x0101_7F7F, 9];
     k.launch(&Host::new(), one(), (&mut d,)).unwrap();
     assert_eq!(d, [0x00FF_00FF, 0x00FF_00FF, 0]);
 }

@@ -1,4 +1,4 @@
-//! The example blocks of the two pages, as printed; only declarations and a setting stand around them.
+//! The example blocks of the pages, as printed; only declarations and a setting stand around them.
 
 use super::spellings::accepted;
 
@@ -28,6 +28,25 @@ const DROP_3: &str = "
 mbarrier.arrive_drop.expect_tx.shared::cta.relaxed.cluster.b64 state, [addr], tx_count;
 ";
 
+/// The examples of `tcgen05.commit`. One thread runs them: a warp whose lanes all did would start everything 32 times.
+const COMMIT_1: &str = "
+tcgen05.cp.cta_group::1.128x256b                      [taddr0], sdesc0;
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [mbarObj1];
+
+loop:
+mbarrier.try_wait.parity.b64 p, [mbarObj1], 0;
+@!p bra loop;
+";
+
+const COMMIT_2: &str = "
+tcgen05.mma.cta_group::2.kind::tf32    [taddr0],  adesc,  bdesc, idesc, p;
+tcgen05.commit.cta_group::2.mbarrier::arrive::one.b64 [mbarObj2];
+
+loop:
+mbarrier.try_wait.parity.b64 p, [mbarObj2], 0;
+@!p bra loop;
+";
+
 const CANCEL: &str = include_str!("try_cancel_example.ptx");
 const CANCEL_OLDER: &str = include_str!("try_cancel_older_example.ptx");
 
@@ -51,5 +70,11 @@ fn they_compile_as_printed() {
     }
     modules.push(("try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL)));
     modules.push(("older try_cancel".into(), kernel("8.6", "sm_100a", registers, CANCEL_OLDER)));
+    let commit =
+        ".shared .b64 mbarObj1, mbarObj2; .reg .pred p; .reg .b32 taddr0, idesc; .reg .b64 sdesc0, adesc, bdesc;";
+    for (name, text) in [("commit 1", COMMIT_1), ("commit 2", COMMIT_2)] {
+        let module = kernel("8.6", "sm_100a", commit, text).replace(".entry k()\n", ".entry k()\n.reqntid 1\n");
+        modules.push((name.into(), module));
+    }
     accepted(modules);
 }

@@ -1,9 +1,11 @@
-//! `cargo xtask test | ci | docs | oracle | budget | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's assembler for the tests.
+//! `cargo xtask test | ci | docs | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's
+//! tools for the tests.
 
 mod assemble;
 mod budget;
 mod corpus;
 mod docs;
+mod nvcc;
 mod oracle;
 mod ptxas;
 mod steps;
@@ -13,15 +15,17 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas when it is missing, then run every test of the workspace
-  ci      rustfmt, clippy and docs with warnings denied, then `test`; a missing ptxas is a failure
+  ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
   budget  measure what the macros and the command line may cost: build time, checking time
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
+  nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
+          print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
 
-PTXAS=<path> names an assembler of your own.";
+PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
+        ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -21,7 +21,7 @@ pub fn find_or_fetch() -> Result<PathBuf, String> {
     if let Some(path) = installed(&directory) {
         return Ok(path);
     }
-    fetch(&directory)?;
+    fetch(&directory, &[PACKAGE])?;
     installed(&directory).ok_or_else(|| format!("{PACKAGE} holds no ptxas that runs on this machine"))
 }
 
@@ -41,14 +41,17 @@ fn installed(directory: &Path) -> Option<PathBuf> {
     candidates.filter(|path| path.is_file()).find(|path| runs(path))
 }
 
-/// Installs beside the final place and renames, so that an interrupted download is not taken for an installation.
-fn fetch(directory: &Path) -> Result<(), String> {
-    let partial = directory.with_file_name(format!("ptxas-partial-{}", std::process::id()));
-    eprintln!("fetching {PACKAGE} into {}", directory.display());
+/// Installs packages with pip beside the final place and renames, so that an interrupted download is not taken for an
+/// installation.
+pub fn fetch(directory: &Path, packages: &[&str]) -> Result<(), String> {
+    let shown = packages.join(" ");
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let partial = directory.with_file_name(format!("{name}-partial-{}", std::process::id()));
+    eprintln!("fetching {shown} into {}", directory.display());
     let output = Command::new("python3")
         .args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--target"])
         .arg(&partial)
-        .arg(PACKAGE)
+        .args(packages)
         .stdin(Stdio::null())
         .output();
     let result = match output {
@@ -56,7 +59,7 @@ fn fetch(directory: &Path) -> Result<(), String> {
         Ok(output) if !output.status.success() => {
             let text = String::from_utf8_lossy(&output.stderr);
             let reason = text.lines().rev().find(|line| line.starts_with("ERROR") || line.contains("No module"));
-            Err(format!("pip cannot install {PACKAGE}: {}", reason.unwrap_or("no reason given")))
+            Err(format!("pip cannot install {shown}: {}", reason.unwrap_or("no reason given")))
         }
         Ok(_) => {
             // Another release, or one that does not work, gives way.

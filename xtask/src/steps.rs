@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, docs, ptxas};
+use crate::{assemble, docs, nvcc, ptxas};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 3] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control"];
@@ -13,7 +13,7 @@ pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
 
-/// Formatting, lints and documentation with warnings denied, then every test.
+/// Formatting, lints and documentation with warnings denied, then every test, then what nvcc makes of `tests/nvcc`.
 pub fn ci() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
@@ -22,7 +22,8 @@ pub fn ci() -> Result<(), String> {
     )?;
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-Dwarnings")])?;
     docs::run(ptxas::root(), true)?;
-    test(true)
+    test(true)?;
+    nvcc::run(&nvcc::Wanted::default(), true)
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of

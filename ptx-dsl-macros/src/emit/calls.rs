@@ -18,7 +18,7 @@ impl Emit<'_> {
     /// Where a function's lanes go back to.
     pub fn return_field(&mut self, f: FuncId) -> Ident {
         let name = format_ident!("f{}back", f.0);
-        self.fields.insert(name.to_string(), 16);
+        self.fields.insert(name.to_string(), (16, 1));
         name
     }
 
@@ -64,7 +64,7 @@ impl Emit<'_> {
                     #rt::lanes(mc, |l| w.#field[l] = #back);
                     x.mask = m;
                 }
-                x.branch(mc, #start);
+                x.fork(mc, #start);
             }});
         }
         out
@@ -160,15 +160,18 @@ impl Emit<'_> {
                 name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
             };
             let fields: Vec<_> = self.fields.iter().filter(|(name, _)| own(name)).collect();
-            let push = fields.iter().map(|(name, bits)| {
+            let push = fields.iter().map(|(name, (bits, _))| {
                 let name = format_ident!("{name}");
-                let high = if **bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
+                if *bits == 1 {
+                    return quote!(s.push((self.#name >> l & 1) as u64););
+                }
+                let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
                 quote!(s.push(self.#name[l] as u64); #high)
             });
-            let pop = fields.iter().rev().map(|(name, bits)| {
+            let pop = fields.iter().rev().map(|(name, (bits, _))| {
                 let (name, next) = (format_ident!("{name}"), quote!(s.pop().unwrap_or_default()));
                 match bits {
-                    1 => quote!(self.#name[l] = #next != 0;),
+                    1 => quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
                     128 => quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
                     64 => quote!(self.#name[l] = #next;),
                     bits => {

@@ -115,13 +115,13 @@ impl Emit<'_> {
     }
 
     /// The type, its constants, its `Kernel` and its `launch`.
-    pub fn item(&mut self, entry: FuncId, step: TokenStream, info: TokenStream) -> TokenStream {
+    pub fn item(&mut self, entry: FuncId, (step, run): (TokenStream, TokenStream), info: TokenStream) -> TokenStream {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name, (self.source.span)(f.span));
         let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
         let (text, name) = (self.text, &f.name);
-        let fields = self.fields.iter().map(|(name, bits)| {
+        let fields = self.fields.iter().map(|(name, (bits, p))| {
             let name = format_ident!("{name}");
             let ty = match bits {
                 1 => quote!(bool),
@@ -131,7 +131,9 @@ impl Emit<'_> {
                 64 => quote!(u64),
                 _ => quote!(u128),
             };
-            quote!(#name: [#ty; 32])
+            let rows = Literal::usize_unsuffixed(if *p > 1 { 32 / *p as usize } else { 32 });
+            // a predicate is the mask of its lanes
+            if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
         });
         let quals = &self.qual_items;
         let frames = self.frames();
@@ -172,26 +174,43 @@ impl Emit<'_> {
 
                 pub const INFO: &#rt::KernelInfo = &#info;
 
-                #[inline]
-                pub fn step<M: #rt::Monitor>(
+                #[inline(always)]
+                pub fn step<M: #rt::Monitor, L: #rt::Level>(
                     x: &mut #rt::Ctx<'_, M>,
                     mut pc: #rt::Pc,
                     ws: &mut [Warp],
                 ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
                     #step
                 }
+
+                #[inline(always)]
+                fn run<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    w: &mut Warp,
+                    mut pc: #rt::Pc,
+                    mut m: u32,
+                ) -> ::core::result::Result<(), ::std::boxed::Box<#rt::Fault>> {
+                    #run
+                }
             }
 
             impl #rt::Kernel for #ident {
                 type Warp = #module::Warp;
                 const INFO: &'static #rt::KernelInfo = #module::INFO;
-                #[inline]
                 fn step<M: #rt::Monitor>(
                     __ptx_x: &mut #rt::Ctx<'_, M>,
                     __ptx_pc: #rt::Pc,
                     __ptx_warps: &mut [#module::Warp],
                 ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
-                    #module::step(__ptx_x, __ptx_pc, __ptx_warps)
+                    Self::step_at::<M, #rt::lanes::Base>(__ptx_x, __ptx_pc, __ptx_warps)
+                }
+                #[inline(always)]
+                fn step_at<M: #rt::Monitor, __PtxLevel: #rt::Level>(
+                    __ptx_x: &mut #rt::Ctx<'_, M>,
+                    __ptx_pc: #rt::Pc,
+                    __ptx_warps: &mut [#module::Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    #module::step::<M, __PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
                 }
             }
 

@@ -288,7 +288,8 @@ fn statement<'m>(module: &'m Module, c: &mut Cutter<'m, '_>, instr: &'m Instr) {
     }
 }
 
-fn successors(p: &Program, r: usize) -> Vec<usize> {
+/// Where a region can go on.
+pub fn successors(p: &Program, r: usize) -> Vec<usize> {
     match &p.regions[r].end {
         End::Goto(t) => vec![*t],
         // Taken first (the last in the list): of a loop's two ways out of its head that is the exit, which must come after the body.

@@ -1,5 +1,6 @@
 //! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
 
+use super::classes::{CARRY, Key};
 use super::{Emit, FUNCTION_TAG};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
@@ -12,18 +13,43 @@ pub fn places(ty: Option<Ty>) -> usize {
 }
 
 impl Emit<'_> {
-    /// The field of the warp's state that holds a register.
+    /// The field of the warp's state that holds a register: 32 lanes, the mask of a predicate, or a number for each row.
     pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
-        let r = &self.module.functions[func.0 as usize].regs[reg.0 as usize];
-        let name = format_ident!("f{}r{}e{}", func.0, reg.0, lane);
-        let bits = if r.ty.class() == Class::Pred { 1 } else { r.ty.bits() };
-        self.fields.entry(name.to_string()).or_insert(bits);
-        name
+        self.key_field((func.0, reg.0, lane)).0
     }
 
-    fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
+    /// The same, with its width.
+    pub fn key_field(&mut self, k: Key) -> (Ident, u32) {
+        let (name, bits) = if k.1 == CARRY {
+            (format_ident!("f{}carry", k.0), 1)
+        } else {
+            (format_ident!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
+        };
+        let p = self.classes.shape(&k).p;
+        self.fields.entry(name.to_string()).or_insert((bits, p));
+        (name, bits)
+    }
+
+    pub fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
         let ty = self.module.functions[func.0 as usize].regs[reg.0 as usize].ty;
         if ty.class() == Class::Pred { 1 } else { ty.bits() }
+    }
+
+    /// A register in lane `l`, of its own type.
+    fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
+        let k = (func.0, reg.0, e);
+        let (f, bits) = self.key_field(k);
+        let shape = self.classes.shape(&k);
+        if !shape.rows() {
+            return if bits == 1 { quote!((w.#f >> l & 1 != 0)) } else { quote!(w.#f[l]) };
+        }
+        let p = Literal::usize_unsuffixed(shape.p as usize);
+        if shape.stride == 0 {
+            return quote!(w.#f[l / #p]);
+        }
+        let t = format_ident!("u{}", bits);
+        let s = super::native::literal(shape.stride as u64 & (u64::MAX >> (64 - bits.min(64))), bits);
+        quote!(w.#f[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
     }
 
     /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
@@ -43,10 +69,20 @@ impl Emit<'_> {
         base.wrapping_add(offset as u64)
     }
 
+    /// What the address of a variable begins with, where the instruction names no state space.
+    pub fn window_of(&self, v: VarId) -> u64 {
+        if self.generic { window(self.module.vars[v.0 as usize].space) << 56 } else { 0 }
+    }
+
+    /// Has each activation of `func` its own?
+    pub fn moves_with_frame(&self, func: FuncId, var: VarId) -> bool {
+        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
+        local && self.recursive.contains(&func)
+    }
+
     /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
     pub fn framed(&self, func: FuncId, var: VarId, at: Literal) -> TokenStream {
-        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
-        if local && self.recursive.contains(&func) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
+        if self.moves_with_frame(func, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
     }
 
     /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
@@ -57,16 +93,16 @@ impl Emit<'_> {
         };
         let one = match operand {
             Operand::Reg(r, e) => {
-                let f = self.field(func, *r, *e);
+                let v = self.lane_of(func, *r, *e);
                 match self.reg_bits(func, *r) {
-                    64 => quote!(w.#f[l]),
-                    128 => return vec![quote!((w.#f[l] as u64)), quote!(((w.#f[l] >> 64) as u64))],
-                    _ => quote!((w.#f[l] as u64)),
+                    64 => v,
+                    128 => return vec![quote!((#v as u64)), quote!(((#v >> 64) as u64))],
+                    _ => quote!((#v as u64)),
                 }
             }
             Operand::NotReg(r) => {
-                let f = self.field(func, *r, 0);
-                quote!((!w.#f[l] as u64))
+                let v = self.lane_of(func, *r, 0);
+                quote!((!#v as u64))
             }
             Operand::Imm(v) => {
                 if ty == Some(Ty::B128) {
@@ -105,27 +141,22 @@ impl Emit<'_> {
                 quote!(#v)
             }
             Base::Var(v) => {
-                let window = if self.generic { window(self.module.vars[v.0 as usize].space) } else { 0 };
-                self.framed(func, v, Literal::u64_suffixed(window << 56 | self.var_address(v, offset)))
+                self.framed(func, v, Literal::u64_suffixed(self.window_of(v) | self.var_address(v, offset)))
             }
             Base::Reg(r) => {
-                let f = self.field(func, r, 0);
+                let v = self.lane_of(func, r, 0);
                 if self.reg_bits(func, r) == 64 {
                     let o = Literal::u64_suffixed(offset as u64);
-                    if offset == 0 { quote!(w.#f[l]) } else { quote!(w.#f[l].wrapping_add(#o)) }
+                    if offset == 0 { v } else { quote!(#v.wrapping_add(#o)) }
                 } else {
                     let o = Literal::u32_suffixed(offset as u32);
-                    if offset == 0 {
-                        quote!((w.#f[l] as u64))
-                    } else {
-                        quote!(((w.#f[l] as u32).wrapping_add(#o) as u64))
-                    }
+                    if offset == 0 { quote!((#v as u64)) } else { quote!(((#v as u32).wrapping_add(#o) as u64)) }
                 }
             }
         }
     }
 
-    fn sreg(&self, name: &str) -> TokenStream {
+    pub fn sreg(&self, name: &str) -> TokenStream {
         let rt = super::rt();
         let name = name.trim_start_matches('%');
         for (many, call) in [("envreg", "envreg"), ("pm", "pm")] {
@@ -154,7 +185,7 @@ impl Emit<'_> {
                 let f = self.field(func, *r, *e);
                 let Some(v) = values.next() else { return quote!() };
                 match self.reg_bits(func, *r) {
-                    1 => quote!(w.#f[l] = (#v) & 1 != 0;),
+                    1 => quote!(w.#f = w.#f & !(1 << l) | (((#v) & 1) as u32) << l;),
                     8 => quote!(w.#f[l] = (#v) as u8;),
                     16 => quote!(w.#f[l] = (#v) as u16;),
                     32 => quote!(w.#f[l] = (#v) as u32;),
@@ -189,22 +220,6 @@ impl Emit<'_> {
         }
         count(&arg.value, places(arg.ty))
     }
-
-    /// The mask of lanes whose predicate holds, as an expression.
-    pub fn pred_mask(&mut self, func: FuncId, pred: &(Operand, bool)) -> TokenStream {
-        let rt = super::rt();
-        let mask = match &pred.0 {
-            Operand::Reg(r, e) => {
-                let f = self.field(func, *r, *e);
-                quote!(#rt::mask_of(&w.#f))
-            }
-            other => {
-                let v = self.read(func, other, Some(Ty::Pred)).into_iter().next();
-                quote!(#rt::mask_by(|l| (#v) != 0))
-            }
-        };
-        if pred.1 { mask } else { quote!(!#mask) }
-    }
 }
 
 /// The window of a state space among generic addresses.
@@ -225,7 +240,7 @@ pub fn names_space(instr: &Instr) -> bool {
 }
 
 /// A constant as the bits of its type, zero-extended; full width where the type is unknown.
-fn truncated(v: u64, ty: Option<Ty>) -> u64 {
+pub fn truncated(v: u64, ty: Option<Ty>) -> u64 {
     match ty.map(Ty::bits) {
         Some(bits @ 1..=63) => v & ((1 << bits) - 1),
         _ => v,

@@ -4,7 +4,6 @@
 //! `.acquire`, `.release`, scopes and cache hints change nothing here. The monitor sees them by the statement.
 
 use super::{Done, active, space};
-use crate::machine::Pattern;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -44,67 +43,15 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
     }
 }
 
-/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements.
-#[inline]
+/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. Emitted code comes here for what its own vector moves
+/// ([`Ctx::load_rows`] and its neighbours) leave over.
 pub fn ld<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
 ) -> Done {
-    if ld_whole(x, q, s[0], &mut d) { Ok(()) } else { ld_each(x, q, s[0], d) }
-}
-
-/// All lanes at once, if they are all active and all right.
-#[inline(always)]
-fn ld_whole<M: Monitor, const D: usize>(x: &Ctx<'_, M>, q: Q, addr: &Lanes, d: &mut [&mut Lanes; D]) -> bool {
-    let (ty, bytes) = (q.ty[0], element(q.ty[0]));
-    let Some((memory, offset, pattern)) = x.whole_load(space(q), addr, bytes * D as u32) else { return false };
-    let at = |l: usize| (addr[l] & offset) as usize;
-    match pattern {
-        Pattern::Uniform => {
-            for (i, d) in d.iter_mut().enumerate() {
-                **d = [extend(ty, word(memory, at(0) + i * bytes as usize, bytes)); 32];
-            }
-        }
-        Pattern::Row if D == 1 => {
-            let row = &memory[at(0)..at(0) + 32 * bytes as usize];
-            let d = &mut *d[0];
-            match bytes {
-                1 => (0..32).for_each(|l| d[l] = extend(ty, row[l] as u64)),
-                2 => (0..32).for_each(|l| d[l] = extend(ty, u16::from_le_bytes([row[2 * l], row[2 * l + 1]]) as u64)),
-                4 => (0..32).for_each(|l| d[l] = extend(ty, word(row, 4 * l, 4))),
-                _ => (0..32).for_each(|l| d[l] = word(row, 8 * l, 8)),
-            }
-        }
-        _ => {
-            for l in 0..32 {
-                for (i, d) in d.iter_mut().enumerate() {
-                    d[l] = extend(ty, word(memory, at(l) + i * bytes as usize, bytes));
-                }
-            }
-        }
-    }
-    true
-}
-
-/// `bytes` bytes at `at`, little endian.
-#[inline(always)]
-fn word(memory: &[u8], at: usize, bytes: u32) -> u64 {
-    let s = &memory[at..at + bytes as usize];
-    match *s {
-        [a] => a as u64,
-        [a, b] => u16::from_le_bytes([a, b]) as u64,
-        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]) as u64,
-        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => 0,
-    }
-}
-
-/// Lane by lane: only some are active, or one of them is at fault. Out of line, so that the other way stays a vector copy.
-#[inline(never)]
-fn ld_each<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, addr: &Lanes, mut d: [&mut Lanes; D]) -> Done {
-    let (space, bytes) = (space(q), element(q.ty[0]));
+    let (space, bytes, addr) = (space(q), element(q.ty[0]), s[0]);
     for l in active(x.mask) {
         let v = x.read(space, addr[l], bytes * D as u32, l as u32)?;
         for (i, d) in d.iter_mut().enumerate() {
@@ -125,17 +72,6 @@ pub fn ldu<M: Monitor, const S: usize, const D: usize>(
     ld(x, q, s, d)
 }
 
-/// `st`: `[addr]`, the elements, `{cache-policy}`.
-#[inline]
-pub fn st<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
-    if st_whole(x, q, &s) { Ok(()) } else { st_each(x, q, s) }
-}
-
 /// Elements that a store has.
 #[inline(always)]
 const fn elements(q: Q) -> usize {
@@ -150,34 +86,13 @@ const fn elements(q: Q) -> usize {
     }
 }
 
-/// All lanes at once, the last one of those that store to the same place winning.
-#[inline(always)]
-fn st_whole<M: Monitor, const S: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes; S]) -> bool {
-    let (bytes, n, addr) = (element(q.ty[0]) as usize, elements(q), s[0]);
-    let Some((memory, offset, pattern)) = x.whole_store(space(q), addr, (bytes * n) as u32) else { return false };
-    if pattern == Pattern::Row && n == 1 {
-        let at = (addr[0] & offset) as usize;
-        let (row, b) = (&mut memory[at..at + 32 * bytes], s[1]);
-        match bytes {
-            1 => (0..32).for_each(|l| row[l] = b[l] as u8),
-            2 => (0..32).for_each(|l| row[2 * l..2 * l + 2].copy_from_slice(&(b[l] as u16).to_le_bytes())),
-            4 => (0..32).for_each(|l| row[4 * l..4 * l + 4].copy_from_slice(&(b[l] as u32).to_le_bytes())),
-            _ => (0..32).for_each(|l| row[8 * l..8 * l + 8].copy_from_slice(&b[l].to_le_bytes())),
-        }
-        return true;
-    }
-    for l in 0..32 {
-        let at = (addr[l] & offset) as usize;
-        for (i, b) in s.iter().skip(1).take(n).enumerate() {
-            let at = at + i * bytes;
-            memory[at..at + bytes].copy_from_slice(&b[l].to_le_bytes()[..bytes]);
-        }
-    }
-    true
-}
-
-#[inline(never)]
-fn st_each<M: Monitor, const S: usize>(x: &mut Ctx<'_, M>, q: Q, s: [&Lanes; S]) -> Done {
+/// `st`: `[addr]`, the elements, `{cache-policy}`.
+pub fn st<M: Monitor, const S: usize, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: [&Lanes; S],
+    _: [&mut Lanes; D],
+) -> Done {
     let (space, bytes, n) = (space(q), element(q.ty[0]), elements(q));
     for l in active(x.mask) {
         let mut v = [0; 4];

@@ -94,7 +94,7 @@ impl<M: Monitor> Ctx<'_, M> {
         self.speak_for(&a);
         let done = match &a.work {
             Work::Response(r) => self.respond(r, a.lane),
-            Work::Operation(o) => self.operate(o, a.cta),
+            Work::Operation(o) => self.operate(o, a.cta, a.lane),
             Work::Commit(c) => self.arrive(c, a.lane),
         };
         done.map_err(|kind| self.fault(kind, a.lane))?;

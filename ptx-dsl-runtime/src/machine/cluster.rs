@@ -47,6 +47,8 @@ pub(crate) struct Parked {
 
 #[derive(Debug, Default)]
 pub(crate) struct Cta {
+    /// `%ctaid`
+    pub id: [u32; 3],
     /// Live lanes by warp, and their number.
     pub live: Vec<u32>,
     pub threads: u32,

@@ -3,7 +3,7 @@
 use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
-use crate::launch::{CancelHandle, Launch};
+use crate::launch::{CancelHandle, Launch, Listener, Progress};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
 use crate::mem::global::Global;
@@ -34,6 +34,12 @@ pub struct Ctx<'a, M> {
     pub(crate) cur: Cohort,
     pub(crate) slot: usize,
     pub(crate) parts: Vec<Part>,
+    /// The first so many warps of the cohort go on at `whole_pc` with all their lanes; then `parts` is empty.
+    whole: u32,
+    whole_pc: Pc,
+    /// Fragments of the current warp that can run: the emitted code takes the one that is furthest behind.
+    fragments: [(Pc, u32); 32],
+    fragment_count: usize,
     /// `step` should return to the driver after this region.
     pub(crate) leave: bool,
     /// Another resident cluster should have a turn.
@@ -43,6 +49,7 @@ pub struct Ctx<'a, M> {
     checkpoint: u64,
     limit: u64,
     cancel: Option<CancelHandle>,
+    listener: Option<Listener>,
     pub(crate) info: &'static KernelInfo,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
@@ -89,6 +96,10 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             cur: Cohort::default(),
             slot: 0,
             parts: Vec::new(),
+            whole: 0,
+            whole_pc: 0,
+            fragments: [(0, 0); 32],
+            fragment_count: 0,
             leave: false,
             rotate: false,
             yielded: false,
@@ -96,6 +107,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             checkpoint: 0,
             limit: launch.step_limit,
             cancel: launch.cancel.clone(),
+            listener: launch.listener.clone(),
             info,
             grid: launch.grid,
             block,
@@ -128,6 +140,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.record.take().unwrap_or_default()
     }
 
+    /// A cluster has ended.
+    pub(crate) fn tell_progress(&self) {
+        if let Some(Listener(f)) = &self.listener {
+            let resident = self.clusters.iter().filter(|c| c.resident).count() as u64;
+            f(Progress { clusters_done: self.next_cluster - resident, clusters: self.all_clusters, turns: self.turns });
+        }
+    }
+
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
         if n < 2 {
             return 0;
@@ -146,6 +166,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.leave = diverged;
         self.yielded = false;
         self.parts.clear();
+        self.whole = 0;
+        self.fragment_count = 0;
     }
 
     pub(crate) fn warps_per_cta(&self) -> usize {
@@ -211,24 +233,56 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// The lanes of `mask` of the current warp go on at `pc`. An empty mask is ignored.
     #[inline(always)]
     pub fn branch(&mut self, mask: u32, pc: Pc) {
-        if mask != 0 {
-            self.parts.push(Part { warp: self.warp, mask, pc, wait: None, site: self.site });
+        let together = mask == self.cur.mask
+            && self.parts.is_empty()
+            && self.warp == self.cur.lo + self.whole
+            && (self.whole == 0 || self.whole_pc == pc);
+        if together {
+            self.whole_pc = pc;
+            self.whole += 1;
+        } else if mask != 0 {
+            self.part(mask, pc, None);
+        }
+    }
+
+    #[inline(never)]
+    fn part(&mut self, mask: u32, pc: Pc, wait: Option<Wait>) {
+        self.spread();
+        self.parts.push(Part { warp: self.warp, mask, pc, wait, site: self.site });
+    }
+
+    /// The warps that went on together, as parts.
+    fn spread(&mut self) {
+        for i in 0..std::mem::take(&mut self.whole) {
+            let (warp, mask, pc) = (self.cur.lo + i, self.cur.mask, self.whole_pc);
+            self.parts.push(Part { warp, mask, pc, wait: None, site: self.site });
         }
     }
 
     /// The current warp is done with the blocking instruction of region `here` and goes on at `next`, or waits.
     #[inline(always)]
     pub fn flow(&mut self, flow: Flow, here: Pc, next: Pc) {
-        let (pc, wait) = match flow {
-            Flow::Next => (next, None),
-            Flow::Wait(w) => (here, Some(w)),
-        };
-        self.parts.push(Part { warp: self.warp, mask: self.cur.mask, pc, wait, site: self.site });
+        match flow {
+            Flow::Next => self.branch(self.cur.mask, next),
+            Flow::Wait(w) => self.part(self.cur.mask, here, Some(w)),
+        }
     }
 
     /// Where the whole cohort goes on, if it stays together and need not wait.
     #[inline(always)]
     pub fn go(&mut self) -> Option<Pc> {
+        if self.whole == self.cur.hi - self.cur.lo {
+            self.whole = 0;
+            self.cur.resumed = false;
+            self.cur.result = 0;
+            return Some(self.whole_pc);
+        }
+        self.gather_parts()
+    }
+
+    #[inline(never)]
+    fn gather_parts(&mut self) -> Option<Pc> {
+        self.spread();
         let first = self.parts.first()?;
         let pc = first.pc;
         let whole = self.parts.len() == (self.cur.hi - self.cur.lo) as usize
@@ -246,6 +300,92 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         }
         self.parts.clear();
         Some(pc)
+    }
+
+    /// Lanes of the current warp can run at `pc`, besides those that do.
+    #[inline(always)]
+    pub fn fork(&mut self, mask: u32, pc: Pc) {
+        if mask == 0 {
+            return;
+        }
+        let n = self.fragment_count;
+        if let Some(f) = self.fragments.iter_mut().take(n).find(|f| f.0 == pc) {
+            f.1 |= mask;
+        } else if let Some(f) = self.fragments.get_mut(n) {
+            *f = (pc, mask);
+            self.fragment_count += 1;
+        }
+    }
+
+    /// The lanes of `mask` of the current warp go on at `pc`: what runs next of this warp is the fragment that is furthest
+    /// behind. `None` when none can run here: the turn is over, or all wait or end.
+    #[inline(always)]
+    pub fn next(&mut self, mask: u32, pc: Pc) -> Result<Option<(Pc, u32)>, Box<Fault>> {
+        if self.fragment_count == 0 && mask == 0 {
+            return Ok(None);
+        }
+        self.turns += 1;
+        if self.turns >= self.checkpoint {
+            self.cur.pc = pc;
+            self.pause()?;
+        }
+        if self.leave {
+            self.branch_all(mask, pc);
+            return Ok(None);
+        }
+        if self.fragment_count == 0 { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
+    }
+
+    fn furthest_behind(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
+        self.fork(mask, pc);
+        let n = self.fragment_count;
+        let at = (0..n).min_by_key(|&i| self.fragments[i].0)?;
+        let first = self.fragments[at];
+        self.fragments[at] = self.fragments[n - 1];
+        self.fragment_count -= 1;
+        Some(first)
+    }
+
+    #[inline(never)]
+    fn branch_all(&mut self, mask: u32, pc: Pc) {
+        self.fork(mask, pc);
+        for i in 0..std::mem::take(&mut self.fragment_count) {
+            let (pc, mask) = self.fragments[i];
+            self.branch(mask, pc);
+        }
+    }
+
+    /// `bar.sync id` of all threads of the CTA, if they are this cohort and no more is to be done than to pass it.
+    #[inline(always)]
+    pub fn pass_barrier(&mut self, id: u32) -> bool {
+        if M::ON || self.cur.mask != u32::MAX || self.cur.resumed {
+            return false;
+        }
+        let threads = (self.cur.hi - self.cur.lo) * 32;
+        let passed = self.agents.is_empty() && {
+            let cta = self.cta_mut();
+            cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
+        };
+        self.progress += passed as u64;
+        passed
+    }
+
+    /// `%tid` of the first lane of each row.
+    #[inline(always)]
+    pub fn tid_rows<const NB: usize>(&self, axis: usize) -> [u32; NB] {
+        std::array::from_fn(|j| self.tid(j * (32 / NB))[axis])
+    }
+
+    /// Do the lanes of every warp follow each other in `%tid.x`?
+    #[inline(always)]
+    pub fn flat(&self) -> bool {
+        self.block[0].is_multiple_of(32) || self.block[1] * self.block[2] == 1
+    }
+
+    /// A kernel parameter of `T`'s size.
+    #[inline(always)]
+    pub fn param<T: crate::Word>(&self, offset: usize) -> Option<T> {
+        self.params.get(offset..offset + T::BYTES).map(T::load)
     }
 
     /// Should `step` return to the driver? True while other fragments of these warps are ready, when the turn is over, and
@@ -272,8 +412,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// `%ctaid`
     #[inline(always)]
     pub fn ctaid(&self) -> [u32; 3] {
-        let (id, within) = (self.clusterid(), self.cluster_ctaid());
-        std::array::from_fn(|i| id[i] * self.cluster[i] + within[i])
+        self.cta().id
     }
 
     /// `%nctaid`

@@ -66,6 +66,10 @@ fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
         let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
         let (ctas, threads) = (x.cluster_size() as usize, x.threads);
         x.clusters[slot].start(id, ctas, threads, shared, local);
+        for rank in 0..ctas {
+            let within = x.ctaid_in_cluster(rank as u32);
+            x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
+        }
         if M::ON {
             x.monitor.cluster(slot as u32);
         }
@@ -114,6 +118,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.here().resident = false;
+                    x.tell_progress();
                     return x.forgotten(slot).map_or(Ok(()), Err);
                 }
             }

@@ -1,101 +1,295 @@
-//! Accesses of a whole warp at once: 32 addresses of one memory, checked together.
+//! Accesses of a whole warp at once: rows of consecutive elements, and lane by lane without a function call. Each of these
+//! says `false` (or leaves lanes over) where something is not plainly right; the general way, which reports it, comes next.
 
+use crate::lanes::Word;
 use crate::machine::Ctx;
-use crate::mem::address::{AddrSpace, Place, SEGMENT_SHIFT, SHARED_OFFSET, resolve};
+use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
 use crate::{Lanes, Monitor};
 
-/// How the addresses of the lanes lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pattern {
-    /// All equal.
-    Uniform,
-    /// One after the other, without gaps.
-    Row,
-    /// Anyhow.
-    Any,
-}
-
-/// Where 32 addresses lie: all in one window, aligned.
-struct Span {
-    place: Place,
-    pattern: Pattern,
-    /// Bits of an address that are its offset.
-    offset: u64,
-    /// The highest offset.
-    last: u64,
-}
-
-/// Finds it; `None` for whatever wants a closer look, lane by lane.
+/// The lanes of row `j` of rows of `P` lanes.
 #[inline(always)]
-fn span(space: AddrSpace, addr: &Lanes, bytes: u32, own: u32) -> Option<Span> {
-    let first = addr[0];
-    let (mut differ, mut row, mut low) = (0, 0, 0);
-    for (l, &a) in addr.iter().enumerate() {
-        differ |= a ^ first;
-        row |= a ^ first.wrapping_add(l as u64 * bytes as u64);
-        low |= a;
-    }
-    if low & (bytes as u64 - 1) != 0 || !bytes.is_power_of_two() {
-        return None;
-    }
-    let place = resolve(space, first, own).ok()?;
-    let offset = match place {
-        Place::Global { .. } => (1 << SEGMENT_SHIFT) - 1,
-        Place::Shared { .. } => SHARED_OFFSET,
-        // each thread has a local memory of its own
-        Place::Local { .. } => return None,
-        Place::Const { .. } | Place::Param { .. } => u32::MAX as u64,
-    };
-    if differ & !offset != 0 {
-        return None;
-    }
-    let (pattern, last) = if differ == 0 {
-        (Pattern::Uniform, first & offset)
-    } else if row == 0 {
-        // the lowest bits of a window's offset do not carry into the rest: they differ in the offset only
-        (Pattern::Row, addr[31] & offset)
-    } else {
-        (Pattern::Any, addr.iter().fold(0, |m, a| m.max(a & offset)))
-    };
-    Some(Span { place, pattern, offset, last })
+const fn row_mask(j: usize, p: usize) -> u32 {
+    (u32::MAX >> (32 - p as u32)) << (j * p)
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// The memory that all lanes load `bytes` from, and for each lane where. `None` if not all lanes are active, if a
-    /// monitor wants to see them one by one, or if one of the accesses is not plainly right.
+    /// The memory that `addr` lies in, and where; `None` for whatever wants a closer look.
     #[inline(always)]
-    pub(crate) fn whole_load(&self, space: AddrSpace, addr: &Lanes, bytes: u32) -> Option<(&[u8], u64, Pattern)> {
-        if M::ON || self.mask != u32::MAX {
+    fn memory(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
+        if M::ON {
             return None;
         }
-        let s = span(space, addr, bytes, self.cur.cta)?;
-        let memory = match s.place {
-            Place::Global { segment, .. } => self.global.bytes(segment),
-            Place::Shared { rank, .. } => self.window(rank).ok()?,
-            Place::Const { .. } => self.info.const_image,
-            Place::Param { .. } => &self.params,
-            Place::Local { .. } => return None,
+        let global = |addr: u64| {
+            (self.global.bytes((addr >> SEGMENT_SHIFT) as usize), (addr & ((1 << SEGMENT_SHIFT) - 1)) as usize)
         };
-        (s.last + bytes as u64 <= memory.len() as u64).then_some((memory, s.offset, s.pattern))
+        match space {
+            AddrSpace::Global => Some(global(addr)),
+            AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => {
+                Some((self.own_shared(), addr as usize))
+            }
+            AddrSpace::Generic if addr >> WINDOW_SHIFT == 0 => Some(global(addr)),
+            AddrSpace::Generic if addr >> RANK_SHIFT == SHARED << (WINDOW_SHIFT - RANK_SHIFT) => {
+                Some((self.own_shared(), (addr & ((1 << RANK_SHIFT) - 1)) as usize))
+            }
+            AddrSpace::Const => Some((self.info.const_image, usize::try_from(addr).ok()?)),
+            AddrSpace::ParamEntry => Some((&self.params, usize::try_from(addr).ok()?)),
+            _ => None,
+        }
     }
 
-    /// The same for stores.
+    /// The same, to write.
     #[inline(always)]
-    pub(crate) fn whole_store(
-        &mut self,
-        space: AddrSpace,
-        addr: &Lanes,
-        bytes: u32,
-    ) -> Option<(&mut [u8], u64, Pattern)> {
-        if M::ON || self.mask != u32::MAX || self.probing {
+    fn memory_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
+        if M::ON || self.probing {
             return None;
         }
-        let s = span(space, addr, bytes, self.cur.cta)?;
-        let memory = match s.place {
-            Place::Global { segment, .. } => self.global.bytes_mut(segment)?,
-            Place::Shared { rank, .. } => self.window_mut(rank).ok()?,
-            _ => return None,
-        };
-        (s.last + bytes as u64 <= memory.len() as u64).then_some((memory, s.offset, s.pattern))
+        let (segment, offset) = ((addr >> SEGMENT_SHIFT) as usize, (addr & ((1 << SEGMENT_SHIFT) - 1)) as usize);
+        match space {
+            AddrSpace::Global => Some((self.global.bytes_mut(segment)?, offset)),
+            AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => {
+                Some((self.own_shared_mut(), addr as usize))
+            }
+            AddrSpace::Generic if addr >> WINDOW_SHIFT == 0 => Some((self.global.bytes_mut(segment)?, offset)),
+            AddrSpace::Generic if addr >> RANK_SHIFT == SHARED << (WINDOW_SHIFT - RANK_SHIFT) => {
+                Some((self.own_shared_mut(), (addr & ((1 << RANK_SHIFT) - 1)) as usize))
+            }
+            _ => None,
+        }
     }
+
+    #[inline(always)]
+    fn own_shared(&self) -> &[u8] {
+        &self.cta().shared
+    }
+
+    #[inline(always)]
+    fn own_shared_mut(&mut self) -> &mut [u8] {
+        &mut self.cta_mut().shared
+    }
+
+    /// One element a row: all lanes of a row load from one address.
+    #[inline(always)]
+    pub fn load_uniform<T: Word, const NB: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        out: &mut [T; NB],
+    ) -> bool {
+        for j in 0..NB {
+            if m & row_mask(j, 32 / NB) == 0 {
+                continue;
+            }
+            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
+            if base[j] & (T::BYTES as u64 - 1) != 0 {
+                return false;
+            }
+            let Some(s) = memory.get(at..at.wrapping_add(T::BYTES)) else { return false };
+            out[j] = T::load(s);
+        }
+        true
+    }
+
+    /// Rows of consecutive elements.
+    #[inline(always)]
+    pub fn load_rows<T: Word, const NB: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        out: &mut [T; 32],
+    ) -> bool {
+        let p = 32 / NB;
+        for (j, out) in out.chunks_exact_mut(p).enumerate() {
+            let lanes = m >> (j * p);
+            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
+            if base[j] & (T::BYTES as u64 - 1) != 0 {
+                return false;
+            }
+            let Some(s) = memory.get(at..at.wrapping_add(p * T::BYTES)) else { return false };
+            if m == u32::MAX {
+                T::load_row(s, out);
+            } else {
+                for (l, (o, s)) in out.iter_mut().zip(s.chunks_exact(T::BYTES)).enumerate() {
+                    *o = if lanes >> l & 1 != 0 { T::load(s) } else { *o };
+                }
+            }
+        }
+        true
+    }
+
+    /// Any addresses, `D` consecutive elements each.
+    #[inline(always)]
+    pub fn load_lanes<T: Word, const D: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        addr: impl Fn(usize) -> u64,
+        out: [&mut [T; 32]; D],
+    ) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let first = addr(m.trailing_zeros() as usize);
+        let Some((memory, at0)) = self.memory(space, first) else { return false };
+        let mut ok = true;
+        let mut one = |l: usize| {
+            // all in the window of the first: the offset must not carry into what is above it
+            let a = addr(l);
+            let at = (at0 as u64).wrapping_add(a.wrapping_sub(first)) as usize;
+            let aligned = a & ((T::BYTES * D) as u64 - 1) == 0;
+            match memory.get(at..at.wrapping_add(T::BYTES * D)) {
+                Some(s) if aligned => {
+                    for i in 0..D {
+                        out[i][l] = T::load(&s[i * T::BYTES..(i + 1) * T::BYTES]);
+                    }
+                }
+                _ => ok = false,
+            }
+        };
+        if m == u32::MAX {
+            (0..32).for_each(&mut one);
+        } else {
+            let mut rest = m;
+            while rest != 0 {
+                one(rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
+        ok
+    }
+
+    /// Addresses in an array: two rows of 16 are common.
+    #[inline(always)]
+    pub fn gather<T: Word>(&self, space: AddrSpace, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
+        let size = T::BYTES as u64;
+        if m == u32::MAX
+            && addr[1].wrapping_sub(addr[0]) == size
+            && addr[17].wrapping_sub(addr[16]) == size
+            && is_rows(addr, size)
+            && self.load_rows(space, m, [addr[0], addr[16]], out)
+        {
+            return true;
+        }
+        self.load_lanes(space, m, |l| addr[l], [out])
+    }
+
+    /// Rows of consecutive elements.
+    #[inline(always)]
+    pub fn store_rows<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        let p = 32 / NB;
+        for (j, v) in v.chunks_exact(p).enumerate() {
+            let lanes = m >> (j * p);
+            let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
+            if base[j] & (T::BYTES as u64 - 1) != 0 {
+                return false;
+            }
+            if m == u32::MAX {
+                let Some(s) = memory.get_mut(at..at.wrapping_add(p * T::BYTES)) else { return false };
+                T::store_row(v, s);
+            } else {
+                let mut rest = lanes & row_mask(0, p);
+                while rest != 0 {
+                    let l = rest.trailing_zeros() as usize;
+                    let at = at.wrapping_add(l * T::BYTES);
+                    let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES)) else { return false };
+                    v[l].store(s);
+                    rest &= rest - 1;
+                }
+            }
+        }
+        true
+    }
+
+    /// Any addresses, `D` consecutive elements each, lane after lane. What has been stored when it fails is stored again.
+    #[inline(always)]
+    pub fn store_lanes<T: Word, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: impl Fn(usize) -> u64,
+        v: [&[T; 32]; D],
+    ) -> bool {
+        let mut rest = m;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let a = addr(l);
+            let Some((memory, at)) = self.memory_mut(space, a) else { return false };
+            if a & ((T::BYTES * D) as u64 - 1) != 0 {
+                return false;
+            }
+            let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES * D)) else { return false };
+            for i in 0..D {
+                v[i][l].store(&mut s[i * T::BYTES..(i + 1) * T::BYTES]);
+            }
+        }
+        true
+    }
+
+    /// Addresses in an array: two rows of 16 are common.
+    #[inline(always)]
+    pub fn scatter<T: Word>(&mut self, space: AddrSpace, m: u32, addr: &Lanes, v: &[T; 32]) -> bool {
+        let size = T::BYTES as u64;
+        if m == u32::MAX
+            && addr[1].wrapping_sub(addr[0]) == size
+            && addr[17].wrapping_sub(addr[16]) == size
+            && is_rows(addr, size)
+            && self.store_rows(space, m, [addr[0], addr[16]], v)
+        {
+            return true;
+        }
+        self.store_lanes(space, m, |l| addr[l], [v])
+    }
+
+    /// `red.add` and `atom.add` of 32 or 64 bits, lane after lane; gives the lanes that are left when something is not right.
+    #[inline(always)]
+    pub fn add_lanes<T: Word>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: impl Fn(usize) -> u64,
+        v: impl Fn(usize) -> T,
+        mut old: impl FnMut(usize, T),
+    ) -> u32 {
+        if M::ON || self.probing || m == 0 {
+            return m;
+        }
+        let first = addr(m.trailing_zeros() as usize);
+        let Some((memory, at0)) = self.memory_mut(space, first) else { return m };
+        let mut rest = m;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            let a = addr(l);
+            let at = (at0 as u64).wrapping_add(a.wrapping_sub(first)) as usize;
+            if a & (T::BYTES as u64 - 1) != 0 {
+                return rest;
+            }
+            let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES)) else { return rest };
+            let was = T::load(s);
+            was.plus(v(l)).store(s);
+            old(l, was);
+            rest &= rest - 1;
+        }
+        0
+    }
+}
+
+/// Two rows of 16 consecutive elements?
+#[inline(always)]
+fn is_rows(addr: &Lanes, size: u64) -> bool {
+    let mut bad = 0;
+    for (l, a) in addr[..16].iter().enumerate() {
+        bad |= a.wrapping_sub(addr[0]) ^ (l as u64 * size);
+    }
+    for (l, a) in addr[16..].iter().enumerate() {
+        bad |= a.wrapping_sub(addr[16]) ^ (l as u64 * size);
+    }
+    bad == 0
 }

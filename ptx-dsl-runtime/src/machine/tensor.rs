@@ -74,8 +74,13 @@ pub trait TensorJob: std::fmt::Debug {
         Vec::new()
     }
 
-    /// What it reads of shared memory, for the checked host: index into `ctas`, and bytes.
+    /// What it reads of shared memory, for the checked host: index into `ctas`, and bytes, from the first to the last.
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
         Vec::new()
+    }
+
+    /// The same without what lies between: exactly the bytes it reads.
+    fn bytes(&self) -> Vec<(usize, Range<u32>)> {
+        self.operands()
     }
 }

@@ -72,6 +72,19 @@ impl Barrier {
         Ok(generation)
     }
 
+    /// All threads of the CTA arrive at once, without a reduction. False if others have arrived before.
+    #[inline(always)]
+    pub fn pass(&mut self) -> bool {
+        if self.open {
+            return false;
+        }
+        if let Some(result) = self.results.get_mut(self.generation as usize % KEPT) {
+            *result = 0;
+        }
+        self.generation = self.generation.wrapping_add(1);
+        true
+    }
+
     /// Completes the generation if all have arrived; threads that ended no longer count. True if it completed.
     pub fn check(&mut self, live: &[u32], total: u32) -> Result<bool, String> {
         if !self.open {

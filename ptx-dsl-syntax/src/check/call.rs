@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Checker;
 use super::function::signature;
-use super::names::{Signature, Sym};
+use super::names::{Formal, Signature, Sym};
 use super::operand::Attempt;
 use crate::ast::{self, OperandKind};
 use crate::errors;
@@ -67,6 +67,11 @@ impl Checker {
             rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).collect();
         let arg_values: Vec<Operand> =
             given.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.params.get(i), false)).collect();
+        if sig.variadic {
+            for o in given.iter().skip(sig.params.len()) {
+                self.rest(at, o, sig.rest_align);
+            }
+        }
         if ret.is_some() {
             out.push(arg("ret", Role::Dst, Operand::List(ret_values), rets_span));
         }
@@ -127,6 +132,10 @@ impl Checker {
                         at.broken();
                         return None;
                     }
+                    Some(Sym::Below) => {
+                        at.fail(errors::list_below(list.span, &list.text), 1);
+                        return None;
+                    }
                     Some(other) => {
                         at.fail(errors::wrong_name(list.span, &list.text, other.describe(), "a list of targets"), 1);
                         return None;
@@ -166,7 +175,7 @@ impl Checker {
             Sym::Funcs(ids) => {
                 for id in ids.iter() {
                     let f = &self.out.functions[id.0 as usize];
-                    if signature(f) != *sig {
+                    if !signature(f).same_values(sig) {
                         at.fail(
                             errors::call_form(
                                 word.span,
@@ -181,16 +190,30 @@ impl Checker {
             }
             Sym::Prototype(_) => {
                 let all = self.out.functions.iter().enumerate();
-                let ids =
-                    all.filter(|(_, f)| !f.entry && signature(f) == *sig).map(|(i, _)| hir::FuncId(i as u32)).collect();
+                let ids = all
+                    .filter(|(_, f)| !f.entry && signature(f).same_values(sig))
+                    .map(|(i, _)| hir::FuncId(i as u32))
+                    .collect();
                 Some(Operand::Funcs(ids))
             }
             _ => None,
         }
     }
 
+    /// An argument behind those that are declared: it is aligned as the open array is.
+    fn rest(&mut self, at: &mut Attempt, operand: &ast::Operand, align: u32) {
+        if let OperandKind::Expr(ast::Expr::Name(word, None)) = &operand.kind
+            && let Some(Sym::Var(id)) = self.lookup(&word.text)
+        {
+            let have = self.out.vars[id.0 as usize].align;
+            if have != align {
+                at.fail(errors::call_align(word.span, "the argument", have, align, None), 1);
+            }
+        }
+    }
+
     /// One argument or return value: a `.param` variable, a register, a constant.
-    fn argument(&mut self, at: &mut Attempt, operand: &ast::Operand, want: Option<&(Ty, u32)>, ret: bool) -> Operand {
+    fn argument(&mut self, at: &mut Attempt, operand: &ast::Operand, want: Option<&Formal>, ret: bool) -> Operand {
         let what = if ret { "the return value" } else { "the argument" };
         match &operand.kind {
             OperandKind::Sink if ret => return Operand::Sink,
@@ -198,41 +221,39 @@ impl Checker {
             {
                 Some(Sym::Var(id)) if member.is_none() => {
                     let var = &self.out.vars[id.0 as usize];
+                    let align = var.align.max(var.ty.bytes());
                     if var.space != hir::Space::ParamFunc {
                         let text = format!("`{}` must be a `.param` variable or a register", word.text);
                         let help = "copy it into a `.param` variable, or load it into a register";
                         at.fail(errors::call_form(word.span, &text, help), 1);
-                    } else if let Some((ty, size)) = want
-                        && var.size != *size
+                    } else if let Some(want) = want
+                        && (var.size != want.size || var.array != want.array || !alike(var.ty, want.ty))
                     {
-                        let have = format!("{} bytes", var.size);
-                        at.fail(
-                            errors::call_type(
-                                word.span,
-                                what,
-                                &have,
-                                &format!("`.{}` of {size} bytes", ty.name()),
-                                &parameter(*ty, *size),
-                            ),
-                            1,
-                        );
+                        let have = in_words(var.ty, var.size, var.array);
+                        let wanted = in_words(want.ty, want.size, want.array);
+                        at.fail(errors::call_type(word.span, what, &have, &wanted, &parameter(want)), 1);
+                    } else if let Some(want) = want
+                        && align != want.align
+                    {
+                        at.fail(errors::call_align(word.span, what, align, want.align, Some(&parameter(want))), 1);
                     }
                     return Operand::VarAddr(id, 0);
                 }
                 Some(Sym::Reg(id)) => {
                     let ty = self.reg_ty(id);
-                    if let Some((want, size)) = want {
-                        let fits = super::operand::register_fits(ty, *want, false) && want.bytes() == *size;
-                        // A parameter narrower than any register takes a 32-bit one.
-                        let narrow = *size < 4 && ty.bits() >= want.bits() && want.class() != Class::Float;
-                        if !fits && !narrow {
-                            let (have, wanted) =
-                                (format!("a `.{}` register", ty.name()), format!("`.{}` of {size} bytes", want.name()));
-                            let declare = match want.bytes() == *size {
-                                true => format!(".reg .{} r", want.name()),
-                                false => parameter(*want, *size),
+                    if let Some(want) = want {
+                        if !super::operand::register_fits(ty, want.ty, false) || want.array {
+                            let have = format!("a `.{}` register", ty.name());
+                            let wanted = in_words(want.ty, want.size, want.array);
+                            // No register has 8 bits.
+                            let declare = match want.array || want.ty.bits() < 16 {
+                                false => format!(".reg .{} r", want.ty.name()),
+                                true => parameter(want),
                             };
                             at.fail(errors::call_type(word.span, what, &have, &wanted, &declare), 1);
+                        } else if want.align != want.ty.bytes() {
+                            let declare = parameter(want);
+                            at.fail(errors::call_align(word.span, what, ty.bytes(), want.align, Some(&declare)), 1);
                         }
                     }
                     return Operand::Reg(id, 0);
@@ -255,7 +276,11 @@ impl Checker {
                 }
             },
             OperandKind::Expr(e) if !ret => {
-                let ty = want.map_or(Ty::B64, |w| w.0);
+                let ty = want.map_or(Ty::B64, |w| w.ty);
+                if let Some(want) = want.filter(|w| w.array) {
+                    let wanted = in_words(want.ty, want.size, want.array);
+                    at.fail(errors::call_type(operand.span, what, "a constant", &wanted, &parameter(want)), 1);
+                }
                 match fold(e) {
                     Some(Const::Int { value, .. }) if ty.class() != Class::Float => return Operand::Imm(value),
                     Some(_) => return Operand::Imm(self.constant(at, ty, e)),
@@ -271,10 +296,22 @@ impl Checker {
     }
 }
 
-/// A declaration of a `.param` variable that fits.
-fn parameter(ty: Ty, size: u32) -> String {
-    match size / ty.bytes().max(1) {
-        0 | 1 => format!(".param .{} x", ty.name()),
-        n => format!(".param .{} x[{n}]", ty.name()),
+/// Types of one width that are the same kind of number, or one of them untyped.
+fn alike(a: Ty, b: Ty) -> bool {
+    super::operand::register_fits(a, b, false) || super::operand::register_fits(b, a, false)
+}
+
+/// `a .param .b8 array of 12 bytes`
+fn in_words(ty: Ty, size: u32, array: bool) -> String {
+    match array {
+        true => format!("a `.{}` array of {size} bytes", ty.name()),
+        false => format!("a `.{}` of {size} bytes", ty.name()),
     }
+}
+
+/// A declaration of a `.param` variable that fits.
+fn parameter(want: &Formal) -> String {
+    let align = if want.align != want.ty.bytes() { format!(".align {} ", want.align) } else { String::new() };
+    let dims = if want.array { format!("[{}]", want.size / want.ty.bytes().max(1)) } else { String::new() };
+    format!(".param {align}.{} x{dims}", want.ty.name())
 }

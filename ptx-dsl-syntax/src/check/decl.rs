@@ -47,7 +47,12 @@ impl Checker {
             let text = "a `.f16x2` is no parameter";
             found.push(errors::variable(decl.ty.span, text, "5.2.5", "write `.b32`"));
         }
-        if let Some((lanes, span)) = decl.vector {
+        if let Some((_, span)) = decl.vector
+            && space == ".param"
+        {
+            let help = format!("declare an array: `.param .align 16 {written} {}[4]`", name.name.text);
+            found.push(errors::variable(span, "a vector is no parameter", "7.1", &help));
+        } else if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
                 let text = format!("there are no vectors of `{written}`");
                 found.push(errors::variable(span, &text, "5.4.2", "remove the vector, and declare several names"));

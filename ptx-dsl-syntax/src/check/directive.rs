@@ -120,6 +120,8 @@ impl Checker {
                 ".maxclusterrank" if all[0] == 0 => fun.maxclusterrank = None,
                 ".maxclusterrank" => fun.maxclusterrank = Some(all[0]),
                 ".explicitcluster" => fun.explicitcluster = true,
+                ".maxnreg" => fun.maxnreg = Some(all[0]),
+                ".minnctapersm" => fun.minnctapersm = Some(all[0]),
                 ".noreturn" if !f.rets.is_empty() => {
                     let d = errors::directive_value(
                         d.name.span,

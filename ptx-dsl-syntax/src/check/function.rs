@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::directive::Attributed;
-use super::names::{Scope, Signature, Sym};
+use super::names::{Formal, Scope, Signature, Sym};
 use super::{Checker, Declared};
 use crate::ast;
 use crate::diag::Severity;
@@ -11,7 +11,6 @@ use crate::errors;
 use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use crate::isa::Ptx;
 use crate::span::Span;
-use crate::ty::Ty;
 
 /// Bytes of kernel parameters: PTX ISA 11.2.1.
 const PARAMS_LARGE: u32 = 32764;
@@ -50,9 +49,11 @@ impl Checker {
             reqnctapercluster: None,
             maxclusterrank: None,
             explicitcluster: false,
+            shared_size: 0,
+            maxnreg: None,
+            minnctapersm: None,
             span: f.name.span,
         });
-        self.shared_here = 0;
         self.dropped = false;
         let before = self.diags.len();
         self.scopes.push(Scope::default());
@@ -121,7 +122,6 @@ impl Checker {
                 *slot = fun;
             }
         }
-        self.shared_here = 0;
     }
 
     fn params(&mut self, decls: &[ast::VarDecl], space: Space) -> Vec<Param> {
@@ -191,7 +191,7 @@ impl Checker {
         }
     }
 
-    /// A `{ }`: its labels are known in all of it, everything else from its declaration on.
+    /// A `{ }`: its labels are known in all of it, everything else, lists of targets too, from its declaration on.
     fn block(&mut self, stmts: &[ast::Stmt]) {
         self.scopes.push(Scope::default());
         for stmt in stmts {
@@ -207,8 +207,7 @@ impl Checker {
             if let ast::Stmt::Directive(d) = stmt
                 && let Some(label) = &d.label
             {
-                let sym = self.label_directive(d);
-                self.define(&label.text, label.span, sym);
+                self.define(&label.text, label.span, Sym::Below);
             }
         }
         for stmt in stmts {
@@ -234,7 +233,13 @@ impl Checker {
                         self.block(inner);
                     }
                 }
-                ast::Stmt::Directive(d) => self.body_directive(d),
+                ast::Stmt::Directive(d) => {
+                    self.body_directive(d);
+                    if let Some(label) = &d.label {
+                        let sym = self.label_directive(d);
+                        self.define(&label.text, label.span, sym);
+                    }
+                }
             }
         }
         self.scopes.pop();
@@ -269,7 +274,8 @@ impl Checker {
                 let mut sig = Signature::default();
                 if let Some(p) = &d.prototype {
                     sig.rets = self.prototype_params(&p.rets).0;
-                    (sig.params, sig.variadic) = self.prototype_params(&p.params);
+                    let (params, rest) = self.prototype_params(&p.params);
+                    (sig.params, sig.variadic, sig.rest_align) = (params, rest.is_some(), rest.unwrap_or(0));
                 }
                 Sym::Prototype(Rc::new(sig))
             }
@@ -277,19 +283,23 @@ impl Checker {
         }
     }
 
-    fn prototype_params(&mut self, decls: &[ast::VarDecl]) -> (Vec<(Ty, u32)>, bool) {
-        let (mut out, mut variadic) = (Vec::new(), false);
+    /// The parameters, and the alignment of an open array if that is the last one.
+    fn prototype_params(&mut self, decls: &[ast::VarDecl]) -> (Vec<Formal>, Option<u32>) {
+        let (mut out, mut rest) = (Vec::new(), None);
         for decl in decls {
             for name in &decl.names {
                 if let Some(shape) = self.shape(decl, name) {
-                    variadic = shape.unsized_;
-                    if !variadic {
-                        out.push((shape.ty, u32::try_from(shape.size).unwrap_or(u32::MAX)));
+                    let align = shape.align.max(shape.ty.bytes());
+                    rest = shape.unsized_.then_some(align);
+                    if !shape.unsized_ {
+                        let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
+                        let reg = decl.space.text == ".reg";
+                        out.push(Formal { ty: shape.ty, size, align, array: shape.array, reg });
                     }
                 }
             }
         }
-        (out, variadic)
+        (out, rest)
     }
 
     /// A label by its name.
@@ -325,9 +335,16 @@ impl Checker {
     }
 }
 
-/// The types and sizes of a function's parameters.
+/// What a call of the function passes.
 pub(super) fn signature(f: &hir::Function) -> Signature {
-    let variadic = f.params.last().is_some_and(|p| p.array && p.size == 0);
-    let of = |list: &[Param]| list.iter().filter(|p| !(p.array && p.size == 0)).map(|p| (p.ty, p.size)).collect();
-    Signature { rets: of(&f.rets), params: of(&f.params), variadic }
+    let open = |p: &Param| p.array && p.size == 0;
+    let align = |p: &Param| p.align.max(p.ty.bytes());
+    let formal = |p: &Param| {
+        let (ty, size, array, reg) = (p.ty, p.size, p.array, p.reg.is_some());
+        Formal { ty, size, align: align(p), array, reg }
+    };
+    let of = |list: &[Param]| list.iter().filter(|p| !open(p)).map(formal).collect();
+    let rest = f.params.last().filter(|p| open(p));
+    let (variadic, rest_align) = (rest.is_some(), rest.map_or(0, align));
+    Signature { rets: of(&f.rets), params: of(&f.params), variadic, rest_align }
 }

@@ -29,9 +29,29 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
     Some((n, None))
 }
 
+/// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
+const MOVABLE: &[(&str, &str)] =
+    &[("vote", "sync"), ("shfl", "sync"), ("redux", "sync"), ("barrier", "sync"), ("add", "cc"), ("sub", "cc")];
+
+/// The instruction with such a word in its place; `None` if it stands there.
+fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
+    let first = &ast.parts.first()?.text;
+    let (_, word) = MOVABLE.iter().find(|m| m.0 == first)?;
+    let at = ast.parts.iter().position(|p| p.text == *word)?;
+    let place = if ast.parts[1].text == "cta" { 2 } else { 1 };
+    if at <= place {
+        return None;
+    }
+    let mut ast = ast.clone();
+    ast.parts[place..=at].rotate_right(1);
+    Some(ast)
+}
+
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+        let ordered = in_order(ast);
+        let ast = ordered.as_ref().unwrap_or(ast);
         let pred = ast.pred.as_ref().map(|p| (self.guard(p), !p.negated));
         let first = ast.parts.first()?;
         let entries = self.table.entries(&first.text);
@@ -181,6 +201,11 @@ impl Checker {
             // A declaration was refused, and was reported where it stands.
             return Err((0, errors));
         }
+        // A `mov` of a vector is one of its bits.
+        let types = match at.vec() {
+            lanes @ 2.. if entry.opcode == "mov" => types.iter().map(|t| bits(t.bits() * lanes)).collect(),
+            _ => types,
+        };
         let typed = hir::Instr {
             index: ast.index,
             family,
@@ -497,5 +522,14 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::Number(_), _) => false,
         (Shape::Value, K::Not(_)) => form.negatable,
         (Shape::Value, _) => true,
+    }
+}
+
+/// The untyped type of a width.
+fn bits(width: u32) -> Ty {
+    match width {
+        ..=32 => Ty::B32,
+        ..=64 => Ty::B64,
+        _ => Ty::B128,
     }
 }

@@ -24,6 +24,8 @@ pub(super) enum Sym {
     Funcs(Rc<Vec<FuncId>>),
     /// `.callprototype`
     Prototype(Rc<Signature>),
+    /// One of these three, further down.
+    Below,
     /// Its declaration was refused: nothing follows.
     Broken,
 }
@@ -39,18 +41,44 @@ impl Sym {
             Sym::Labels(_) => "a list of branch targets",
             Sym::Funcs(_) => "a list of call targets",
             Sym::Prototype(_) => "a call prototype",
+            Sym::Below => "a list that is declared only below",
             Sym::Broken => "unknown",
         }
     }
 }
 
-/// Bytes and types of the parameters of a function or prototype.
+/// A parameter of a function or prototype.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Formal {
+    pub(super) ty: Ty,
+    /// In bytes.
+    pub(super) size: u32,
+    /// In bytes; at least that of the type.
+    pub(super) align: u32,
+    pub(super) array: bool,
+    /// `.reg`, not `.param`.
+    pub(super) reg: bool,
+}
+
+/// The parameters of a function or prototype.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Signature {
-    pub(super) rets: Vec<(Ty, u32)>,
-    pub(super) params: Vec<(Ty, u32)>,
+    pub(super) rets: Vec<Formal>,
+    pub(super) params: Vec<Formal>,
+    /// Of the elements of the array without size, if there is one.
+    pub(super) rest_align: u32,
     /// The last parameter is an array without size: any arguments may follow (PTX ISA 7.2).
     pub(super) variadic: bool,
+}
+
+impl Signature {
+    /// Do both take and give values of the same types and sizes? Then one may stand for the other in an indirect call.
+    pub(super) fn same_values(&self, other: &Signature) -> bool {
+        let same = |a: &[Formal], b: &[Formal]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty && a.size == b.size)
+        };
+        same(&self.rets, &other.rets) && same(&self.params, &other.params) && self.variadic == other.variadic
+    }
 }
 
 /// `%r<100>`
@@ -83,9 +111,13 @@ fn in_range(name: &str, range: &Range) -> bool {
 impl Checker {
     /// Gives a name a meaning in the innermost scope.
     pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
+        self.reserved(name, span);
         let Some(scope) = self.scopes.last_mut() else { return };
         let clash = scope.ranges.iter().find(|r| in_range(name, r)).map(|r| r.span);
         match scope.names.entry(name.to_string()) {
+            Entry::Occupied(mut o) if matches!(o.get().0, Sym::Below) && o.get().1 == span => {
+                o.insert((sym, span));
+            }
             Entry::Occupied(o) => {
                 let first = o.get().1;
                 self.diags.push(errors::duplicate(span, name, first));
@@ -99,8 +131,17 @@ impl Checker {
         }
     }
 
+    /// `WARP_SZ` is a constant everywhere (PTX ISA 4.4).
+    fn reserved(&mut self, name: &str, span: Span) {
+        if name == "WARP_SZ" {
+            let text = "`WARP_SZ` is a constant of the language, and cannot be declared";
+            self.report(errors::variable(span, text, "4.4", "choose another name"));
+        }
+    }
+
     /// Gives a function's name its meaning at module scope, again if it was a prototype.
     pub(super) fn define_function(&mut self, name: &str, span: Span, id: FuncId) {
+        self.reserved(name, span);
         if let Some(scope) = self.scopes.first_mut() {
             match scope.names.entry(name.to_string()) {
                 Entry::Occupied(mut o) if matches!(o.get().0, Sym::Func(_)) => {

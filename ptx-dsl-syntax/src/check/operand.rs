@@ -358,6 +358,9 @@ impl Checker {
                     OperandKind::Sink if spec2.is_none_or(|s| s.sink) => Operand::Sink,
                     _ => self.value(at, second, spec2, ty2, b),
                 };
+                if matches!((&first, &second), (Operand::Sink, Operand::Sink)) && at.errors.is_empty() {
+                    at.fail(errors::all_sinks(given.span), 2);
+                }
                 Operand::Pair(Box::new(first), Box::new(second))
             }
             (_, OperandKind::Not(word)) => match self.lookup(&word.text) {
@@ -402,6 +405,13 @@ impl Checker {
             }
         }
         if let OperandKind::Vector(elements) = &given.kind {
+            // ptxas lets only textures and surfaces throw all of it away.
+            if matches!(at.entry.opcode, "ld" | "ldu" | "mov" | "atom" | "multimem.ld_reduce")
+                && elements.iter().all(|e| matches!(e.kind, OperandKind::Sink))
+            {
+                at.fail(errors::all_sinks(given.span), 2);
+                return Operand::Sink;
+            }
             if many(spec).is_some() && self.mixed(elements) {
                 ty = ty.map(bits);
             }
@@ -453,15 +463,38 @@ impl Checker {
                     at.fail(errors::arity(given.span, form.name, 1, lanes as usize), 2);
                     return Operand::Sink;
                 }
-                if let Some(want) = ty {
+                // `mov.b64` of a `.v2 .b32`: together they are as wide as the type.
+                let whole = count == 1;
+                let each = self.reg_ty(id);
+                if whole && ty.is_some_and(|t| t.class() != Class::Bits || t.bits() != lanes * each.bits()) {
+                    at.fail(errors::arity(given.span, form.name, 1, lanes as usize), 2);
+                    return Operand::Sink;
+                }
+                if let Some(want) = ty.filter(|_| !whole) {
                     self.fits(at, &word.text, given.span, id, want, spec);
                 }
                 return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
             }
         }
+        if count == 4
+            && at.entry.opcode == "mov"
+            && let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
+            && self.lookup(&word.text).is_none()
+            && let Some(row) = crate::isa::sreg::sreg(&word.text).filter(|r| r.vector)
+            && spec.is_some_and(|s| s.role == Role::Src)
+        {
+            // `mov.v4.u32 v, %tid;`
+            let part = |c: &str| crate::isa::sreg::sreg(&format!("{}.{c}", row.name)).map(|r| Operand::Sreg(r.name));
+            if let Some(d) = self.gate(given.span, &format!("`{}`", row.name), row.since, row.requires, "10") {
+                at.fail(d, 1);
+            } else if ty.is_some_and(|t| !register_fits(Ty::U32, t, false)) {
+                at.fail(errors::register_type(given.span, row.name, Ty::U32, ty.unwrap_or(Ty::U32), false), 1);
+            }
+            return Operand::Vector(["x", "y", "z", "w"].into_iter().filter_map(part).collect());
+        }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
-            && count <= 1
+            && (count <= 1 || at.entry.opcode == "mov")
         {
             // Here `_` stands for elements of a vector only.
             at.fail(errors::no_sink(given.span, form.name), 2);

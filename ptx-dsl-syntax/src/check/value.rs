@@ -130,6 +130,10 @@ impl Checker {
                     at.broken();
                     Operand::Sink
                 }
+                Some(Sym::Below) => {
+                    at.fail(errors::list_below(span, &word.text), 1);
+                    Operand::Sink
+                }
                 Some(other) => {
                     at.fail(errors::wrong_name(span, &word.text, other.describe(), "a label"), 1);
                     Operand::Sink

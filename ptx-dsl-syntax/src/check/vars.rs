@@ -7,12 +7,13 @@ use crate::ast;
 use crate::errors;
 use crate::hir::{self, GLOBALS, Space, VarId};
 use crate::parse::{Const, fold};
+use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// Images larger than this are refused.
 pub(super) const IMAGE_LIMIT: usize = 1 << 26;
-/// Static shared memory of one kernel (PTX ISA 5.1.7, as ptxas has it).
-const SHARED_LIMIT: u32 = 48 * 1024;
+/// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
+const CONST_LIMIT: u64 = 64 * 1024;
 
 /// Size and alignment of one name of a declaration.
 pub(super) struct Shape {
@@ -21,6 +22,10 @@ pub(super) struct Shape {
     pub(super) align: u32,
     pub(super) array: bool,
     pub(super) unsized_: bool,
+    /// Of an array; an open one has as many as there are initial values.
+    dims: Vec<u64>,
+    /// Of a vector, else 1.
+    lanes: u64,
 }
 
 impl Checker {
@@ -37,20 +42,13 @@ impl Checker {
         };
         let lanes = decl.vector.map_or(1, |v| v.0);
         let element = u64::from(ty.bytes()) * u64::from(lanes.max(1));
-        let mut count = 1u64;
-        let mut unsized_ = false;
-        for dim in &name.dims {
-            match dim {
-                Some(n) => count = count.saturating_mul(*n),
-                None => unsized_ = true,
-            }
-        }
-        if unsized_ {
-            count = match &name.init {
-                Some(ast::Init::List(list, _)) => count.saturating_mul(list.len() as u64),
-                _ => 0,
-            };
-        }
+        let unsized_ = name.dims.contains(&None);
+        let open = match &name.init {
+            Some(ast::Init::List(list, _)) => list.len() as u64,
+            _ => 0,
+        };
+        let dims: Vec<u64> = name.dims.iter().map(|d| d.unwrap_or(open)).collect();
+        let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
         let natural = u32::try_from(element).unwrap_or(1).max(1);
         let align = match decl.align {
             Some((n, span)) => {
@@ -68,7 +66,8 @@ impl Checker {
             }
             None => natural.next_power_of_two(),
         };
-        Some(Shape { ty, size: element.saturating_mul(count), align, array: !name.dims.is_empty(), unsized_ })
+        let (size, array) = (element.saturating_mul(count), !dims.is_empty());
+        Some(Shape { ty, size, align, array, unsized_, dims, lanes: u64::from(lanes.max(1)) })
     }
 
     /// Declares the names of a declaration; `in_function` says in which space its parameters live.
@@ -181,7 +180,7 @@ impl Checker {
         for i in 0..count {
             let id = VarId(self.out.vars.len() as u32);
             let text = if name.range.is_some() { format!("{}{i}", name.name.text) } else { name.name.text.clone() };
-            let offset = self.place(space, &shape, external || dynamic);
+            let offset = self.place(space, &shape);
             self.out.vars.push(hir::Var {
                 name: text.clone(),
                 space,
@@ -189,22 +188,24 @@ impl Checker {
                 size: u32::try_from(shape.size).unwrap_or(u32::MAX),
                 align: shape.align,
                 ty: shape.ty,
+                array: shape.array,
                 dynamic,
             });
             self.define(&text, name.name.span, Sym::Var(id));
             if external {
                 self.externals.insert(id);
             }
+            if space == Space::Shared
+                && let Some(declared) = self.fun.as_ref().and_then(|f| self.declared.get(&f.name))
+            {
+                self.shared_of.push((id, declared.id));
+            }
             first.get_or_insert((id, offset));
         }
         let (id, offset) = first?;
-        if space == Space::Shared && shape.size > 0 {
-            self.shared_here = self.shared_here.saturating_add(shape.size);
-            if shape.size > u64::from(SHARED_LIMIT)
-                || (self.fun.is_some() && self.shared_here > u64::from(SHARED_LIMIT))
-            {
-                self.report(errors::shared_size(name.name.span, self.shared_here.max(shape.size), SHARED_LIMIT));
-            }
+        if space == Space::Const && self.const_end > CONST_LIMIT && self.const_end - shape.size <= CONST_LIMIT {
+            let text = format!("the module has {} bytes of `.const` variables, and 65536 are the most", self.const_end);
+            self.report(errors::variable(name.name.span, &text, "5.1.3", "declare it `.global`"));
         }
         if shape.size > IMAGE_LIMIT as u64 {
             self.report(errors::variable(
@@ -233,7 +234,7 @@ impl Checker {
             return None;
         }
         if !external {
-            let offset = self.place(space, shape, false);
+            let offset = self.place(space, shape);
             let var = &mut self.out.vars[id.0 as usize];
             var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             (var.size, var.align, var.dynamic) = (size, shape.align, false);
@@ -246,18 +247,14 @@ impl Checker {
     }
 
     /// Takes the next place in a space.
-    fn place(&mut self, space: Space, shape: &Shape, outside: bool) -> u64 {
+    fn place(&mut self, space: Space, shape: &Shape) -> u64 {
         let end = match space {
-            Space::Shared => &mut self.shared_end,
             Space::Const => &mut self.const_end,
             Space::Global => &mut self.global_end,
             Space::Local | Space::ParamFunc => &mut self.local_end,
-            // The function lays out its own parameters.
-            Space::ParamEntry => return 0,
+            // The function lays out its own parameters, and shared memory is laid out when all kernels are known.
+            Space::ParamEntry | Space::Shared => return 0,
         };
-        if outside && space == Space::Shared {
-            return 0;
-        }
         let offset = end.next_multiple_of(u64::from(shape.align.max(1)));
         *end = offset.saturating_add(shape.size).min(u64::from(u32::MAX));
         offset
@@ -271,28 +268,37 @@ impl Checker {
             self.report(errors::initialiser(name.span, &text, help));
             return;
         }
-        let mut values = Vec::new();
-        flatten(init, 0, &mut values);
-        let width = shape.ty.bytes() as usize;
-        let room = usize::try_from(shape.size).unwrap_or(0) / width.max(1);
-        if values.len() > room {
-            let text = format!("`{}` has {room} elements, and {} values are given", name.text, values.len());
-            self.report(errors::initialiser(name.span, &text, "give as many as there are, or a larger size"));
+        // What `declarable` has reported, or has no bytes.
+        let scalar = shape.dims.is_empty() && shape.lanes == 1;
+        if shape.ty.class() == Class::Opaque
+            || scalar && matches!(init, ast::Init::List(..))
+            || shape.array && matches!(init, ast::Init::Value(_))
+        {
             return;
         }
-        let mut bytes = Vec::with_capacity(values.len() * width);
-        for value in values {
-            let bits = self.initial_value(shape.ty, value).unwrap_or(0);
-            bytes.extend_from_slice(&bits.to_le_bytes()[..width.min(8)]);
-            bytes.resize(bytes.len().next_multiple_of(width.max(1)), 0);
+        let width = u64::from(shape.ty.bytes());
+        let mut values = Vec::new();
+        if let Err((span, text, help)) = lay_out(init, &shape.dims, shape.lanes, 0, &mut values) {
+            self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
+            return;
         }
-        let image = if space == Space::Const { &mut self.out.const_image } else { &mut self.out.global_image };
-        let start = usize::try_from(offset).unwrap_or(0);
-        if start + bytes.len() <= IMAGE_LIMIT {
-            if image.len() < start + bytes.len() {
-                image.resize(start + bytes.len(), 0);
+        let mut image = Vec::new();
+        for (at, value) in values {
+            let bits = self.initial_value(shape.ty, value).unwrap_or(0).to_le_bytes();
+            let start = usize::try_from(at * width).unwrap_or(0);
+            if image.len() < start + width as usize {
+                image.resize(start + width as usize, 0);
             }
-            image[start..start + bytes.len()].copy_from_slice(&bytes);
+            let bytes = bits.len().min(width as usize);
+            image[start..start + bytes].copy_from_slice(&bits[..bytes]);
+        }
+        let bank = if space == Space::Const { &mut self.out.const_image } else { &mut self.out.global_image };
+        let start = usize::try_from(offset).unwrap_or(0);
+        if start + image.len() <= IMAGE_LIMIT {
+            if bank.len() < start + image.len() {
+                bank.resize(start + image.len(), 0);
+            }
+            bank[start..start + image.len()].copy_from_slice(&image);
         }
     }
 
@@ -319,6 +325,11 @@ impl Checker {
                 }
             };
         }
+        if let ast::Expr::Call(mask, args, span) = expr
+            && mask.text.starts_with(|c: char| c.is_ascii_digit())
+        {
+            return self.masked_address(ty, mask, args, *span);
+        }
         match self.initial_address(expr) {
             Some(v) if matches!(ty.bits(), 32 | 64) && ty.class() != Class::Float => Some(v),
             Some(_) => {
@@ -330,43 +341,13 @@ impl Checker {
         }
     }
 
-    /// `x`, `x+4`, `generic(x)`.
+    /// `x`, `x+4`, `generic(x)`, `generic(x)+4`.
     fn initial_address(&mut self, expr: &ast::Expr) -> Option<u64> {
         match expr {
-            ast::Expr::Name(word, None) => match self.lookup(&word.text) {
-                Some(Sym::Var(id)) => {
-                    let var = &self.out.vars[id.0 as usize];
-                    match var.space {
-                        Space::Global => Some(GLOBALS + u64::from(var.offset)),
-                        Space::Const => Some(u64::from(var.offset)),
-                        _ => {
-                            let text = format!("the address of `{}` is not known before the launch", word.text);
-                            self.report(errors::initialiser(word.span, &text, "store it at the start of the kernel"));
-                            None
-                        }
-                    }
-                }
-                Some(Sym::Func(id)) => Some(u64::from(id.0)),
-                Some(Sym::Broken) => None,
-                Some(other) => {
-                    self.report(errors::wrong_name(word.span, &word.text, other.describe(), "a variable"));
-                    None
-                }
-                None => {
-                    let d = self.undeclared(word.span, "variable", &word.text);
-                    self.report(d);
-                    None
-                }
-            },
-            ast::Expr::Call(word, args, span) if word.text == "generic" && args.len() == 1 => {
-                let _ = span;
-                self.initial_address(&args[0])
-            }
-            ast::Expr::Binary(op @ ("+" | "-"), a, b, span) => {
+            ast::Expr::Binary("+", a, b, span) => {
                 let base = self.initial_address(a)?;
                 match fold(b) {
-                    Some(Const::Int { value, .. }) if *op == "+" => Some(base.wrapping_add(value)),
-                    Some(Const::Int { value, .. }) => Some(base.wrapping_sub(value)),
+                    Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
                     _ => {
                         let text = "only an integer can be added to an address";
                         self.report(errors::initialiser(*span, text, "write `name+4`"));
@@ -374,21 +355,124 @@ impl Checker {
                     }
                 }
             }
-            other => {
-                let help = "write a number, the name of a variable, or `generic(name)`";
-                self.report(errors::initialiser(other.span(), "this is no constant and no address", help));
+            ast::Expr::Call(word, args, _) if word.text == "generic" => match args.as_slice() {
+                [ast::Expr::Name(name, None)] => self.named_address(name, true),
+                _ => self.no_address(expr),
+            },
+            ast::Expr::Name(word, None) => self.named_address(word, false),
+            other => self.no_address(other),
+        }
+    }
+
+    fn no_address<T>(&mut self, expr: &ast::Expr) -> Option<T> {
+        let help = "write a number, the name of a variable, or `generic(name)`, with `+4` behind it if need be";
+        self.report(errors::initialiser(expr.span(), "this is no constant and no address", help));
+        None
+    }
+
+    fn named_address(&mut self, word: &ast::Word, generic: bool) -> Option<u64> {
+        match self.lookup(&word.text) {
+            Some(Sym::Var(id)) => {
+                let var = &self.out.vars[id.0 as usize];
+                match var.space {
+                    Space::Global => Some(GLOBALS + u64::from(var.offset)),
+                    Space::Const if generic => Some(hir::CONSTS + u64::from(var.offset)),
+                    Space::Const => Some(u64::from(var.offset)),
+                    _ => {
+                        let text = format!("the address of `{}` is not known before the launch", word.text);
+                        self.report(errors::initialiser(word.span, &text, "store it at the start of the kernel"));
+                        None
+                    }
+                }
+            }
+            Some(Sym::Func(id)) => Some(hir::FUNCTIONS + u64::from(id.0)),
+            Some(Sym::Broken) => None,
+            Some(other) => {
+                self.report(errors::wrong_name(word.span, &word.text, other.describe(), "a variable"));
+                None
+            }
+            None => {
+                let d = self.undeclared(word.span, "variable", &word.text);
+                self.report(d);
                 None
             }
         }
     }
+
+    /// `0xFF00(x)`: a byte of an address (PTX ISA 5.4.4).
+    fn masked_address(&mut self, ty: Ty, mask: &ast::Word, args: &[ast::Expr], span: Span) -> Option<u64> {
+        let digits = mask.text.strip_prefix("0x").or_else(|| mask.text.strip_prefix("0X"));
+        let value = match digits {
+            Some(d) => u64::from_str_radix(d.trim_end_matches('U'), 16).ok(),
+            None => mask.text.trim_end_matches('U').parse().ok(),
+        };
+        let shift = value.map_or(64, u64::trailing_zeros);
+        if value != 0xFFu64.checked_shl(shift) || shift % 8 != 0 {
+            let text = format!("`{}` masks no whole byte of an address", mask.text);
+            self.report(errors::initialiser(mask.span, &text, "write `0xFF`, `0xFF00`, `0xFF0000` and so on"));
+            return None;
+        }
+        if !matches!(ty.class(), Class::Unsigned | Class::Bits) {
+            let text = format!("a byte of an address does not fit a `.{}`", ty.name());
+            self.report(errors::initialiser(span, &text, "declare the variable `.u8`"));
+            return None;
+        }
+        let [arg] = args else { return self.no_address(args.last()?) };
+        Some(self.initial_address(arg)? >> shift & 0xFF)
+    }
 }
 
-fn flatten<'a>(init: &'a ast::Init, depth: u32, out: &mut Vec<&'a ast::Expr>) {
+/// What is wrong with an initialiser: where (the variable's name if nowhere), what, and the help.
+type Misshapen = (Option<Span>, String, String);
+
+/// The values of an initialiser with the number of the element that each is: braces follow the dimensions of an array and,
+/// innermost, the elements of a vector; what a dimension does not name is 0 (PTX ISA 5.4.4).
+fn lay_out<'a>(
+    init: &'a ast::Init,
+    dims: &[u64],
+    lanes: u64,
+    at: u64,
+    out: &mut Vec<(u64, &'a ast::Expr)>,
+) -> Result<(), Misshapen> {
+    let span_of = |init: &ast::Init| match init {
+        ast::Init::Value(e) => Some(e.span()),
+        ast::Init::List(_, span) => Some(*span),
+        ast::Init::Field(word, _) => Some(word.span),
+    };
+    let (room, inner, exact) = match (dims, lanes) {
+        ([first, rest @ ..], _) => (*first, rest, false),
+        ([], 2..) => (lanes, dims, true),
+        _ => (0, dims, false),
+    };
     match init {
-        ast::Init::Value(e) => out.push(e),
-        // Of opaque variables only, which have no bytes.
-        ast::Init::Field(..) => {}
-        ast::Init::List(list, _) if depth < 64 => list.iter().for_each(|i| flatten(i, depth + 1, out)),
-        ast::Init::List(..) => {}
+        ast::Init::Value(e) if room == 0 => out.push((at, e)),
+        ast::Init::Value(e) => {
+            let what = if exact { format!("a vector of {lanes}") } else { format!("an array of {room}") };
+            let help = "write its values in `{ }` of their own".to_string();
+            return Err((Some(e.span()), format!("one value stands for {what}"), help));
+        }
+        ast::Init::Field(word, _) => {
+            let text = "only textures, samplers and surfaces have fields".to_string();
+            return Err((Some(word.span), text, "write the value alone".to_string()));
+        }
+        ast::Init::List(list, span) => {
+            let have = list.len() as u64;
+            if room == 0 {
+                let help = "remove the inner braces".to_string();
+                return Err((Some(*span), "one value initialises a scalar".to_string(), help));
+            }
+            if have > room || exact && have != room {
+                let what = if exact { "vector" } else { "array" };
+                let text = format!("this {what} has {room} elements, and {have} values are given");
+                let help = if exact { "give one for each" } else { "give as many as there are, or a larger size" };
+                return Err((span_of(init).filter(|_| exact || at > 0), text, help.to_string()));
+            }
+            let step = inner.iter().product::<u64>() * if exact { 1 } else { lanes };
+            let lanes = if exact { 1 } else { lanes };
+            for (i, part) in list.iter().enumerate() {
+                lay_out(part, inner, lanes, at + i as u64 * step, out)?;
+            }
+        }
     }
+    Ok(())
 }

@@ -74,12 +74,22 @@ pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare:
         .help(format!("pass one that is declared as `{declare}`"))
 }
 
+/// `declare`: a `.param` variable that would do.
+pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: Option<&str>) -> Diagnostic {
+    let d = error(506, span, format!("{what} is aligned to {have} bytes, and the parameter to {want}"))
+        .note("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)");
+    match declare {
+        Some(declare) => d.help(format!("pass a variable that is declared as `{declare}`")),
+        None => d.help(format!("declare the variable with `.align {want}`")),
+    }
+}
+
 pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
     error(506, span, text).note("see PTX ISA 9.7.12.5").help(help)
 }
 
-pub(crate) fn shared_size(span: Span, have: u64, limit: u32) -> Diagnostic {
-    error(507, span, format!("{have} bytes of static shared memory, and at most {limit} are allowed"))
+pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Diagnostic {
+    error(507, span, format!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"))
         .help("declare `.extern .shared` and give the size at launch")
 }
 

@@ -337,9 +337,13 @@ pub(super) const LIST: &[Explanation] = &[
         kernel!("32", "mov.u32 %r1, sh;", "mapa.shared::cluster.u32 %r2, %r1, 1;", "ld.shared.u32 %r3, [%r2];"),
         kernel!(
             "32",
+            "barrier.cluster.arrive;",
+            "barrier.cluster.wait;",
             "mov.u32 %r1, sh;",
             "mapa.shared::cluster.u32 %r2, %r1, 1;",
-            "ld.shared::cluster.u32 %r3, [%r2];"
+            "ld.shared::cluster.u32 %r3, [%r2];",
+            "barrier.cluster.arrive;",
+            "barrier.cluster.wait;"
         ),
     ),
 ];

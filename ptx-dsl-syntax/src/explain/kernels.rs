@@ -48,7 +48,7 @@ pub(super) const LIST: &[Explanation] = &[
     body(
         507,
         "too much static shared memory",
-        "Declared shared memory has at most 48 KiB. More is taken at launch: declare `.extern .shared x[]` and give the size there.",
+        "Declared shared memory has at most 48 KiB, on `a` targets all that a multiprocessor has. More is taken at launch: declare `.extern .shared x[]` and give the size there.",
         ".shared .b8 x[65536];",
         ".shared .b8 x[32768];",
     ),

@@ -111,8 +111,8 @@ pub(super) const LIST: &[Explanation] = &[
     module(
         309,
         "address size",
-        "Addresses have 32 or 64 bits (PTX ISA 11.1.3).",
-        ".version 9.0\n.target sm_90\n.address_size 16",
+        "Addresses have 64 bits. PTX ISA 11.1.3 knows 32 too, but ptxas 13 refuses them for every target.",
+        ".version 9.0\n.target sm_90\n.address_size 32",
         ".version 9.0\n.target sm_90\n.address_size 64",
     ),
 ];

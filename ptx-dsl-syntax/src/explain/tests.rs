@@ -64,6 +64,10 @@ fn every_code_of_the_catalogue_is_explained() {
 
 #[test]
 fn codes_ascend() {
-    let codes: Vec<u16> = EXPLANATIONS.iter().flat_map(|l| l.iter()).map(|e| e.code).collect();
-    assert!(codes.windows(2).all(|w| w[0] < w[1]), "{codes:?}");
+    let mut seen = std::collections::HashSet::new();
+    for list in EXPLANATIONS {
+        let codes: Vec<u16> = list.iter().map(|e| e.code).collect();
+        assert!(codes.windows(2).all(|w| w[0] < w[1]), "{codes:?}");
+        assert!(codes.iter().all(|code| seen.insert(*code)), "one of {codes:?} is explained twice");
+    }
 }

@@ -137,7 +137,8 @@ impl Lanes {
             apart: vec![false; flow.cfg.blocks.len()],
             wanted: wanted(flow),
             asked: flow.cfg.instrs.iter().any(|i| {
-                super::granularity::aligned(i)
+                i.entry.opcode == "mbarrier.init"
+                    || super::granularity::aligned(i)
                     || super::granularity::tcgen05(i).is_some()
                     || i.operand("membermask").is_some()
             }),

@@ -3,6 +3,7 @@
 use crate::diag::Severity;
 use crate::lex::{lex, line_col};
 
+mod asynchronous;
 mod converge;
 mod graph;
 mod obligations;

@@ -180,6 +180,10 @@ pub const LIST: &[Instr] = &[
     instr("cp.async.bulk.commit_group").section("9.7.9.25.6.1").since(ptx(8, 0)).requires(sm(90))
         .syntax("cp.async.bulk.commit_group;"),
     instr("cp.async.bulk.wait_group").section("9.7.9.25.6.2").since(ptx(8, 0)).requires(sm(90))
-        .syntax("cp.async.bulk.wait_group{.read} N;")
-        .operands(&[src("N", ty(Ty::U64)).imm()]),
+        .syntax(
+            "cp.async.bulk.wait_group{.read} N;
+             cp.async.bulk.wait_group.sync_restrict::proxy::async N;",
+        )
+        .operands(&[src("N", ty(Ty::U64)).imm()])
+        .gates(&[gate(&[has(".sync_restrict::proxy::async")]).since(ptx(9, 5))]),
 ];

@@ -119,15 +119,27 @@ pub const LIST: &[Instr] = &[
         .syntax(
             "set.CmpOp{.ftz}.f16.stype d, a, b;
              set.CmpOp.BoolOp{.ftz}.f16.stype d, a, b, {!}c;
-             set.CmpOp.bf16.stype d, a, b;
-             set.CmpOp.BoolOp.bf16.stype d, a, b, {!}c;
              .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs,
                        .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
              .BoolOp = { .and, .or, .xor }
              .stype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f16, .f32, .f64 }",
         )
         .operands(SET_TO)
-        .gates(BF16)
+        .rules(RULES)
+        .host(Host::Lane),
+    instr("set")
+        .section("9.7.7.1")
+        .since(ptx(7, 8))
+        .requires(sm(90))
+        .syntax(
+            "set.CmpOp.bf16.stype d, a, b;
+             set.CmpOp.BoolOp.bf16.stype d, a, b, {!}c;
+             .CmpOp = { .eq, .ne, .lt, .le, .gt, .ge, .lo, .ls, .hi, .hs,
+                       .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }
+             .BoolOp = { .and, .or, .xor }
+             .stype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f16, .bf16, .f32, .f64 }",
+        )
+        .operands(SET_TO)
         .rules(RULES)
         .host(Host::Lane),
     instr("set")

@@ -40,11 +40,12 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let narrow = |t: Ty| t.bits() == 8;
     let written = whole.or(nearby).unwrap_or("");
     let (message, help) = match (float(to), float(from)) {
+        // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
             let other = if narrow(to) { d } else { a };
             let by = format!("{}32", &other[..1]);
             (
-                format!("`.bf16` converts from and to integers of 16, 32 and 64 bits, not `.{other}`"),
+                format!("`.bf16` converts from and to `.{other}` in a register of 8 bits only"),
                 format!("write `.{by}`, and convert between `.{by}` and `.{other}` with a second `cvt`"),
             )
         }
@@ -111,6 +112,21 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", slot(".dtype")).wider(), src("a", slot(".atype")).wider()])
         .gates(SCALAR)
         .rules(&[Rule::Custom(conversion)])
+        .host(Host::Lane),
+    // ptxas takes these with registers of 8 bits alone; nvcc's header of `.bf16` writes them.
+    instr("cvt")
+        .section("9.7.9.21")
+        .since(ptx(7, 8))
+        .requires(sm(90))
+        .syntax("cvt.irnd.byte.bf16 d, a; .irnd = { .rni, .rzi, .rmi, .rpi } .byte = { .u8, .s8 }")
+        .operands(&[dst("d", slot(".byte")), src("a", ty(Ty::Bf16))])
+        .host(Host::Lane),
+    instr("cvt")
+        .section("9.7.9.21")
+        .since(ptx(7, 8))
+        .requires(sm(90))
+        .syntax("cvt.frnd.bf16.byte d, a; .frnd = { .rn, .rz, .rm, .rp } .byte = { .u8, .s8 }")
+        .operands(&[dst("d", ty(Ty::Bf16)), src("a", slot(".byte"))])
         .host(Host::Lane),
     // Halves and pairs of halves from `.f32`.
     instr("cvt")

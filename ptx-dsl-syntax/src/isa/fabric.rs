@@ -1,7 +1,7 @@
 //! Transfers between devices of a fabric, PTX ISA 9.3 and 9.4.
 
 use super::bulk::RUBIN;
-use super::tensor::{COORDS, DIM_ONE, INFO, MAP, STRIDES};
+use super::tensor::{COORDS, DIM_ONE, INFO, LOWER, MAP, STRIDES, UPPER};
 use super::*;
 
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
@@ -23,6 +23,8 @@ const TENSOR: &[OperandSpec] = &[
     src("tensorMapOff", ty(Ty::B64)),
     src("counterOff", ty(Ty::B64)),
     INFO,
+    LOWER,
+    UPPER,
     COORDS,
     addr("src").align(16),
     src("sizeBytes", ty(Ty::U32)),
@@ -64,21 +66,26 @@ pub const LIST: &[Instr] = &[
              fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpMinMax.typeMinMax2.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
              fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.typeAdd2.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
              fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.fp8type.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
-             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.fp16type.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
+             fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.narrow.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
              .redOpBit = { .and, .xor, .or }
              .typeBit = { .b32, .b64 }
              .redOpMinMax = { .min, .max }
              .typeMinMax2 = { .u32, .s32, .u64, .s64, .bf16, .f16, .e4m3, .e5m2 }
              .typeAdd2 = { .u32, .u64, .f16, .bf16, .f32 }
              .fp8type = { .e4m3, .e5m2 }
-             .fp16type = { .f16, .bf16 }",
+             .narrow = { .f16, .bf16, .e4m3, .e5m2 }",
         )
         .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
         .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(REDUCED)]),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.submit{.op_restrict::fetching};"),
+    instr("fabric.submit").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+        .syntax("fabric.submit.commit_group;"),
     instr("fabric.wait").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.wait.sync_restrict::reads;"),
+    instr("fabric.wait").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+        .syntax("fabric.wait.sync_restrict::read N;")
+        .operands(&[src("N", ty(Ty::U64)).imm()]),
     instr("fabric.try_atom").section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
         .syntax(
             "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
@@ -97,31 +104,33 @@ pub const LIST: &[Instr] = &[
     instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
-             fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
-             .dim = { .1d, .2d, .3d, .4d, .5d }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim_stride.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }",
         )
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]),
     instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
-             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim_stride.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
              fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
-             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
-             .dim = { .1d, .2d, .3d, .4d, .5d }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override::global_dim_stride.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             .dim = { .1d, .2d, .3d, .4d, .5d }",
         )
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]),
     instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
-             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim_stride.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
              fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
-             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override_attribute.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
+             fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.override::global_address.override::global_dim_stride.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, counterOff, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }
              .redOp = { .and, .xor, .or, .add, .min, .max }",
         )
         .operands(TENSOR)

@@ -26,6 +26,8 @@ pub const LIST: &[Instr] = &[
              fence.release.sync_restrict::shared::cta.cluster;",
         )
         .host(Host::Warp),
+    instr("fence").section("9.7.13.4").since(ptx(9, 5)).requires(sm(90))
+        .syntax("fence.alias.sync_restrict::read.release.sys;"),
     instr("fence").section("9.7.13.4").since(ptx(8, 0)).requires(sm(90))
         .syntax("fence.mbarrier_init.release.cluster;")
         .host(Host::Warp),
@@ -55,7 +57,8 @@ pub const LIST: &[Instr] = &[
         .syntax(
             "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
              fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
-             fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster;",
+             fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.near;
+             .near = { .cta, .cluster }",
         )
         .gates(&[gate(&[has(".sync_restrict::shared::cluster::read")]).since(ptx(9, 4))])
         .host(Host::Warp),

@@ -1,4 +1,4 @@
-//! `mov`: manual 9.7.9.3 and 9.7.9.4.
+//! `mov`: manual 9.7.9.3, 9.7.9.4 and 6.4.3.
 //!
 //! The bit types are in the second entry only: with them `d` or `a` may be a vector of equal parts that are together as
 //! wide as the type (an element of `d` may be `_`), and then the other one is a register of that type.
@@ -26,5 +26,16 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", PARTS).or_sink(), src("a", PARTS)])
         .gates(&[gate(&[has(".b128")]).since(ptx(8, 3)).requires(sm(70))])
+        .host(Host::Control),
+    // Only an example shows it: `mov.v4.f32 {a,b,c,d}, V;`. The widths are those that ptxas takes.
+    instr("mov")
+        .section("6.4.3")
+        .syntax(
+            "mov.v2.type  d, a;
+             mov.v4.type4 d, a;
+             .type  = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }
+             .type4 = { .b16, .b32, .u16, .u32, .s16, .s32, .f32 }",
+        )
+        .operands(&[dst("d", OpTy::Vec(".type", 0)).or_sink(), src("a", OpTy::Vec(".type", 0))])
         .host(Host::Control),
 ];

@@ -27,6 +27,11 @@ fn offsets(quals: &[String]) -> (Ty, u32) {
     (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
 }
 
+/// Between the elements of each dimension but the first: the lower 32 bits.
+fn strides(quals: &[String]) -> (Ty, u32) {
+    (Ty::B32, dimensions(quals).saturating_sub(1).max(1))
+}
+
 /// The size of each dimension.
 fn attribute(quals: &[String]) -> (Ty, u32) {
     (Ty::U16, dimensions(quals))
@@ -67,6 +72,10 @@ pub const MAP: OperandSpec = addr("tensorMap").align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::B64));
 /// What is written over in it.
 pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
+/// With strides, ptxas takes two operands more: their lower halves, and the upper four bits of each in one register.
+pub const LOWER: OperandSpec = src("lowerStrides", OpTy::Fragment(strides));
+/// The upper bits of all strides.
+pub const UPPER: OperandSpec = src("upperStrides", ty(Ty::B16)).reg();
 /// Where the box lies.
 pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
 const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
@@ -119,15 +128,15 @@ pub const LIST: &[Instr] = &[
              cp.async.bulk.tensor.dim.shared::cta.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cta.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar]{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cta.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo{, cache_policy};
-             cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim_stride [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [mbar]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
              .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
              .cta_group = { .cta_group::1, .cta_group::2 }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
-        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, POLICY])
+        .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, POLICY])
         .gates(&[
             gate(&[has(".shared::cta")]).since(ptx(8, 6)),
             gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(sm(100)),
@@ -146,16 +155,16 @@ pub const LIST: &[Instr] = &[
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache_policy};
-             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim_stride [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [mbar]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
              .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
              .multicast = { .multicast::cluster, .multicast::cluster::16b }
              .cta_group = { .cta_group::1, .cta_group::2 }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
-        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U16)), POLICY])
+        .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U16)), POLICY])
         .gates(&[
             gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
@@ -173,27 +182,27 @@ pub const LIST: &[Instr] = &[
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo, ctaMask{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], ctaMask{, cache_policy};
              cp.async.bulk.tensor.dim.shared::cluster.global.im2col_mode.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address [dstMem], [tensorMap, gAddrToOverride, tensorCoords], [mbar], im2colInfo, ctaMask{, cache_policy};
-             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address.override_attribute [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar], ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [mbar], ctaMask{, cache_policy};
+             cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint}.override::global_address.override::global_dim_stride [dstMem], [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [mbar], ctaMask{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
              .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
              .cta_group = { .cta_group::1, .cta_group::2 }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
-        .operands(&[DST, MAP, GLOBAL, INFO, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
+        .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
         .defaults(&[(".tile_mode", ".tile")])
         .rules(RULES),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
              cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], [srcMem]{, cache_policy};
-             cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override::global_dim [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override::global_dim_stride [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [srcMem]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
-             .st_mode = { .tile, .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             .st_mode = { .tile, .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w }",
         )
-        .operands(&[MAP, GLOBAL, INFO, COORDS, addr("srcMem").align(16), POLICY])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, addr("srcMem").align(16), POLICY])
         .gates(&[
             gate(&[has(".tile::scatter4")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN),
@@ -205,13 +214,13 @@ pub const LIST: &[Instr] = &[
         .syntax(
             "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
              cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], [srcMem]{, cache_policy};
-             cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override::global_dim [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords], [srcMem]{, cache_policy};
+             cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.tile}.bulk_group{.L2::cache_hint}.override::global_address.override::global_dim_stride [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords], [srcMem]{, cache_policy};
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .load_mode = { .tile, .im2col_no_offs, .im2col_no_offs::w }
-             .redOp = { .add, .min, .max, .inc, .dec, .and, .or, .xor }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             .redOp = { .add, .min, .max, .inc, .dec, .and, .or, .xor }",
         )
-        .operands(&[MAP, GLOBAL, INFO, COORDS, addr("srcMem").align(16), POLICY])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, addr("srcMem").align(16), POLICY])
         .gates(&[gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
         .defaults(&[(".load_mode", ".tile")])
         .rules(RULES),
@@ -221,18 +230,19 @@ pub const LIST: &[Instr] = &[
              cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode{.L2::cache_hint} [tensorMap, tensorCoords], im2colInfo{, cache_policy};
              cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords]{, cache_policy};
              cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode{.L2::cache_hint}.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo{, cache_policy};
-             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords]{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}.override::global_address.override::global_dim [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords]{, cache_policy};
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint}.override::global_address.override::global_dim_stride [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords]{, cache_policy};
              cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}.L2::evict_last [tensorMap, tensorCoords];
              cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode.L2::evict_last [tensorMap, tensorCoords], im2colInfo;
              cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}.L2::evict_last.override::global_address [tensorMap, gAddrToOverride, tensorCoords];
              cp.async.bulk.prefetch.tensor.dim.L2.global.im2col_mode.L2::evict_last.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo;
-             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}.L2::evict_last.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}.L2::evict_last.override::global_address.override::global_dim [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}.L2::evict_last.override::global_address.override::global_dim_stride [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords];
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
-             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }",
         )
-        .operands(&[MAP, GLOBAL, INFO, COORDS, OFFSETS, POLICY])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS, POLICY])
         .gates(&[
             gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
@@ -247,13 +257,13 @@ pub const LIST: &[Instr] = &[
              applypriority.async.bulk.tensor.dim{.global}.bulk_group.im2col_mode.L2::evict_normal [tensorMap, tensorCoords], im2colInfo;
              applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal.override::global_address [tensorMap, gAddrToOverride, tensorCoords];
              applypriority.async.bulk.tensor.dim{.global}.bulk_group.im2col_mode.L2::evict_normal.override::global_address [tensorMap, gAddrToOverride, tensorCoords], im2colInfo;
-             applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.override_attribute [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.override::global_dim [tensorMap, gAddrToOverride, attributeOverrideInfo, tensorCoords];
+             applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.override::global_dim_stride [tensorMap, gAddrToOverride, attributeOverrideInfo, lowerStrides, upperStrides, tensorCoords];
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .tile_mode = { .tile, .tile::gather4 }
-             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }
-             .override_attribute = { .override::global_dim, .override::global_dim_stride }",
+             .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }",
         )
-        .operands(&[MAP, GLOBAL, INFO, COORDS, OFFSETS])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS])
         .defaults(&[(".tile_mode", ".tile")])
         .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES]),
     instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)

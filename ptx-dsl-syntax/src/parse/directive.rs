@@ -65,6 +65,8 @@ const FUNCTION: [&str; 15] = [
     "language",
 ];
 const BODY: [&str; 3] = ["loc", "loc_intermediate", "pragma"];
+/// Labels of a range `L<n>`.
+const MAX_LABELS: u64 = 1 << 12;
 const LABELLED: [&str; 3] = ["branchtargets", "calltargets", "callprototype"];
 /// What begins a declaration.
 const DECLARATION: [&str; 7] = ["reg", "shared", "local", "param", "sreg", "tex", "attribute"];
@@ -140,12 +142,29 @@ impl Parser<'_> {
                     let span = self.bump();
                     out.args.push(Arg::Str(Word { text, span }));
                 }
+                _ if out.name.text == ".branchtargets" && self.is_at(1, '<') => self.range_of_labels(out)?,
                 _ => out.args.push(Arg::Expr(self.constant()?)),
             }
             if !self.eat(',') {
                 return Ok(());
             }
         }
+    }
+
+    /// `L<3>` is `L0, L1, L2`.
+    fn range_of_labels(&mut self, out: &mut Directive) -> Res<()> {
+        let name = self.name("a label")?;
+        self.bump();
+        let (count, span) = self.number_argument("the number of labels")?;
+        self.expect('>')?;
+        if count > MAX_LABELS {
+            return self.fail(errors::too_long(span));
+        }
+        for i in 0..count {
+            let word = Word { text: format!("{}{i}", name.text), span: name.span };
+            out.args.push(Arg::Expr(crate::ast::Expr::Name(word, None)));
+        }
+        Ok(())
     }
 
     /// `count` integers without commas; they are what prints.

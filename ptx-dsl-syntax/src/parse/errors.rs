@@ -110,6 +110,12 @@ pub(crate) fn late_header(span: Span, name: &str) -> Diagnostic {
         .help("move it to the top")
 }
 
+pub(crate) fn version_first(span: Span) -> Diagnostic {
+    error(115, span, "`.version` is not allowed behind `.target`")
+        .note("a module begins with `.version`, `.target` and `.address_size`, in this order (PTX ISA 11.1)")
+        .help("move it to the top")
+}
+
 pub(crate) fn body_after_semicolon(semicolon: Span) -> Diagnostic {
     error(118, semicolon, "this `;` ends the declaration, and a body follows")
         .note("directives before the body stand without `;`; only `.pragma` has one of its own (PTX ISA 11.2)")
@@ -140,6 +146,16 @@ pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
     error(121, span, format!("`{text}` does not fit in 64 bits"))
         .note("integer constants are 64 bits wide (PTX ISA 4.5.1)")
         .help("write at most `0xFFFFFFFFFFFFFFFF`")
+}
+
+/// `-0f3F800000`
+pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
+    let d = error(120, span, format!("`{text}` takes no `{op}`"))
+        .note("`0f` and its digits are the bits of a number, and take part in no expression (PTX ISA 4.5.2)");
+    match text.get(2..).and_then(|d| u32::from_str_radix(d, 16).ok()).filter(|_| op == '-') {
+        Some(bits) => d.help(format!("write `0f{:08X}`", bits ^ 0x8000_0000)),
+        None => d.help(format!("remove the `{op}`")),
+    }
 }
 
 pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {

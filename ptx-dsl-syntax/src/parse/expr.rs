@@ -114,6 +114,13 @@ impl Parser<'_> {
             Some(Tok::Punct(op @ ('-' | '!' | '~' | '+'))) => {
                 let op = *op;
                 self.bump();
+                if let Some(Tok::Number(n)) = self.peek()
+                    && matches!(n.get(..2), Some("0f" | "0F"))
+                {
+                    let text = n.clone();
+                    let span = start.to(self.here());
+                    return self.fail(errors::signed_bits(span, op, &text));
+                }
                 let e = self.nested(Self::unary)?;
                 let span = start.to(e.span());
                 Ok(Expr::Unary(op, Box::new(e), span))
@@ -270,6 +277,9 @@ impl Parser<'_> {
         let span = span.to(self.before());
         let shape = text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
         match text.parse::<f64>() {
+            Ok(v) if shape && v.is_infinite() => {
+                self.fail(errors::bad_number(span, &text, "it is larger than any 64-bit floating-point number"))
+            }
             Ok(v) if shape => Ok(Expr::F64(v.to_bits(), span)),
             _ => self.fail(errors::bad_number(span, &text, "a decimal literal is digits, a point and an exponent")),
         }

@@ -114,6 +114,7 @@ fn float(op: &str, a: f64, b: f64) -> Option<Const> {
         "+" => Const::F64(a + b),
         "-" => Const::F64(a - b),
         "*" => Const::F64(a * b),
+        "/" if b == 0.0 => return None,
         "/" => Const::F64(a / b),
         "<" => signed(i64::from(a < b)),
         ">" => signed(i64::from(a > b)),

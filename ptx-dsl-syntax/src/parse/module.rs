@@ -136,6 +136,13 @@ impl Parser<'_> {
         self.must_be_first(module, start, "version");
         let mut version = self.version()?;
         version.span = start.to(version.span);
+        match self.version_seen.replace(version.span) {
+            Some(first) if module.items.is_empty() => {
+                return self.fail(errors::twice(version.span, "`.version`", first));
+            }
+            None if self.target_seen => self.report(errors::version_first(start)),
+            _ => {}
+        }
         match module.version {
             None => module.version = Some(version),
             Some(v) if (v.major, v.minor) != (version.major, version.minor) => {
@@ -158,6 +165,7 @@ impl Parser<'_> {
     fn module_target(&mut self, module: &mut Module) -> Res<()> {
         let start = self.dot_word()?.span;
         self.must_be_first(module, start, "target");
+        self.target_seen = true;
         loop {
             let word = self.name("a target such as `sm_90a`")?;
             let arch = |w: &Word| w.text.starts_with("sm_") || w.text.starts_with("compute_");

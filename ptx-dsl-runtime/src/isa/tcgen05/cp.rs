@@ -5,7 +5,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
-use crate::isa::tcgen05::descriptor::{Major, Shared, Swizzle};
+use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::{self, tmem};
 use crate::qual::{Q, q};
@@ -84,7 +84,10 @@ impl Format {
 
 /// The descriptor of the matrix to copy, which is K-major.
 fn source(word: u64) -> Result<Shared, FaultKind> {
-    let source = Shared::decode(word, "the matrix to copy")?;
+    let source = Shared::decode(word, "the matrix to copy", false)?;
+    if source.absolute {
+        return wrong(ABSOLUTE, "1 is for rows of 48 bytes, which `tcgen05.cp` has not");
+    }
     if source.swizzle == Swizzle::B128Atom32 {
         // Table 53 has it for MN-major matrices alone
         let what = "1, 32-byte atoms, is for matrices of `tcgen05.mma` that are transposed".into();
@@ -164,6 +167,15 @@ impl TensorJob for Copy {
         let bytes = chunks.map(|(row, chunk)| self.at(row, chunk)).map(|at| at..at.saturating_add(CHUNK as u32));
         let bytes: Vec<_> = bytes.collect();
         (0..self.ctas).flat_map(|cta| bytes.iter().map(move |b| (cta, b.clone()))).collect()
+    }
+
+    fn bytes(&self) -> Vec<(usize, std::ops::Range<u32>)> {
+        let used = match self.format {
+            Some(Format::B6) => 12,
+            Some(Format::B4) => 8,
+            None => CHUNK as u32,
+        };
+        self.operands().into_iter().map(|(cta, b)| (cta, b.start..b.start.saturating_add(used))).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Descriptors of `tcgen05.mma` and `tcgen05.cp` (PTX ISA 9.7.16.4): where a matrix lies in shared memory, and which
 //! columns of B a `.ws` multiplication takes as zero. [`instruction`] has the instruction descriptors.
 
+pub mod form;
 pub mod instruction;
 
 use crate::fault::FaultKind;
@@ -80,13 +81,21 @@ pub struct Shared {
     pub base: u32,
     /// Swizzling mode.
     pub swizzle: Swizzle,
+    /// The leading dimension byte offset is an address: where the part of a row lies that the swizzle atom of the start
+    /// has no room for.
+    pub absolute: bool,
+    /// Which half of the compressed row counts, with `.decompress::lut::b`.
+    pub half: u32,
 }
 
+/// A field that only some operands have a use for.
+pub(crate) const ABSOLUTE: &str = "leading dimension stride mode (bit 52) of the shared-memory descriptor";
+
 impl Shared {
-    /// The descriptor in a register. `of` says whose it is: "A".
+    /// The descriptor in a register. `of` says whose it is: "A". `lut`: of a B that `.decompress::lut::b` decompresses.
     ///
     /// Offsets are stored in units of 16 bytes: 14 bits, 15 since PTX ISA 9.4.
-    pub fn decode(x: u64, of: &str) -> Result<Shared, FaultKind> {
+    pub fn decode(x: u64, of: &str, lut: bool) -> Result<Shared, FaultKind> {
         let named = |what: String| format!("{what} in the descriptor {x:#018x} of {of}");
         for (bit, field) in [
             (15, "start address (bits 0-14) of the shared-memory descriptor"),
@@ -100,13 +109,10 @@ impl Shared {
             let what = named(format!("{:#05b}, which must be 0b001,", bits(x, 46, 3)));
             return wrong("fixed constant (bits 46-48) of the shared-memory descriptor", what);
         }
-        if bits(x, 53, 8) != 0 {
-            let what = named(format!("{:#x}, which must be zero,", bits(x, 53, 8)));
+        let zeros = if lut { 54 } else { 53 };
+        if bits(x, zeros, 61 - zeros) != 0 {
+            let what = named(format!("{:#x}, which must be zero,", bits(x, zeros, 61 - zeros)));
             return wrong("fixed constant (bits 53-60) of the shared-memory descriptor", what);
-        }
-        if bits(x, 52, 1) != 0 {
-            let what = "leading dimension stride mode 1 (absolute address) of a shared-memory descriptor".to_string();
-            return Err(FaultKind::NotYet { what });
         }
         let swizzle = match bits(x, 61, 3) {
             0 => Swizzle::None,
@@ -125,6 +131,8 @@ impl Shared {
             stride: bits(x, 32, 14) << 4,
             base: bits(x, 49, 3),
             swizzle,
+            absolute: bits(x, 52, 1) != 0,
+            half: bits(x, 53, 1),
         })
     }
 
@@ -141,6 +149,9 @@ impl Shared {
     /// | transposed | stride | in the atom | leading |
     #[inline(always)]
     pub const fn piece(&self, major: Major, line: u32, piece: u32) -> u32 {
+        if self.absolute {
+            return self.absolute_piece(line, piece);
+        }
         let lines = if matches!((self.swizzle, major), (Swizzle::B128Atom32, Major::Mn)) { 4 } else { 8 };
         let width = self.swizzle.width() / 16;
         let (groups, atoms) = match (self.swizzle, major) {
@@ -152,6 +163,15 @@ impl Shared {
             .wrapping_add((line % lines * width + piece % width) << 4)
             .wrapping_add((line / lines).wrapping_mul(groups))
             .wrapping_add((piece / width).wrapping_mul(atoms));
+        self.swizzle.apply(linear, self.base)
+    }
+
+    /// As [`Shared::piece`], K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
+    /// on from there when it comes to the end of the 128 bytes that it starts in.
+    const fn absolute_piece(&self, line: u32, piece: u32) -> u32 {
+        let within = self.start % 128 + 16 * piece;
+        let row = if within < 128 { self.start + 16 * piece } else { self.leading.wrapping_add(within - 128) };
+        let linear = row.wrapping_add(line % 8 * 128).wrapping_add((line / 8).wrapping_mul(self.stride));
         self.swizzle.apply(linear, self.base)
     }
 }

@@ -15,8 +15,11 @@ pub enum Format {
     E2m1,
     U8,
     S8,
+    /// Sign, four zeros, 11 bits of magnitude: an integer.
+    S1z4m11,
     Ue8m0,
     Ue4m3,
+    Ue5m3,
 }
 
 /// Bits of exponent and mantissa, whether there is a sign, and what the largest exponent means.
@@ -57,7 +60,9 @@ impl Format {
             Format::U8 => shape("u8", 8, 0, 8, Number),
             Format::S8 => shape("s8", 8, 0, 8, Number),
             Format::Ue8m0 => shape("ue8m0", 8, 8, 0, Nan),
+            Format::S1z4m11 => shape("s1z4m11", 16, 0, 11, Number),
             Format::Ue4m3 => shape("ue4m3", 8, 4, 3, Nan),
+            Format::Ue5m3 => shape("ue5m3", 8, 5, 3, Nan),
         }
     }
 
@@ -98,7 +103,7 @@ impl Format {
             _ if exponent == 0 => mantissa as f32 * f32::from_bits((128 - bias - s.mantissa) << 23),
             _ => f32::from_bits((exponent + 127 - bias) << 23 | mantissa << (23 - s.mantissa)),
         };
-        // the unsigned formats have a zero where the sign would be
+        // the unsigned formats of 8 bits have no bit for a sign
         if x as u32 >> (s.exponent + s.mantissa) & 1 != 0 { -value } else { value }
     }
 
@@ -123,6 +128,7 @@ impl Format {
         static S8: [f32; 256] = Format::S8.table();
         static UE8M0: [f32; 256] = Format::Ue8m0.table();
         static UE4M3: [f32; 256] = Format::Ue4m3.table();
+        static UE5M3: [f32; 256] = Format::Ue5m3.table();
         match self {
             Format::E4m3 => &E4M3,
             Format::E5m2 => &E5M2,
@@ -132,33 +138,53 @@ impl Format {
             Format::S8 => &S8,
             Format::Ue8m0 => &UE8M0,
             Format::Ue4m3 => &UE4M3,
+            Format::Ue5m3 => &UE5M3,
             _ => &U8,
         }
     }
 }
 
+/// 2^112: what the exponent of an f16 lacks in f32.
+const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+
 /// f16 to f32. Scaling by 2^112 puts the exponent right and makes subnormals normal, with no branch.
 #[inline(always)]
 pub const fn f16(x: u16) -> f32 {
-    let magnitude = (x as u32 & 0x7fff) << 13;
-    let finite = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
-    let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
-    f32::from_bits(finite.to_bits() | special | (x as u32 & 0x8000) << 16)
+    f16_times(x as u32, REBIAS)
 }
 
-/// f32 to f16, to nearest even, with no branch. NaNs become 0x7fff.
+/// The f16 in the low half of a word, to f32 and times `factor` / 2^112: a power of two from 1 down to 2^-15.
+#[inline(always)]
+pub const fn f16_times(x: u32, factor: f32) -> f32 {
+    let magnitude = (x & 0x7fff) << 13;
+    let finite = f32::from_bits(magnitude) * factor;
+    let special = if magnitude as i32 >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(finite.to_bits() | special | (x & 0x8000) << 16)
+}
+
+/// The factor of [`f16_times`] that means `scale`.
+pub const fn rebias(scale: f32) -> f32 {
+    REBIAS * scale
+}
+
+/// f32 to f16, to nearest even, with no branch. NaNs become 0x7fff, with the sign they had.
+///
+/// Adding and taking away 2^13 times the power of two of a number leaves the 11 bits of an f16; the smallest such power is
+/// that of subnormals. Everything from the first number that rounds to infinity on is taken as 2^16, whose pattern, scaled,
+/// is that of infinity.
 #[inline(always)]
 pub const fn to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
-    let magnitude = bits & 0x7fff_ffff;
-    // 13 bits are dropped, and the exponent's bias changes from 127 to 15
-    let normal = magnitude.wrapping_sub((112 << 23) - 0xfff).wrapping_add(magnitude >> 13 & 1) >> 13;
-    // 1/2 has the unit in the last place that f16 subnormals have
-    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
-    let finite = if magnitude < 113 << 23 { subnormal } else { normal };
-    let large = if magnitude > 0x7f80_0000 { 0x7fff } else { 0x7c00 };
-    let result = if magnitude >= 0x477f_f000 { large } else { finite };
-    (result | bits >> 16 & 0x8000) as u16
+    let magnitude = f32::from_bits(bits & 0x7fff_ffff);
+    let nan = if x.is_nan() { 0x3ff } else { 0 };
+    // false for NaNs, which become infinity here
+    let capped = if magnitude < 65536.0 { magnitude } else { 65536.0 };
+    let power = f32::from_bits(capped.to_bits() & 0x7f80_0000);
+    let power = if power > 1.0 / 16384.0 { power } else { 1.0 / 16384.0 };
+    let rounder = power * 8192.0;
+    let rounded = (capped + rounder) - rounder;
+    let scaled = rounded * f32::from_bits((127 - 112) << 23);
+    (scaled.to_bits() >> 13 | nan | bits >> 16 & 0x8000) as u16
 }
 
 /// bf16 to f32.
@@ -171,6 +197,14 @@ pub const fn bf16(x: u16) -> f32 {
 #[inline(always)]
 pub const fn tf32(x: u32) -> f32 {
     f32::from_bits(x & !0x1fff)
+}
+
+/// An element of `.kind::ti16`; NaN if the bits that must be zero are not.
+#[inline(always)]
+pub const fn s1z4m11(x: u16) -> f32 {
+    let magnitude = (x & 0x7ff) as f32;
+    let value = if x & 0x8000 != 0 { -magnitude } else { magnitude };
+    if x & 0x7800 == 0 { value } else { f32::NAN }
 }
 
 /// How a 16-byte piece of a row is cut into elements.
@@ -209,6 +243,15 @@ impl Packing {
             4 if dense4 => Packing::Four(format),
             4 => Packing::FourPadded(format),
             _ => Packing::Bytes(format),
+        }
+    }
+
+    /// Bytes of a 16-byte piece that hold elements, the first ones.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Packing::Six(_) => 12,
+            Packing::FourPadded(_) => 8,
+            _ => 16,
         }
     }
 

@@ -4,7 +4,8 @@
 //! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
 //! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
 //! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
-//! `.kind::i8` is exact before D is added, and D wraps or saturates. (The manual leaves order and precision open.)
+//! `.kind::i8` and `::ti16` are exact before D is added, and D wraps or saturates. (The manual leaves order and precision
+//! open.)
 //!
 //! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their
 //! qualifiers change nothing here.
@@ -15,11 +16,11 @@ mod tile;
 
 use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
-use crate::isa::tcgen05::descriptor::instruction::{Form, Instruction};
-use crate::isa::tcgen05::descriptor::{Major, Shared, Swizzle, ZeroColumns, wrong};
+use crate::isa::tcgen05::descriptor::instruction::{Form, Generation, Instruction};
+use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, ZeroColumns, wrong};
 use crate::isa::tcgen05::format::{Format, Packing};
 use crate::isa::tcgen05::layout::DataPath;
-use crate::mem::tmem::{self, LANES};
+use crate::mem::tmem;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -43,6 +44,8 @@ pub(crate) struct Multiply {
     scales: [u32; 2],
     /// Address of the sparsity metadata.
     metadata: u32,
+    /// Address of the lookup tables of `.decompress::lut::b`.
+    lut: u32,
     /// A bit for each lane that keeps its D, of the even CTA and the odd one.
     disabled: [u128; 2],
     /// enable-input-d
@@ -58,13 +61,14 @@ fn bad_address<T>(what: String) -> Result<T, FaultKind> {
 }
 
 impl Multiply {
-    /// From the qualifiers and the values of the operands.
-    pub(crate) fn new(q: Q, sparse: bool, ws: bool, s: &[u64]) -> Result<Multiply, FaultKind> {
-        let form = Form::of(q, sparse, ws)?;
+    /// From the qualifiers, the target and the values of the operands.
+    pub(crate) fn new(q: Q, sparse: bool, ws: bool, target: Generation, s: &[u64]) -> Result<Multiply, FaultKind> {
+        let form = Form::of(q, sparse, ws, target)?;
         let missing = || FaultKind::Internal("too few operands of `tcgen05.mma`".into());
         let mut left = s.iter().copied();
         let mut next = || left.next().ok_or_else(missing);
         let (d, a, b) = (next()? as u32, next()?, next()?);
+        let lut = if form.lut { next()? as u32 } else { 0 };
         let metadata = if sparse { next()? as u32 } else { 0 };
         let instruction = Instruction::decode(form, next()? as u32)?;
         let scales = if form.vector > 0 { [next()? as u32, next()? as u32] } else { [0; 2] };
@@ -88,8 +92,8 @@ impl Multiply {
         let scale = if ws { 0 } else { extra.unwrap_or(0) as u32 & 15 };
         let path = DataPath::of(instruction.m, form.pair, sparse, ws)
             .ok_or_else(|| FaultKind::Internal(format!("no data path for M = {}", instruction.m)))?;
-        let a = if q.has(q::a_tmem) { A::Tmem(a as u32) } else { A::Shared(Shared::decode(a, "A")?) };
-        let b = Shared::decode(b, "B")?;
+        let a = if q.has(q::a_tmem) { A::Tmem(a as u32) } else { A::Shared(Shared::decode(a, "A", false)?) };
+        let b = Shared::decode(b, "B", form.lut)?;
         let scale_d = f32::from_bits((127 - scale) << 23);
         let job = Multiply {
             form,
@@ -100,6 +104,7 @@ impl Multiply {
             d,
             scales,
             metadata,
+            lut,
             disabled,
             accumulate,
             scale_d,
@@ -133,19 +138,64 @@ impl Multiply {
             }
         }
         swizzling(formats[1], major[1], self.b, "B")?;
-        if self.form.sparse {
-            let (lane, _) = tmem::split(self.metadata);
-            if lane != 0 && self.path.rows() == LANES {
-                return bad_address(format!(
-                    "the address of the sparsity metadata begins at lane {lane}, not at lane 0"
-                ));
-            }
-            if self.path.rows() != LANES {
-                let what = format!("sparse matrices with M = {} (layout {:?})", self.instruction.m, self.path);
-                return Err(FaultKind::NotYet { what });
-            }
+        if let A::Shared(shared) = self.a {
+            self.absolute(0, shared, "A")?;
+        }
+        self.absolute(1, self.b, "B")?;
+        if self.form.sparse && tmem::split(self.metadata).0 != lane {
+            let (other, _) = tmem::split(self.metadata);
+            return bad_address(format!(
+                "the address of the sparsity metadata begins at lane {other}, that of D at lane {lane}"
+            ));
+        }
+        if self.form.lut && !tmem::split(self.lut).1.is_multiple_of(2) {
+            return bad_address(format!("the address {:#x} of the lookup tables is in the middle of one", self.lut));
+        }
+        if self.form.ashift {
+            self.shifting()?;
         }
         Ok(())
+    }
+
+    /// Absolute leading addresses are for rows of 48 bytes, K-major, 128-byte swizzling (9.7.16.3.1.2).
+    fn absolute(&self, side: usize, shared: Shared, of: &str) -> Result<(), FaultKind> {
+        if !shared.absolute {
+            return Ok(());
+        }
+        let only = if self.form.generation == Generation::Sm100 {
+            "1 is for sm_103a and sm_107a only".to_string()
+        } else if self.row_bytes(side) != 48 || self.instruction.major[side] != Major::K {
+            format!("1, but {of} does not have rows of 48 bytes")
+        } else if shared.swizzle != Swizzle::B128 {
+            format!("1, but {of} is not swizzled in 128 bytes")
+        } else if !shared.leading.is_multiple_of(128) {
+            format!("1, but the address {:#x} is not one of a row of 128 bytes", shared.leading)
+        } else {
+            return Ok(());
+        };
+        wrong(ABSOLUTE, only)
+    }
+
+    /// Bytes of a row of A (0) or a column of B (1) in shared memory.
+    fn row_bytes(&self, side: usize) -> usize {
+        if side == 1 && self.form.lut {
+            return product::COMPRESSED;
+        }
+        let k = if side == 0 { self.stored_k() } else { self.instruction.k };
+        k / self.packing(side).elements() * 16
+    }
+
+    /// `.ashift` moves whole matrices of A only.
+    fn shifting(&self) -> Result<(), FaultKind> {
+        let m = self.instruction.m;
+        match (m, self.form.pair, self.form.sparse) {
+            (128, true, true) => Err(FaultKind::NotYet { what: "`.ashift` of a sparse A with M = 128".into() }),
+            (128 | 256, ..) => Ok(()),
+            _ => wrong(
+                "M (bits 24-28) of the instruction descriptor",
+                format!("{m}, but `.ashift` is for M = 128 and M = 256"),
+            ),
+        }
     }
 
     /// How the elements of A (0) or B (1) lie in memory.
@@ -185,9 +235,10 @@ fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(
 
 /// Issues the instruction for every active lane; one thread should.
 fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<(), Box<Fault>> {
+    let target = Generation::of(x.info.target);
     for lane in active(x.mask) {
         let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
-        let job = Multiply::new(q, sparse, ws, &values).map_err(|kind| x.fault(kind, lane as u32))?;
+        let job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
         x.tensor_issue(job.form.pair, lane as u32, Box::new(job))?;
     }
     Ok(())

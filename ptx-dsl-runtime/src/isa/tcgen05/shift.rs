@@ -1,7 +1,8 @@
 //! `tcgen05.shift.down` (PTX ISA 9.7.16.9.3): the rows of a warp's quarter of Tensor Memory move down by one row.
 //!
-//! The manual gives the shape `.31x256b`: of the 32 lanes from the one of the address on, all but the last move, 32 bytes
-//! of each, to the next lane. The first lane stays as it is; `tcgen05.cp.4x256b` can then fill it.
+//! Of the 32 lanes from the one of the address on, all but the last take what the next lane holds, 32 bytes of each. The last
+//! lane stays as it is, and `tcgen05.cp.4x256b`, which stays in order behind a shift, can fill it: with the row after those
+//! that a warp holds, as `.im2col::w::128` brings them from a picture (a "halo" element for every 32 pixels).
 
 use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
@@ -32,20 +33,20 @@ impl TensorJob for Shift {
         let columns = self.column..self.column + COLUMNS;
         for cta in ctas {
             cta.tmem.check(self.lane..self.lane + ROWS, columns.clone())?;
-            for lane in (self.lane + 1..self.lane + ROWS).rev() {
-                let above: [u32; COLUMNS] = std::array::from_fn(|i| cta.tmem.lane(lane - 1)[self.column + i]);
-                cta.tmem.lane_mut(lane)[columns.clone()].copy_from_slice(&above);
+            for lane in self.lane..self.lane + ROWS - 1 {
+                let next: [u32; COLUMNS] = std::array::from_fn(|i| cta.tmem.lane(lane + 1)[self.column + i]);
+                cta.tmem.lane_mut(lane)[columns.clone()].copy_from_slice(&next);
             }
         }
         Ok(())
     }
 
     fn reads(&self) -> Vec<Area> {
-        self.areas(self.lane..self.lane + ROWS - 1)
+        self.areas(self.lane + 1..self.lane + ROWS)
     }
 
     fn writes(&self) -> Vec<Area> {
-        self.areas(self.lane + 1..self.lane + ROWS)
+        self.areas(self.lane..self.lane + ROWS - 1)
     }
 }
 
@@ -94,10 +95,10 @@ mod tests {
         shift.run(&mut [TensorCta { tmem: &mut tmem, shared: &[] }]).unwrap();
         for lane in 0..LANES {
             for column in 32..64 {
-                let moved = (65..96).contains(&lane) && (40..48).contains(&column);
+                let moved = (64..95).contains(&lane) && (40..48).contains(&column);
                 assert_eq!(
                     tmem.lane(lane)[column],
-                    cell(if moved { lane - 1 } else { lane }, column),
+                    cell(if moved { lane + 1 } else { lane }, column),
                     "{lane} {column}"
                 );
             }

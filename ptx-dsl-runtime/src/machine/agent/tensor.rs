@@ -8,7 +8,8 @@ use crate::machine::Ctx;
 use crate::machine::agent::{Agent, Work};
 use crate::machine::cluster::Cta;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
-use crate::monitor::Monitor;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Monitor};
 use crate::sync::mbarrier::{self, Arrive};
 
 /// An operation under way.
@@ -180,8 +181,26 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
-    /// Does an operation that CTA `own` has issued.
-    pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
+    /// Shows the monitor what an operation of CTA `own` reads of shared memory, now that it does.
+    fn show(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
+        for (cta, bytes) in o.job.bytes() {
+            let rank = if o.pair { own & !1 | cta as u32 } else { own };
+            if self.window(rank)?.len() < bytes.end as usize {
+                // outside, which the operation reports itself
+                continue;
+            }
+            let (place, addr) = (Place::Shared { rank, offset: bytes.start }, bytes.start.into());
+            let (bytes, who) = (bytes.end - bytes.start, self.who(1 << lane));
+            self.monitor.memory(Access { place, addr, bytes, write: false, agent: true, who })?;
+        }
+        Ok(())
+    }
+
+    /// Does an operation that a lane of CTA `own` has issued.
+    pub(super) fn operate(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
+        if M::ON {
+            self.show(o, own, lane)?;
+        }
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
         let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {
@@ -244,7 +263,10 @@ impl<M: Monitor> Ctx<'_, M> {
             let Work::Operation(o) = &a.work else { continue };
             let Some(cta) = o.index(a.cta, rank) else { continue };
             let written = offset..offset.saturating_add(bytes);
-            if o.job.operands().iter().any(|(c, r)| *c == cta && r.start < written.end && written.start < r.end) {
+            let read = |all: Vec<(usize, Range<u32>)>| {
+                all.iter().any(|(c, r)| *c == cta && r.start < written.end && written.start < r.end)
+            };
+            if read(o.job.operands()) && read(o.job.bytes()) {
                 return Err(unordered(format!(
                     "store to shared memory at {offset:#x} that {} reads, and nobody has waited for it",
                     self.statement(a.site)

@@ -53,6 +53,8 @@ const MBAR: u64 = 64;
 
 fn prepare<M: Monitor>(x: &mut Ctx<'_, M>, count: u32) -> Result<(), Box<Fault>> {
     x.cta_mut().tmem.set_allocated(0..32, true);
+    // what the operations read
+    x.write(crate::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
     let rank = x.rank();
     x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
 }

@@ -23,7 +23,7 @@ fn response_read_too_early() {
     case(&kernel(
         "32",
         &format!(
-            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p3, %r1, 0;\n @!%p3 bra N;\n {EXPECT}{ASK} N:\n bar.sync 0;\n ld.shared.b128 %q1, [answer]; // error: PTX0609\n {CANCELED}"
+            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p3, %r1, 0;\n @!%p3 bra N;\n {INIT}{EXPECT}{ASK} N:\n bar.sync 0;\n ld.shared.b128 %q1, [answer]; // error: PTX0609\n {CANCELED}"
         ),
     ));
 }
@@ -35,14 +35,14 @@ fn response_read_in_time() {
     case(&kernel(
         "32",
         &format!(
-            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p3, %r1, 0;\n @!%p3 bra N;\n {EXPECT}{ASK} N:\n {WAIT} ld.shared.b128 %q1, [answer];\n {CANCELED}"
+            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p3, %r1, 0;\n @!%p3 bra N;\n {INIT}{EXPECT}{ASK} N:\n {WAIT} ld.shared.b128 %q1, [answer];\n {CANCELED}"
         ),
     ));
     // One asks, others wait and let it know.
     case(&kernel(
         "64",
         &format!(
-            " mov.u32 %r1, %tid.x;\n setp.ge.u32 %p3, %r1, 32;\n @!%p3 bra N;\n {WAIT} bra M;\n N:\n {EXPECT}{ASK} M:\n bar.sync 0;\n ld.shared.b128 %q1, [answer];\n {CANCELED}"
+            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p4, %r1, 0;\n @%p4 mbarrier.init.shared::cta.b64 [bar1], 32;\n bar.sync 0;\n setp.ge.u32 %p3, %r1, 32;\n @!%p3 bra N;\n {WAIT} bra M;\n N:\n {EXPECT}{ASK} M:\n bar.sync 0;\n ld.shared.b128 %q1, [answer];\n {CANCELED}"
         ),
     ));
 }
@@ -103,10 +103,10 @@ fn mbarrier_after_its_init() {
     case(&kernel("", "mbarrier.init.shared.b64 [bar1], 1;\n mbarrier.arrive.shared.b64 %rd1, [bar1];"));
     // Another thread may have done it.
     both(
-        "mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1, 0;\n @%p1 mbarrier.init.shared.b64 [bar1], 1;\n bar.sync 0;\n mbarrier.arrive.shared.b64 %rd1, [bar1];",
+        "mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1, 0;\n @%p1 mbarrier.init.shared.b64 [bar1], 128;\n bar.sync 0;\n mbarrier.arrive.shared.b64 %rd1, [bar1];",
     );
     both(
-        "mov.u32 %r1, %tid.x;\n setp.lt.u32 %p1, %r1, 32;\n @%p1 bra A;\n bar.sync 0;\n mbarrier.arrive.shared.b64 %rd1, [bar1];\n bra B;\n A:\n elect.sync _|%p2, -1;\n @%p2 mbarrier.init.shared.b64 [bar1], 1;\n bar.sync 0;\n B:",
+        "mov.u32 %r1, %tid.x;\n setp.lt.u32 %p1, %r1, 32;\n @%p1 bra A;\n bar.sync 0;\n mbarrier.arrive.shared.b64 %rd1, [bar1];\n bra B;\n A:\n elect.sync _|%p2, -1;\n @%p2 mbarrier.init.shared.b64 [bar1], 96;\n bar.sync 0;\n B:",
     );
     // Whose init is not here.
     case(&kernel("", "mbarrier.init.shared.b64 [bar1], 1;\n mbarrier.arrive.shared.b64 %rd1, [bar2];"));

@@ -129,11 +129,15 @@ fn mapped_address_in_the_own_cta() {
         "",
         "mov.u32 %r1, sh;\n mapa.shared::cluster.u32 %r2, %r1, 1;\n ld.shared.u32 %r3, [%r2]; // warning: PTX0635",
     ));
-    case(&cluster("mov.u32 %r1, sh;\n mapa.shared::cluster.u32 %r2, %r1, 1;\n ld.shared::cluster.u32 %r3, [%r2];"));
+    case(&cluster(
+        "mov.u32 %r1, sh;\n mapa.shared::cluster.u32 %r2, %r1, 1;\n barrier.cluster.arrive;\n barrier.cluster.wait;\n ld.shared::cluster.u32 %r3, [%r2];\n barrier.cluster.arrive;\n barrier.cluster.wait;",
+    ));
     case(&cluster(
         "mov.u32 %r1, sh;\n mov.u32 %r4, %cluster_ctarank;\n mapa.shared::cluster.u32 %r2, %r1, %r4;\n ld.shared::cta.u32 %r3, [%r2];",
     ));
     both("mov.u64 %rd1, sh;\n mapa.u64 %rd2, %rd1, 0; // error: PTX0630");
-    both("cvta.shared.u64 %rd1, sh;\n mapa.u64 %rd2, %rd1, 0;\n ld.u32 %r1, [%rd2];");
+    both(
+        "cvta.shared.u64 %rd1, sh;\n mapa.u64 %rd2, %rd1, 0;\n barrier.cluster.arrive;\n barrier.cluster.wait;\n ld.u32 %r1, [%rd2];\n barrier.cluster.arrive;\n barrier.cluster.wait;",
+    );
     both("cvta.shared.u64 %rd1, sh;\n mapa.shared::cluster.u64 %rd2, %rd1, 0; // error: PTX0630");
 }

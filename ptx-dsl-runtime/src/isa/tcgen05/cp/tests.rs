@@ -16,7 +16,7 @@ fn tensor_memory() -> Tmem {
 }
 
 fn plain(start: u32, leading: u32, stride: u32) -> Shared {
-    Shared { start, leading, stride, swizzle: Swizzle::None, base: 0 }
+    Shared { start, leading, stride, swizzle: Swizzle::None, base: 0, absolute: false, half: 0 }
 }
 
 fn copied(copy: &Copy) -> Tmem {
@@ -74,7 +74,7 @@ fn every_shape_and_multicast() {
 fn swizzled_sources() {
     // Swizzle<B, 4, 3> of byte addresses: bits 4.. are changed by bits 7.., B of them (9.7.16.3.3)
     for (swizzle, width, b) in [(Swizzle::B32, 32, 1), (Swizzle::B64, 64, 2), (Swizzle::B128, 128, 3)] {
-        let source = Shared { start: 1024, leading: 16, stride: 8 * width, swizzle, base: 0 };
+        let source = Shared { start: 1024, leading: 16, stride: 8 * width, swizzle, base: 0, absolute: false, half: 0 };
         let tmem = copied(&Copy { rows: Rows::Times4, chunks: 2, format: None, source, lane: 0, column: 0, ctas: 1 });
         for lane in 0..LANES {
             for column in 0..8 {
@@ -117,7 +117,15 @@ fn decompression_spreads_elements_over_bytes() {
 #[test]
 fn descriptors() {
     let word = 0x1234 | 0x0008 << 16 | 0x0040 << 32 | 1 << 46 | 2 << 61;
-    let wanted = Shared { start: 0x12340, leading: 0x80, stride: 0x400, swizzle: Swizzle::B128, base: 0 };
+    let wanted = Shared {
+        start: 0x12340,
+        leading: 0x80,
+        stride: 0x400,
+        swizzle: Swizzle::B128,
+        base: 0,
+        absolute: false,
+        half: 0,
+    };
     assert_eq!(source(word), Ok(wanted));
     assert!(matches!(source(word & !(1 << 46)), Err(FaultKind::Descriptor { .. })));
     for mode in [1u64, 3, 5, 7] {

@@ -1,24 +1,10 @@
 //! Instruction descriptors (PTX ISA 9.7.16.4.2): types, shape and details of a `tcgen05.mma`, in a register, so only
 //! known when it runs. One format for each group of kinds.
 
-use super::{bits, wrong};
+pub use super::form::{Form, Generation, Kind};
+use super::{Major, bits, wrong};
 use crate::fault::FaultKind;
-use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::format::Format;
-use crate::qual::{Q, q};
-
-/// `.kind`
-#[allow(missing_docs)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    F16,
-    Tf32,
-    F8f6f4,
-    I8,
-    Mxf8f6f4,
-    Mxf4,
-    Mxf4nvf4,
-}
 
 /// The accumulator's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,98 +23,23 @@ pub enum Accumulator {
 /// Block scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
-    /// Scale factors of a row of A or column of B: 1, 2 or 4.
+    /// Scale factors of a row of A or column of B: one for each block of K.
     pub vector: usize,
     /// Their type.
     pub format: Format,
     /// The byte of the word where they start, for A and B.
     pub id: [usize; 2],
+    /// Those of A: line *l* in lane *l* of 128 (bit 26), not repeated in all partitions of 32 lanes.
+    pub spread: bool,
 }
 
-/// What the qualifiers of the instruction say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Form {
-    /// `.kind`
-    pub kind: Kind,
-    /// `.cta_group::2`
-    pub pair: bool,
-    /// `.sp`
-    pub sparse: bool,
-    /// `.ws`
-    pub ws: bool,
-    /// `.scale_vec` or `.block`: scale factors of a row; 0 where there is no block scaling.
-    pub vector: usize,
-}
-
-impl Form {
-    /// From the qualifiers; `.sp` and `.ws` are part of the opcode.
-    pub fn of(q: Q, sparse: bool, ws: bool) -> Result<Form, FaultKind> {
-        let kind = if q.has(q::kind_f16) {
-            Kind::F16
-        } else if q.has(q::kind_tf32) {
-            Kind::Tf32
-        } else if q.has(q::kind_f8f6f4) {
-            Kind::F8f6f4
-        } else if q.has(q::kind_i8) {
-            Kind::I8
-        } else if q.has(q::kind_mxf8f6f4) {
-            Kind::Mxf8f6f4
-        } else if q.has(q::kind_mxf4) {
-            Kind::Mxf4
-        } else if q.has(q::kind_mxf4nvf4) {
-            Kind::Mxf4nvf4
-        } else {
-            return Err(FaultKind::NotYet { what: "`.kind::ti16`".into() });
-        };
-        for (flag, what) in [(q::ashift, "`.ashift`"), (q::decompress_lut_b, "`.decompress::lut::b`")] {
-            if q.has(flag) {
-                return Err(FaultKind::NotYet { what: what.into() });
-            }
-        }
-        let vector = match kind {
-            Kind::Mxf8f6f4 => 1,
-            Kind::Mxf4 => 2,
-            Kind::Mxf4nvf4 if q.has(q::scale_vec_4X) || q.has(q::block16) => 4,
-            Kind::Mxf4nvf4 => 2,
-            _ => 0,
-        };
-        Ok(Form { kind, pair: q.has(q::cta_group_2), sparse, ws, vector })
-    }
-
-    /// K, in elements: 32 bytes of a dense row of A.
-    pub const fn k(&self) -> usize {
-        let dense = match self.kind {
-            Kind::F16 => 16,
-            Kind::Tf32 => 8,
-            Kind::F8f6f4 | Kind::I8 | Kind::Mxf8f6f4 => 32,
-            Kind::Mxf4 | Kind::Mxf4nvf4 => 64,
-        };
-        if self.sparse { 2 * dense } else { dense }
-    }
-
-    /// The values of M that there are (9.7.16.2.1, Table of shapes).
-    const fn ms(&self) -> &'static [usize] {
-        match (self.ws, self.pair, self.vector) {
-            (true, ..) => &[32, 64, 128],
-            (_, true, _) => &[128, 256],
-            (_, false, 0) => &[64, 128],
-            (_, false, _) => &[128],
-        }
-    }
-
-    /// Is there such an N? `transposed`: an 8-bit B that is transposed.
-    const fn has_n(&self, n: usize, transposed: bool) -> bool {
-        let i8 = matches!(self.kind, Kind::I8);
-        if self.ws {
-            n == 64 || n == 128 || n == 256 && !self.sparse
-        } else if self.pair {
-            let step = if i8 || transposed { 32 } else { 16 };
-            n >= step && n <= 256 && n.is_multiple_of(step)
-        } else {
-            let step = if transposed || i8 && n > 32 { 16 } else { 8 };
-            n >= 8 && n <= 256 && n.is_multiple_of(step)
-        }
-    }
+/// What only the formats with block scaling hold.
+struct Scaled {
+    scale: Scale,
+    m: usize,
+    k: usize,
+    /// 4-bit elements are sparse one by one, not in pairs.
+    single: bool,
 }
 
 /// An instruction descriptor, decoded.
@@ -152,6 +63,10 @@ pub struct Instruction {
     pub scale: Option<Scale>,
     /// The largest column shift of `.ws`.
     pub max_shift: u32,
+    /// Which column of sparsity metadata counts, for elements of 16 and 32 bits.
+    pub selector: usize,
+    /// Sparsity version 1 of 4-bit kinds: two of four, not four of eight in pairs.
+    pub single: bool,
 }
 
 const FIELD_TYPE: [&str; 2] =
@@ -179,32 +94,10 @@ fn format(kind: Kind, code: u32, side: usize) -> Result<Format, FaultKind> {
         (Kind::F8f6f4 | Kind::Mxf8f6f4, 5) => E2m1,
         (Kind::I8, 0) => U8,
         (Kind::I8, 1) => S8,
+        (Kind::Ti16, 3) => S1z4m11,
         (Kind::Mxf4 | Kind::Mxf4nvf4, 1) => E2m1,
         _ => return wrong(FIELD_TYPE[side], format!("{code} is no type of {}", kind.name())),
     })
-}
-
-impl Kind {
-    /// As PTX writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::F16 => "`.kind::f16`",
-            Kind::Tf32 => "`.kind::tf32`",
-            Kind::F8f6f4 => "`.kind::f8f6f4`",
-            Kind::I8 => "`.kind::i8`",
-            Kind::Mxf8f6f4 => "`.kind::mxf8f6f4`",
-            Kind::Mxf4 => "`.kind::mxf4`",
-            Kind::Mxf4nvf4 => "`.kind::mxf4nvf4`",
-        }
-    }
-
-    const fn is_mx(self) -> bool {
-        matches!(self, Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4)
-    }
-
-    const fn is_4bit(self) -> bool {
-        matches!(self, Kind::Mxf4 | Kind::Mxf4nvf4)
-    }
 }
 
 impl Instruction {
@@ -222,10 +115,9 @@ impl Instruction {
         if kind.is_mx() {
             zero(x, "reserved bits 0-1 of the instruction descriptor", 0, 2)?;
         } else if field(0, 2) != 0 {
-            match (form.sparse, kind) {
-                (true, Kind::F16 | Kind::Tf32) => {
-                    return Err(FaultKind::NotYet { what: format!("sparsity selector {}", field(0, 2)) });
-                }
+            match (form.sparse && kind.is_wide(), field(0, 2)) {
+                (true, 1) => {}
+                (true, n) => return Err(FaultKind::NotYet { what: format!("sparsity selector {n}") }),
                 _ => {
                     let what = format!("{}, which must be 0 for {}", field(0, 2), kind.name());
                     return wrong("sparsity selector (bits 0-1) of the instruction descriptor", what);
@@ -240,6 +132,10 @@ impl Instruction {
         if kind == Kind::I8 && negate != [false; 2] {
             return wrong("negate A, B (bits 13, 14) of the instruction descriptor", "`.kind::i8` cannot negate");
         }
+        if kind == Kind::Ti16 && transpose != [false; 2] {
+            // one table of the manual has it, the other says that these bits are zero
+            return Err(FaultKind::NotYet { what: "transposed matrices of `.kind::ti16`".into() });
+        }
         for (side, name) in
             ["transpose A (bit 15) of the instruction descriptor", "transpose B (bit 16) of the instruction descriptor"]
                 .into_iter()
@@ -250,13 +146,19 @@ impl Instruction {
             }
         }
 
-        let (d, scale, max_shift, m) = if kind.is_mx() {
-            let (scale, m) = scaling(form, x)?;
-            (Accumulator::F32, Some(scale), 0, m)
+        let (d, max_shift, scale, m, dense_k, single) = if kind.is_mx() {
+            let Scaled { scale, m, k, single } = scaling(form, x)?;
+            (Accumulator::F32, 0, Some(scale), m, k, single)
         } else {
-            let (d, max_shift) = plain(form, x, formats)?;
-            (d, None, max_shift, (field(24, 5) as usize) << 4)
+            let (d, max_shift, k) = plain(form, x, formats)?;
+            (d, max_shift, None, (field(24, 5) as usize) << 4, k, false)
         };
+        if dense_k > form.dense_k() && !four && formats.iter().any(|f| f.bits() < 8) {
+            return Err(FaultKind::NotYet { what: "K = 64 with elements of less than 8 bits".into() });
+        }
+        if form.lut {
+            lut(form, formats, transpose, dense_k)?;
+        }
 
         if !form.ms().contains(&m) {
             let name = if kind.is_mx() {
@@ -272,17 +174,44 @@ impl Instruction {
             );
         }
         let n = (field(17, 6) as usize) << 3;
-        if !form.has_n(n, transpose[1] && formats[1].bits() == 8) {
+        if !form.has_n(m, n, transpose[1] && formats[1].bits() == 8) {
             let what = format!("{n} is no N of {} with M = {m}", kind.name());
             return wrong("N (bits 17-22) of the instruction descriptor", what);
         }
         let major = transpose.map(|t| if t { Major::Mn } else { Major::K });
-        Ok(Instruction { m, n, k: form.k(), formats, d, negate, major, scale, max_shift })
+        let k = if form.sparse { 2 * dense_k } else { dense_k };
+        let selector = if form.sparse && kind.is_wide() { field(0, 2) as usize } else { 0 };
+        Ok(Instruction { m, n, k, formats, d, negate, major, scale, max_shift, selector, single })
     }
 }
 
-/// What only the format of f16, tf32, f8f6f4 and i8 has: accumulator and largest shift.
-fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32), FaultKind> {
+/// What `.decompress::lut::b` asks of B.
+fn lut(form: Form, formats: [Format; 2], transpose: [bool; 2], dense_k: usize) -> Result<(), FaultKind> {
+    let only = |what: String| format!("{what}, but `.decompress::lut::b` makes e4m3 elements, 64 in a column");
+    if formats[1] != Format::E4m3 {
+        return wrong(FIELD_TYPE[1], only(formats[1].name().into()));
+    }
+    if transpose[1] {
+        return wrong("transpose B (bit 16) of the instruction descriptor", only("transposed".into()));
+    }
+    if dense_k != 64 {
+        let field = if form.kind.is_mx() {
+            "K (bit 31) of the instruction descriptor"
+        } else {
+            "K (bit 29) of the instruction descriptor"
+        };
+        return wrong(field, only(format!("K = {dense_k}")));
+    }
+    Ok(())
+}
+
+/// A fault unless the target has what a field asks for.
+fn needs(has: bool, field: &'static str, what: &str) -> Result<(), FaultKind> {
+    if has { Ok(()) } else { wrong(field, what) }
+}
+
+/// What only the format of f16, tf32, f8f6f4, i8 and ti16 has: accumulator, largest shift and K.
+fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, usize), FaultKind> {
     let kind = form.kind;
     let field = |from, count| bits(x.into(), from, count);
     let saturate = field(3, 1) != 0;
@@ -296,7 +225,7 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32),
         (Kind::F16, 0) if formats == [Format::F16; 2] => Accumulator::F16,
         (Kind::F8f6f4, 0) => Accumulator::F16,
         (Kind::F16 | Kind::Tf32 | Kind::F8f6f4, 1) => Accumulator::F32,
-        (Kind::I8, 2) => Accumulator::S32 { saturate },
+        (Kind::I8 | Kind::Ti16, 2) => Accumulator::S32 { saturate },
         (_, n) => {
             let what =
                 format!("{n} is no type of D for {} with {} and {}", kind.name(), formats[0].name(), formats[1].name());
@@ -304,9 +233,12 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32),
         }
     };
     zero(x, "reserved bit 23 of the instruction descriptor", 23, 1)?;
-    if field(29, 1) != 0 {
-        return Err(FaultKind::NotYet { what: "K (bit 29) of the instruction descriptor".into() });
-    }
+    let k = if kind == Kind::F8f6f4 && form.generation == Generation::Sm107 && field(29, 1) != 0 {
+        64
+    } else {
+        zero(x, "K (bit 29) of the instruction descriptor", 29, 1)?;
+        form.dense_k()
+    };
     let max_shift = [0, 8, 16, 32][field(30, 2) as usize];
     if max_shift != 0 && !form.ws {
         return wrong(
@@ -314,43 +246,55 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32),
             "not zero, but the instruction is not `.ws`",
         );
     }
-    Ok((d, max_shift))
+    Ok((d, max_shift, k))
 }
 
-/// What only the formats with block scaling have: scale factors and M.
-fn scaling(form: Form, x: u32) -> Result<(Scale, usize), FaultKind> {
-    let kind = form.kind;
+/// What only the formats with block scaling have: scale factors, M and K.
+fn scaling(form: Form, x: u32) -> Result<Scaled, FaultKind> {
+    let (kind, sm107) = (form.kind, form.generation == Generation::Sm107);
     let field = |from, count| bits(x.into(), from, count);
-    let not_yet = |what: &str| Err(FaultKind::NotYet { what: format!("{what} of the instruction descriptor") });
-    if kind.is_4bit() {
-        if field(3, 1) != 0 || field(31, 1) != 0 {
-            return not_yet("K = 96 and K = 128 (bits 3 and 31)");
-        }
-        if field(12, 1) != 0 {
-            return not_yet("sparsity version 1 (bit 12)");
-        }
+    let flag = |bit| field(bit, 1) != 0;
+    const LAYOUT: &str = "layout of the scale factors of A (bit 26) of the instruction descriptor";
+    const VERSION: &str = "sparsity version (bit 12) of the instruction descriptor";
+    const BITS_3_31: &str = "K (bits 3 and 31) of the instruction descriptor";
+    const BIT_31: &str = "K (bit 31) of the instruction descriptor";
+    needs(!flag(26) || sm107, LAYOUT, "1 is for sm_107 only")?;
+    let mut single = false;
+    let k = if kind.is_4bit() {
         zero(x, "reserved bits 15-16 of the instruction descriptor", 15, 2)?;
-        zero(x, "reserved bits 25-26 of the instruction descriptor", 25, 2)?;
+        zero(x, "reserved bit 25 of the instruction descriptor", 25, 1)?;
+        needs(!flag(12) || sm107, VERSION, "1 is for sm_107 only")?;
+        single = flag(12);
+        match (flag(3), flag(31)) {
+            (false, false) => 64,
+            (false, true) if form.generation != Generation::Sm100 => 96,
+            (true, false) if sm107 => 128,
+            (false, true) => return wrong(BITS_3_31, "K = 96 is for sm_103a and sm_107a only"),
+            (true, false) => return wrong(BITS_3_31, "K = 128 is for sm_107 only"),
+            (true, true) => return wrong(BITS_3_31, "3 is no K"),
+        }
     } else {
         zero(x, "reserved bit 3 of the instruction descriptor", 3, 1)?;
         zero(x, "reserved bits 24-25 of the instruction descriptor", 24, 2)?;
-        if field(26, 1) != 0 {
-            return not_yet("layout of the scale factors of A (bit 26)");
-        }
-        if field(31, 1) != 0 {
-            return not_yet("K (bit 31)");
-        }
+        needs(!flag(31) || sm107, BIT_31, "K = 64 is for sm_107 only")?;
+        if flag(31) { 64 } else { 32 }
+    };
+    if k != form.dense_k() && form.counted {
+        let what = format!("K = {k} with `.scale_vec`, not `.block16` or `.block32`,");
+        return Err(FaultKind::NotYet { what });
     }
     let code = field(23, if kind.is_4bit() { 2 } else { 1 });
     let format = match (kind, code) {
         (_, 1) => Format::Ue8m0,
-        (Kind::Mxf4nvf4, 0) if form.vector == 4 => Format::Ue4m3,
-        (Kind::Mxf4nvf4, 2) => return not_yet("scale factors of type UE5M3 (bits 23-24)"),
+        (Kind::Mxf4nvf4, 0) if form.vector == 4 || sm107 => Format::Ue4m3,
+        (Kind::Mxf4nvf4, 2) if sm107 => Format::Ue5m3,
         _ => {
             let what = format!("{code} is no type for {} with {} scale factors a row", kind.name(), form.vector);
             return wrong("type of the scale factors (bits 23-24) of the instruction descriptor", what);
         }
     };
+    // a block is as wide at every K
+    let vector = k * form.vector / form.dense_k();
     let id = [field(29, 2) as usize, field(4, 2) as usize];
     for (side, name) in [
         "scale factor A ID (bits 29-30) of the instruction descriptor",
@@ -359,10 +303,14 @@ fn scaling(form: Form, x: u32) -> Result<(Scale, usize), FaultKind> {
     .into_iter()
     .enumerate()
     {
-        if !id[side].is_multiple_of(form.vector) {
-            let what = format!("{}, but {} scale factors start at a multiple of their number", id[side], form.vector);
+        // so that those of the next K begin where these end
+        let step = [1, 1, 2, 1, 4, 4, 2, 4, 4][vector.min(8)];
+        let step = if kind.is_4bit() { step } else { 1 };
+        if !id[side].is_multiple_of(step) {
+            let what = format!("{}, but {vector} scale factors start at a multiple of {step}", id[side]);
             return wrong(name, what);
         }
     }
-    Ok((Scale { vector: form.vector, format, id }, (field(27, 2) as usize) << 7))
+    let spread = flag(26);
+    Ok(Scaled { scale: Scale { vector, format, id, spread }, m: (field(27, 2) as usize) << 7, k, single })
 }

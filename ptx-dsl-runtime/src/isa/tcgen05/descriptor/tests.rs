@@ -3,13 +3,24 @@
 use super::*;
 
 fn fields(mode: u64, start: u64, leading: u64, stride: u64, base: u64) -> Result<Shared, FaultKind> {
-    Shared::decode(start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | base << 49 | mode << 61, "A")
+    Shared::decode(start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | base << 49 | mode << 61, "A", false)
 }
 
 #[test]
 fn fields_come_apart() {
     let shared = fields(2, 0x12340, 0x4560, 0x7890, 5).expect("a descriptor");
-    assert_eq!(shared, Shared { start: 0x12340, leading: 0x4560, stride: 0x7890, base: 5, swizzle: Swizzle::B128 });
+    assert_eq!(
+        shared,
+        Shared {
+            start: 0x12340,
+            leading: 0x4560,
+            stride: 0x7890,
+            base: 5,
+            swizzle: Swizzle::B128,
+            absolute: false,
+            half: 0
+        }
+    );
     for (mode, swizzle) in [(0, Swizzle::None), (1, Swizzle::B128Atom32), (4, Swizzle::B64), (6, Swizzle::B32)] {
         assert_eq!(fields(mode, 0, 0, 0, 0).expect("a mode").swizzle, swizzle);
     }
@@ -29,7 +40,7 @@ fn wrong_fields_are_named() {
         (good | 5 << 61, "swizzling mode"),
         (good | 7 << 61, "swizzling mode"),
     ] {
-        match Shared::decode(x, "B") {
+        match Shared::decode(x, "B", false) {
             Err(FaultKind::Descriptor { field, what }) => {
                 assert!(field.starts_with(name), "{field}, not {name}");
                 assert!(what.ends_with("of B"), "{what}");

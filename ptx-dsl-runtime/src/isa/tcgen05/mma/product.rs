@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::operands::{A_COLUMNS, Factors};
-use super::tile::{Tile, gather, pieces};
+use super::operands::{Factors, LUT_COLUMNS, Positions};
+use super::tile::{Tile, bytes, gather, pieces};
 use super::{A, Multiply};
 use crate::fault::FaultKind;
+use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
-use crate::isa::tcgen05::descriptor::instruction::Accumulator;
-use crate::isa::tcgen05::format::{f16, to_f16};
+use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
+use crate::isa::tcgen05::format::{f16_times, rebias, to_f16};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
 
@@ -16,9 +17,11 @@ use crate::mem::tmem::{self, LANES};
 const WIDE: usize = 8;
 /// Rows of A worked on at once.
 const HIGH: usize = 4;
+/// Bytes of a column of B that `.decompress::lut::b` decompresses: 128 indices of 3 bits, of which half are used.
+pub(super) const COMPRESSED: usize = 48;
 
 /// Sums of products: a row of A, a column of B.
-type Sums = [[f32; WIDE]; HIGH];
+type Sums<T = f32> = [[T; WIDE]; HIGH];
 
 /// Adds in ascending k. Small enough that the sums stay in vector registers.
 #[inline(always)]
@@ -49,6 +52,31 @@ fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sum
     sums
 }
 
+/// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for four products, not for more.
+#[inline(always)]
+fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
+    let mut sums = [[0; WIDE]; HIGH];
+    for (i, four) in a.chunks(4).enumerate() {
+        let part = match positions {
+            Some(p) => sparse(four, &p[4 * i..], b),
+            None => dense(four, &b[4 * i..]),
+        };
+        for (sums, part) in sums.iter_mut().zip(&part) {
+            for (sum, part) in sums.iter_mut().zip(part) {
+                *sum += *part as i32;
+            }
+        }
+    }
+    sums
+}
+
+/// An integer below 2^22 in f32, to i32. Its bits are the low ones of 1.5 * 2^23 plus it.
+#[inline(always)]
+fn integer(sum: f32) -> i32 {
+    const MIDDLE: f32 = 12_582_912.0;
+    ((sum + MIDDLE).to_bits() as i32).wrapping_sub(MIDDLE.to_bits() as i32)
+}
+
 /// What belongs to the rows of A of a CTA.
 struct Rows<'a> {
     a: &'a Tile<HIGH>,
@@ -57,10 +85,15 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Positions of `HIGH` rows.
+    fn positions(&self, row: usize) -> Option<&[[u8; HIGH]]> {
+        self.positions.map(|p| &p[row * self.a.k..(row + 1) * self.a.k])
+    }
+
     /// Sums of `HIGH` rows and `WIDE` columns, with everything that is not on the short way.
     fn sums(&self, row: usize, column: usize, b: &Tile<WIDE>, vector: usize) -> Sums {
         let (a, b) = (self.a.group(row), b.group(column));
-        let positions = self.positions.map(|p| &p[row * self.a.k..(row + 1) * self.a.k]);
+        let positions = self.positions(row);
         let part = |from: usize, to: usize| match positions {
             Some(p) => sparse(&a[from..to], &p[from..to], b),
             None => dense(&a[from..to], &b[from..to]),
@@ -88,6 +121,10 @@ impl Multiply {
         let mut b = Tile::new(i.n, i.k);
         let each = self.columns_of_b();
         for (c, cta) in ctas.iter().enumerate() {
+            if self.form.lut {
+                self.decompress(&mut b, c * each, cta)?;
+                continue;
+            }
             let skip = self.zero_columns.map_or(0, |z| z.shift as usize);
             gather(&mut b, c * each, cta.shared, (self.b, i.major[1], self.packing(1)), (each, skip))?;
         }
@@ -96,7 +133,37 @@ impl Multiply {
                 b.put_along_k(column, 0, &vec![0.0; i.k]);
             }
         }
+        self.decoded(&b, "B")?;
         Ok(b)
+    }
+
+    /// The columns of B in a CTA, from `to` on: every index of 3 bits, low bits first, is an element of the table of its
+    /// eight columns.
+    fn decompress(&self, b: &mut Tile<WIDE>, to: usize, cta: &TensorCta<'_>) -> Result<(), FaultKind> {
+        for column in 0..self.columns_of_b() {
+            let table = self.table(cta.tmem, column / 8)?;
+            let mut row = [0; COMPRESSED];
+            for (i, piece) in row.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+                *piece = *bytes(cta.shared, self.b.piece(Major::K, column as u32, i as u32))?;
+            }
+            let half = &row[self.b.half as usize * COMPRESSED / 2..][..COMPRESSED / 2];
+            let mut values = [0.0; 64];
+            for (eight, three) in values.chunks_exact_mut(8).zip(half.chunks_exact(3)) {
+                let indices = u32::from_le_bytes([three[0], three[1], three[2], 0]);
+                eight.iter_mut().enumerate().for_each(|(i, v)| *v = table[(indices >> (3 * i) & 7) as usize]);
+            }
+            b.put_along_k(to + column, 0, &values);
+        }
+        Ok(())
+    }
+
+    /// Elements of `.kind::ti16` have four bits that must be zero: those where they are not have become NaN.
+    fn decoded<const W: usize>(&self, tile: &Tile<W>, of: &str) -> Result<(), FaultKind> {
+        if self.form.kind == Kind::Ti16 && tile.data.as_flattened().iter().any(|v| v.is_nan()) {
+            let what = format!("an element of {of} of type s1z4m11 has a bit set from 11 to 14");
+            return Err(FaultKind::undefined(what, "9.7.16.2.2", "bit 15 is the sign, bits 0 to 10 are the magnitude"));
+        }
+        Ok(())
     }
 
     /// Rows of A of a CTA, for one of the parts of the accumulator.
@@ -111,6 +178,7 @@ impl Multiply {
                 a
             }
         };
+        self.decoded(&a, "A")?;
         if i.negate[0] != i.negate[1] {
             a.negate();
         }
@@ -120,12 +188,12 @@ impl Multiply {
     /// Computes and stores the rows of a CTA that lie in one part. `sums` gives a block, `finish` makes the new word
     /// of D.
     #[inline(always)]
-    fn store(
+    fn store<T: Copy>(
         &self,
         (c, cta): (usize, &mut TensorCta<'_>),
         part: usize,
-        sums: impl Fn(usize, usize) -> Sums,
-        finish: impl Fn(u32, f32) -> u32,
+        sums: impl Fn(usize, usize) -> Sums<T>,
+        finish: impl Fn(u32, T) -> u32,
     ) {
         let (base, column) = tmem::split(self.d);
         let (rows, n) = (self.path.rows(), self.instruction.n);
@@ -143,7 +211,7 @@ impl Multiply {
                 for (lane, sums) in lanes.iter().zip(&sums) {
                     let Some(lane) = *lane else { continue };
                     let at = column + block * WIDE;
-                    if let Some(d) = cta.tmem.lane_mut(lane).get_mut(at..at + WIDE) {
+                    if let Some(d) = cta.tmem.lane_mut(lane).get_mut(at..).and_then(|d| d.first_chunk_mut::<WIDE>()) {
                         for (d, sum) in d.iter_mut().zip(sums) {
                             *d = finish(*d, *sum);
                         }
@@ -156,7 +224,8 @@ impl Multiply {
     /// One CTA, one part, with the right `finish`.
     fn part(&self, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
         let scale = self.scale_d;
-        let slow: &dyn Fn(usize, usize) -> Sums = &|row, column| rows.sums(row, column, b, self.form.vector.max(1));
+        let vector = self.instruction.scale.map_or(1, |s| s.vector);
+        let slow: &dyn Fn(usize, usize) -> Sums = &|row, column| rows.sums(row, column, b, vector);
         let short = rows.positions.is_none() && rows.factors.is_none();
         let fast = |row: usize, column: usize| dense(rows.a.group(row), b.group(column));
         match self.instruction.d {
@@ -166,31 +235,63 @@ impl Multiply {
             }
             Accumulator::F32 if !self.accumulate => self.store(to, part, slow, |_, sum| sum.to_bits()),
             Accumulator::F32 => self.store(to, part, slow, |d, sum| (sum + f32::from_bits(d) * scale).to_bits()),
-            Accumulator::F16 => {
-                let accumulate = self.accumulate;
-                let finish = |d: u32, sum: f32| {
-                    let old = f16(d as u16) * scale;
-                    u32::from(to_f16(if accumulate { sum + old } else { sum }))
-                };
+            Accumulator::F16 if self.accumulate => {
+                let factor = rebias(scale);
+                let finish = |d: u32, sum: f32| u32::from(to_f16(sum + f16_times(d, factor)));
                 if short { self.store(to, part, fast, finish) } else { self.store(to, part, slow, finish) }
             }
-            // at most 64 products below 2^16: the sum in f32 is exact
-            Accumulator::S32 { saturate } => self.store(to, part, slow, |d, sum| {
-                let (old, sum) = (if self.accumulate { d as i32 } else { 0 }, sum as i32);
-                (if saturate { old.saturating_add(sum) } else { old.wrapping_add(sum) }) as u32
-            }),
+            Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(to_f16(sum))),
+            Accumulator::S32 { saturate } => {
+                let keep = if self.accumulate { u32::MAX } else { 0 };
+                let wrap = |d: u32, sum: i32| (d & keep).wrapping_add(sum as u32);
+                let clamp = |d: u32, sum: i32| ((d & keep) as i32).saturating_add(sum) as u32;
+                let all = |row: usize, column: usize| exact(rows.a.group(row), rows.positions(row), b.group(column));
+                // at most 64 products below 2^16: their sum in f32 is exact
+                let small = |sums: Sums| sums.map(|row| row.map(integer));
+                match (self.form.kind, saturate) {
+                    (Kind::Ti16, _) => self.store(to, part, all, wrap),
+                    (_, true) => self.store(to, part, |r, c| small(slow(r, c)), clamp),
+                    (_, false) if short => self.store(to, part, |r, c| small(fast(r, c)), wrap),
+                    (_, false) => self.store(to, part, |r, c| small(slow(r, c)), wrap),
+                }
+            }
         }
     }
 
-    /// Bytes of shared memory from the first to the last piece of a matrix.
-    fn span(&self, side: usize, shared: &Shared) -> Range<u32> {
+    /// Where the pieces of a matrix are that a CTA holds in shared memory, and which bytes of each are read.
+    fn pieces(&self, side: usize, shared: Shared) -> Vec<Range<u32>> {
         let i = &self.instruction;
         let (lines, k) = if side == 0 { (self.path.rows(), self.stored_k()) } else { (self.columns_of_b(), i.k) };
-        let (outer, inner) = pieces(self.packing(side), i.major[side], lines, k);
-        let at = |o: usize, p: usize| shared.piece(i.major[side], o as u32, p as u32);
-        let all = (0..outer).flat_map(|o| (0..inner).map(move |p| at(o, p)));
-        let (first, last) = all.fold((u32::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
-        first..last.saturating_add(16)
+        if side == 1 && self.form.lut {
+            let half = shared.half * COMPRESSED as u32 / 2;
+            let read =
+                |p: u32| half.clamp(16 * p, 16 * p + 16)..(half + COMPRESSED as u32 / 2).clamp(16 * p, 16 * p + 16);
+            let of_line = |l: u32| {
+                let at = move |p: u32| (shared.piece(Major::K, l, p), read(p), 16 * p);
+                (0..COMPRESSED as u32 / 16).map(at).map(|(at, r, first)| at + r.start - first..at + r.end - first)
+            };
+            return (0..lines as u32).flat_map(of_line).filter(|r| !r.is_empty()).collect();
+        }
+        let packing = self.packing(side);
+        let (major, used) = (i.major[side], packing.bytes());
+        let (outer, inner) = pieces(packing, major, lines, k);
+        let skip = if side == 1 { self.zero_columns.map_or(0, |z| z.shift as usize) } else { 0 };
+        let (outer, inner) = match major {
+            Major::K => (skip..outer, 0..inner),
+            Major::Mn => (0..outer, skip / packing.elements()..inner),
+        };
+        let at = |o: usize, p: usize| shared.piece(major, o as u32, p as u32);
+        outer.flat_map(|o| inner.clone().map(move |p| at(o, p))).map(|at| at..at.saturating_add(used)).collect()
+    }
+
+    /// What `each` makes of the matrices in shared memory, in each CTA.
+    fn in_shared(&self, each: impl Fn(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Vec<(usize, Range<u32>)> {
+        let a = match self.a {
+            A::Shared(a) => each(self.pieces(0, a)),
+            A::Tmem(_) => Vec::new(),
+        };
+        let all = [a, each(self.pieces(1, self.b))].concat();
+        (0..self.ctas()).flat_map(|cta| all.iter().map(move |r| (cta, r.clone()))).collect()
     }
 
     fn ctas(&self) -> usize {
@@ -224,7 +325,8 @@ impl TensorJob for Multiply {
         let b = self.gather_b(ctas)?;
         for (c, cta) in ctas.iter_mut().enumerate() {
             cta.tmem.check(0..LANES, column..column + self.path.columns(self.instruction.n))?;
-            let positions = if self.form.sparse { Some(self.positions(cta.tmem)?) } else { None };
+            let all = if self.form.sparse { 0..self.path.parts() } else { 0..0 };
+            let positions: Vec<Positions> = all.map(|part| self.positions(cta.tmem, part)).collect::<Result<_, _>>()?;
             let factors = match &self.instruction.scale {
                 Some(scale) => Some([self.factors(cta.tmem, scale, 0)?, self.factors(cta.tmem, scale, 1)?]),
                 None => None,
@@ -234,8 +336,11 @@ impl TensorJob for Multiply {
             let a: Vec<Tile<HIGH>> = (0..parts).map(|part| self.gather_a(cta, part)).collect::<Result<_, _>>()?;
             for part in 0..self.path.parts() {
                 let factors = factors.as_ref().map(|[a, b]| [&a[..], &b[..]]);
-                let rows = Rows { a: &a[part % parts], positions: positions.as_deref(), factors };
+                let rows = Rows { a: &a[part % parts], positions: positions.get(part).map(|p| &p[..]), factors };
                 self.part((c, cta), part, &rows, &b);
+            }
+            if let (true, Some(address)) = (self.form.ashift, self.a_in_tmem()) {
+                self.shift_a(address, cta.tmem);
             }
         }
         Ok(())
@@ -249,32 +354,40 @@ impl TensorJob for Multiply {
     fn reads(&self) -> Vec<Area> {
         let mut areas = if self.accumulate { self.writes() } else { Vec::new() };
         if let Some(a) = self.a_in_tmem() {
-            areas.extend(self.areas(self.lanes(), a, A_COLUMNS));
+            areas.extend(self.areas(self.lanes(), a, self.a_columns()));
         }
-        if self.instruction.scale.is_some() {
-            let lines = [self.path.rows(), self.instruction.n / self.path.parts()];
-            for (address, lines) in self.scales.into_iter().zip(lines) {
-                areas.extend(self.areas(0..LANES, address & 0x3fff_ffff, lines.div_ceil(32)));
+        if let Some(scale) = &self.instruction.scale {
+            for (side, address) in self.scales.into_iter().enumerate() {
+                areas.extend(self.areas(0..LANES, address & 0x3fff_ffff, self.scale_columns(scale, side)));
             }
         }
         if self.form.sparse {
-            areas.extend(self.areas(0..LANES, self.metadata, self.metadata_columns()));
+            let first = self.metadata.wrapping_add(self.instruction.selector as u32);
+            areas.extend(self.areas(0..LANES, first, self.metadata_columns()));
+        }
+        if self.form.lut {
+            let (lane, _) = tmem::split(self.lut);
+            areas.extend(self.areas(lane..lane + self.columns_of_b().div_ceil(8), self.lut, LUT_COLUMNS));
         }
         areas
     }
 
     fn writes(&self) -> Vec<Area> {
-        self.areas(self.lanes(), self.d, self.path.columns(self.instruction.n)).collect()
+        let mut areas: Vec<Area> = self.areas(self.lanes(), self.d, self.path.columns(self.instruction.n)).collect();
+        if let (true, Some(a)) = (self.form.ashift, self.a_in_tmem()) {
+            areas.extend(self.areas(0..LANES, a, self.a_columns()));
+        }
+        areas
     }
 
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
-        let mut spans = Vec::new();
-        for cta in 0..self.ctas() {
-            if let A::Shared(a) = &self.a {
-                spans.push((cta, self.span(0, a)));
-            }
-            spans.push((cta, self.span(1, &self.b)));
-        }
-        spans
+        self.in_shared(|pieces| {
+            let first = pieces.iter().map(|p| p.start).min().unwrap_or(0);
+            Vec::from([first..pieces.iter().map(|p| p.end).max().unwrap_or(first)])
+        })
+    }
+
+    fn bytes(&self) -> Vec<(usize, Range<u32>)> {
+        self.in_shared(|pieces| pieces)
     }
 }

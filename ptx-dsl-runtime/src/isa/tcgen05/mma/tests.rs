@@ -9,6 +9,7 @@ use crate::qual::Flag;
 mod bench;
 mod faults;
 mod kinds;
+mod shapes;
 
 /// A generator of numbers: xorshift.
 pub(super) struct Random(u64);
@@ -46,6 +47,10 @@ fn value(format: Format, x: u32) -> f64 {
         Format::S8 => Num::int((x as i8).into()),
         Format::Ue8m0 => return 2f64.powi(x as i32 - 127),
         Format::Ue4m3 => soft::E4M3.decode(x & 0x7f),
+        Format::S1z4m11 => Num::int(if x >> 15 != 0 { -((x & 0x7ff) as i128) } else { (x & 0x7ff) as i128 }),
+        // exponent bias 15, as e5m2 has it
+        Format::Ue5m3 if x >> 3 == 0 => return x as f64 * 2f64.powi(-17),
+        Format::Ue5m3 => return (8 + (x & 7)) as f64 * 2f64.powi((x >> 3) as i32 - 18),
     };
     num.to_f64()
 }
@@ -57,6 +62,7 @@ fn element(r: &mut Random, format: Format, small: bool) -> u32 {
         let v = value(format, x);
         let fits = match format {
             Format::U8 | Format::S8 => true,
+            Format::S1z4m11 => return x & 0x87ff,
             // all 16-bit and wider patterns are rarely small: make one
             Format::F16 if small => {
                 return soft::F16.encode(Num::int(r.below(17) as i128 - 8), soft::Round::Near, false) as u32;
@@ -87,10 +93,12 @@ pub(super) struct Place {
     pub advance: usize,
     /// More room between atoms than needed, in multiples of 1024 bytes.
     pub gap: usize,
+    /// The leading dimension byte offset is an address.
+    pub absolute: bool,
 }
 
 pub(super) const fn place(mode: u64, mn: bool) -> Place {
-    Place { mode, mn, start: 0, advance: 0, gap: 0 }
+    Place { mode, mn, start: 0, advance: 0, gap: 0, absolute: false }
 }
 
 /// Bytes of a row of an atom, and lines of an atom.
@@ -132,7 +140,13 @@ fn descriptor(p: Place, size: (usize, usize), advance_bytes: usize) -> u64 {
     let (along, across) = distances(p, size);
     let (leading, stride) = if p.mode == 0 && p.mn { (across, along) } else { (along, across) };
     let field = |x: usize| (x as u64 & 0x3ffff) >> 4;
-    field(p.start + advance_bytes) | field(leading) << 16 | field(stride) << 32 | 1 << 46 | p.mode << 61
+    let leading = if p.absolute { p.start + along } else { leading };
+    u64::from(p.absolute) << 52
+        | field(p.start + advance_bytes)
+        | field(leading) << 16
+        | field(stride) << 32
+        | 1 << 46
+        | p.mode << 61
 }
 
 /// Bits of an element in memory, and elements of a 16-byte piece.
@@ -192,6 +206,18 @@ pub(super) struct Case {
     pub zero: Option<(u64, u32)>,
     pub d_lane: usize,
     pub small: bool,
+    pub target: Generation,
+    /// Bits of the instruction descriptor that the rest does not make: K.
+    pub extra: u32,
+    /// Which column of metadata of 16- and 32-bit elements.
+    pub selector: usize,
+    /// 4-bit elements are sparse one by one.
+    pub single: bool,
+    /// The scale factors of A are not repeated.
+    pub spread: bool,
+    pub ashift: bool,
+    /// B is compressed, and in this half of what there is.
+    pub lut: Option<usize>,
 }
 
 impl Case {
@@ -219,6 +245,13 @@ impl Case {
             zero: None,
             d_lane: 0,
             small: true,
+            target: Generation::Sm100,
+            extra: 0,
+            selector: 0,
+            single: false,
+            spread: false,
+            ashift: false,
+            lut: None,
         }
     }
 
@@ -228,7 +261,8 @@ impl Case {
 
     pub fn descriptor(&self) -> u32 {
         let flag = |x: bool, bit: u32| u32::from(x) << bit;
-        let mut x = flag(self.sparse, 2) | self.codes[0] << 7 | self.codes[1] << 10;
+        let mut x = flag(self.sparse, 2) | self.codes[0] << 7 | self.codes[1] << 10 | self.extra | self.selector as u32;
+        x |= flag(self.single, 12) | flag(self.spread, 26);
         x |= flag(self.negate[0], 13) | flag(self.negate[1], 14);
         x |= flag(self.places[0].mn && !self.a_in_tmem, 15) | flag(self.places[1].mn, 16) | (self.n as u32 >> 3) << 17;
         match self.scale {
@@ -241,7 +275,7 @@ impl Case {
     }
 
     fn dense4(&self) -> bool {
-        self.scale.is_some_and(|s| s.0 > 1)
+        self.kind == q::kind_mxf4 || self.kind == q::kind_mxf4nvf4
     }
 
     /// Where element (m, n) of D is: CTA, lane, column. The pictures of 9.7.16.10.5.
@@ -263,8 +297,11 @@ const B_START: usize = 0x18000;
 const MEMORY: usize = 0x38000;
 const D_COLUMN: usize = 64;
 const A_COLUMN: usize = 16;
-const SCALE_COLUMNS: [usize; 2] = [32, 40];
-const META_COLUMN: usize = 52;
+const SCALE_COLUMNS: [usize; 2] = [384, 400];
+const META_COLUMN: usize = 420;
+const LUT_COLUMN: usize = 440;
+/// Lane of the first lookup table.
+const LUT_LANE: usize = 40;
 
 /// The index of the two-bit positions (first, second) that metadata have for a chunk of four.
 const INDEXES: [u32; 7] = [0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b0110, 0b1110];
@@ -280,7 +317,7 @@ pub(super) fn check(case: &Case, seed: u64) {
     };
     let shift = c.zero.map_or(0, |z| (z.0 >> 56 & 63) as usize);
     let a = matrix(r, c.m, stored, c.formats[0]);
-    let b = matrix(r, c.n + shift, c.k, c.formats[1]);
+    let mut b = matrix(r, c.n + shift, c.k, c.formats[1]);
     let mut memory = vec![vec![0xa5; MEMORY]; ctas];
     let mut tmem = vec![Tmem::default(); ctas];
     for t in &mut tmem {
@@ -311,7 +348,7 @@ pub(super) fn check(case: &Case, seed: u64) {
             let mut lanes: Vec<usize> = (0..c.n).map(|n| c.d_at(cta * rows + m, n).1).collect();
             lanes.dedup();
             for lane in lanes {
-                let words = &mut tmem[cta].lane_mut(lane)[A_COLUMN..A_COLUMN + 8];
+                let words = &mut tmem[cta].lane_mut(lane)[A_COLUMN..A_COLUMN + 16];
                 words.fill(0);
                 for (k, x) in row.iter().enumerate() {
                     words[k * bits / 32] |= x << (k * bits % 32 + low);
@@ -320,8 +357,32 @@ pub(super) fn check(case: &Case, seed: u64) {
         }
     }
     // B, each CTA its columns
-    for (cta, columns) in b.chunks((c.n + shift) / ctas).enumerate() {
+    for (cta, columns) in b.chunks_mut((c.n + shift) / ctas).enumerate() {
         let p = Place { start: B_START, ..c.places[1] };
+        if let Some(half) = c.lut {
+            // eight columns have a table, every index has three bits
+            let mut compressed = vec![vec![0u32; 48]; columns.len()];
+            for (group, columns) in columns.chunks_mut(8).enumerate() {
+                let table: [u32; 8] = std::array::from_fn(|_| element(r, Format::E4m3, c.small));
+                for (i, x) in table.iter().enumerate() {
+                    let word = &mut tmem[cta].lane_mut(LUT_LANE + group)[LUT_COLUMN + i / 4];
+                    *word = *word & !(255 << (i % 4 * 8)) | x << (i % 4 * 8);
+                }
+                for (n, column) in columns.iter_mut().enumerate() {
+                    for k in 0..128 {
+                        let index = r.below(8) as u32;
+                        if k / 64 == half {
+                            column[k % 64] = table[index as usize];
+                        }
+                        for bit in 3 * k..3 * k + 3 {
+                            compressed[group * 8 + n][bit / 8] |= (index >> (bit - 3 * k) & 1) << (bit % 8);
+                        }
+                    }
+                }
+            }
+            descriptors[1] = store(&mut memory[cta], p, &compressed, Format::U8, false) | (half as u64) << 53;
+            continue;
+        }
         descriptors[1] = store(&mut memory[cta], p, columns, c.formats[1], c.dense4());
     }
 
@@ -331,12 +392,16 @@ pub(super) fn check(case: &Case, seed: u64) {
         for (m, positions) in positions.iter_mut().enumerate() {
             positions.clear();
             let wide = c.formats[0].bits() >= 16;
-            let chunks = if wide { 8 } else { 16 };
-            for chunk in 0..chunks {
+            let each = match c.formats[0] {
+                Format::Tf32 => 1,
+                Format::E2m1 if c.dense4() && !c.single => 4,
+                _ => 2,
+            };
+            for chunk in 0..stored / each {
                 let tf32 = c.formats[0] == Format::Tf32;
                 let index = if tf32 { [0b1110, 0b0100][r.below(2) as usize] } else { INDEXES[r.below(7) as usize] };
                 let (first, second) = ((index & 3) as usize, (index >> 2) as usize);
-                match stored / chunks {
+                match each {
                     1 => positions.push(2 * chunk + usize::from(index == 0b1110)),
                     2 => positions.extend([4 * chunk + first, 4 * chunk + second]),
                     _ => positions.extend(
@@ -344,26 +409,34 @@ pub(super) fn check(case: &Case, seed: u64) {
                     ),
                 }
                 // Figures 262 to 267: row by row, or for wide elements interleaved in groups of 8 rows
-                let (cta, row) = (m / rows, m % rows);
-                let (lane, bit) = if wide {
-                    (row % 8 + chunk / 4 * 8 + row / 16 * 16, (row % 16 / 8) * 16 + chunk % 4 * 4)
-                } else {
-                    (row, chunk * 4)
-                };
-                let word = &mut tmem[cta].lane_mut(lane)[META_COLUMN + bit / 32];
-                *word = *word & !(15 << (bit % 32)) | index << (bit % 32);
+                let mut lanes: Vec<usize> = (0..c.n).map(|n| c.d_at(m, n).1).collect();
+                lanes.dedup();
+                for at in lanes {
+                    let row = at - c.d_lane;
+                    let (lane, bit) = if wide {
+                        (row % 8 + chunk / 4 * 8 + row / 16 * 16, (row % 16 / 8) * 16 + chunk % 4 * 4)
+                    } else {
+                        (row, chunk * 4)
+                    };
+                    let word = &mut tmem[m / rows].lane_mut(c.d_lane + lane)[META_COLUMN + c.selector + bit / 32];
+                    *word = *word & !(15 << (bit % 32)) | index << (bit % 32);
+                }
             }
         }
     }
 
     // scale factors
-    let mut factors = [vec![[1.0; 4]; c.m], vec![[1.0; 4]; c.n]];
+    let mut factors = [vec![[1.0; 8]; c.m], vec![[1.0; 8]; c.n]];
     if let Some((vector, format, _, ids)) = c.scale {
         for side in 0..2 {
             for (line, factors) in factors[side].iter_mut().enumerate() {
                 for (i, factor) in factors.iter_mut().enumerate().take(vector) {
-                    let x =
-                        if format == Format::Ue8m0 { 126 + r.below(3) as u32 } else { 0x30 + 4 * r.below(5) as u32 };
+                    let x = match format {
+                        Format::Ue8m0 => 126 + r.below(3) as u32,
+                        // 1/2 to 2
+                        Format::Ue5m3 => 0x70 + 4 * r.below(5) as u32,
+                        _ => 0x30 + 4 * r.below(5) as u32,
+                    };
                     *factor = value(format, x);
                     for (cta, tmem) in tmem.iter_mut().enumerate() {
                         let l = match side {
@@ -377,9 +450,18 @@ pub(super) fn check(case: &Case, seed: u64) {
                             true => (l % (c.n / 2), if l < c.n / 2 { 0..2 } else { 2..4 }),
                             false => (l, 0..4),
                         };
+                        let byte = ids[side] as usize + i;
+                        let at = 8 * (byte as u32 % 4);
+                        if c.spread && side == 0 {
+                            let word = &mut tmem.lane_mut(l)[SCALE_COLUMNS[side] + byte / 4];
+                            *word = *word & !(255 << at) | x << at;
+                            continue;
+                        }
+                        // four columns are 128 lines; then the next four bytes
+                        let next = if side == 1 && !halves && c.n > 128 { 8 } else { 4 };
                         for p in partitions {
-                            let word = &mut tmem.lane_mut(p * 32 + l % 32)[SCALE_COLUMNS[side] + l / 32];
-                            let at = 8 * (ids[side] + i as u32);
+                            let column = SCALE_COLUMNS[side] + l / 32 + byte / 4 * next;
+                            let word = &mut tmem.lane_mut(p * 32 + l % 32)[column];
                             *word = *word & !(255 << at) | x << at;
                         }
                     }
@@ -412,12 +494,17 @@ pub(super) fn check(case: &Case, seed: u64) {
     let mut flags = vec![c.kind];
     flags.extend(c.scale_flags.iter().copied());
     flags.push(if c.pair { q::cta_group_2 } else { q::cta_group_1 });
-    if c.a_in_tmem {
-        flags.push(q::a_tmem);
+    for (on, flag) in [(c.a_in_tmem, q::a_tmem), (c.ashift, q::ashift), (c.lut.is_some(), q::decompress_lut_b)] {
+        if on {
+            flags.push(flag);
+        }
     }
     let mut s = vec![(c.d_lane << 16 | D_COLUMN) as u64, descriptors[0], descriptors[1]];
+    if c.lut.is_some() {
+        s.push((LUT_LANE << 16 | LUT_COLUMN) as u64);
+    }
     if c.sparse {
-        s.push(META_COLUMN as u64);
+        s.push((c.d_lane << 16 | META_COLUMN) as u64);
     }
     s.push(c.descriptor().into());
     if c.scale.is_some() {
@@ -429,7 +516,7 @@ pub(super) fn check(case: &Case, seed: u64) {
     s.extend(c.scale_d.map(u64::from));
     s.extend(c.zero.map(|z| z.0));
 
-    let job = Multiply::new(Q::new(&flags, &[]), c.sparse, c.ws, &s).unwrap_or_else(|e| panic!("{e}: {c:?}"));
+    let job = Multiply::new(Q::new(&flags, &[]), c.sparse, c.ws, c.target, &s).unwrap_or_else(|e| panic!("{e}: {c:?}"));
     let before = tmem.clone();
     let mut both: Vec<TensorCta<'_>> =
         tmem.iter_mut().zip(&memory).map(|(tmem, shared)| TensorCta { tmem, shared }).collect();
@@ -480,7 +567,11 @@ pub(super) fn check(case: &Case, seed: u64) {
         for lane in 0..128 {
             for (column, touched) in touched[cta * 128 + lane].iter().enumerate() {
                 if !touched {
-                    let (now, was) = (tmem[cta].lane(lane)[column], before[cta].lane(lane)[column]);
+                    // `.ashift`: A moves up by a lane in each partition, whose last one stays
+                    let columns = c.k * if c.sparse { 1 } else { 2 } * c.formats[0].bits() as usize / 64;
+                    let moved = c.ashift && (A_COLUMN..A_COLUMN + columns).contains(&column) && lane % 32 != 31;
+                    let from = if moved { lane + 1 } else { lane };
+                    let (now, was) = (tmem[cta].lane(lane)[column], before[cta].lane(from)[column]);
                     assert_eq!(now, was, "lane {lane}, column {column} of CTA {cta} is not D's: {c:?}");
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::fault::FaultKind;
 use crate::isa::tcgen05::descriptor::{Major, Shared};
-use crate::isa::tcgen05::format::{Format, Packing, bf16, f16, packed, pairs, tf32, words};
+use crate::isa::tcgen05::format::{Format, Packing, bf16, f16, packed, pairs, s1z4m11, tf32, words};
 
 /// A matrix of rows (of A) or columns (of B), `W` of them side by side: element (line, k) is
 /// `data[line / W * k_size + k][line % W]`.
@@ -66,6 +66,7 @@ pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32]
     match packing {
         Packing::Wide(Format::F16) => put(&pairs(piece, f16)),
         Packing::Wide(Format::Tf32) => put(&words(piece, tf32)),
+        Packing::Wide(Format::S1z4m11) => put(&pairs(piece, s1z4m11)),
         Packing::Wide(_) => put(&pairs(piece, bf16)),
         Packing::Bytes(format) => {
             let table = format.values();
@@ -83,7 +84,7 @@ pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32]
 
 /// The bytes of a piece of shared memory.
 #[inline(always)]
-fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
+pub(super) fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
     shared.get(at as usize..).and_then(|s| s.first_chunk()).ok_or(FaultKind::OutOfBounds {
         space: "shared",
         addr: at.into(),

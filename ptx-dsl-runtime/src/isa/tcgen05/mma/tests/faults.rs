@@ -11,12 +11,12 @@ fn operands(idesc: u32) -> Vec<u64> {
 const F16: u32 = 1 << 4 | 8 << 17 | 8 << 24;
 
 fn refused(flags: &[Flag], sparse: bool, ws: bool, s: &[u64]) -> FaultKind {
-    Multiply::new(Q::new(flags, &[]), sparse, ws, s).expect_err("a fault")
+    Multiply::new(Q::new(flags, &[]), sparse, ws, Generation::Sm107, s).expect_err("a fault")
 }
 
 /// The fault of a job that runs on a CTA with all of its Tensor Memory.
 fn run(flags: &[Flag], s: &[u64], allocated: usize) -> Result<(), FaultKind> {
-    let job = Multiply::new(Q::new(flags, &[]), false, false, s)?;
+    let job = Multiply::new(Q::new(flags, &[]), false, false, Generation::Sm107, s)?;
     let mut tmem = Tmem::default();
     tmem.set_allocated(0..allocated, true);
     job.run(&mut [TensorCta { tmem: &mut tmem, shared: &[0; 0x20000] }])
@@ -81,7 +81,7 @@ fn fields_of_block_scaled_descriptors() {
     field(q::kind_mxf4, q::block32, mx4 | 1 << 4, "scale factor B ID");
     field(q::kind_mxf4, q::block32, mx4 | 1 << 29, "scale factor A ID");
     field(q::kind_mxf4nvf4, q::block16, mx4 | 2 << 29, "scale factor A ID");
-    field(q::kind_mxf4nvf4, q::block32, mx4 & !(1 << 23), "type of the scale factors");
+    field(q::kind_mxf4nvf4, q::block32, mx4 | 3 << 23, "type of the scale factors");
     field(q::kind_mxf4, q::block32, mx4 | 1 << 15, "transpose A");
 }
 
@@ -118,30 +118,137 @@ fn addresses() {
 
 #[test]
 fn what_is_not_there_yet_says_so() {
+    let ti16 = 8 << 17 | 8 << 24 | 2 << 4 | 3 << 7 | 3 << 10;
     for (flags, sparse, idesc, what) in [
-        (&[q::kind_ti16][..], false, F16, "ti16"),
-        (&[q::kind_f16, q::ashift], false, F16, "ashift"),
-        (&[q::kind_f8f6f4, q::decompress_lut_b], false, F16, "decompress"),
-        (&[q::kind_f16], true, F16 | 4 | 1, "sparsity selector"),
-        (&[q::kind_f16], true, F16 & !(31 << 24) | 4 << 24 | 4, "sparse matrices with M = 64"),
+        (&[q::kind_ti16][..], false, ti16 | 1 << 15, "transposed matrices of `.kind::ti16`"),
+        (&[q::kind_f16], true, F16 | 4 | 2, "sparsity selector 2"),
+        (&[q::kind_f16], true, F16 | 4 | 3, "sparsity selector 3"),
+        (&[q::kind_f8f6f4], false, F16 | 5 << 7 | 1 << 29, "K = 64 with elements of less than 8 bits"),
+        (&[q::kind_f16, q::ashift, q::a_tmem, q::cta_group_2], true, F16 | 4, "`.ashift` of a sparse A"),
     ] {
         let mut s = operands(idesc);
+        if flags.contains(&q::a_tmem) {
+            s[1] = 0;
+        }
         if sparse {
             s.insert(3, 0);
         }
         let FaultKind::NotYet { what: said } = refused(flags, sparse, false, &s) else { panic!("{what}") };
         assert!(said.contains(what), "{said}, not {what}");
     }
+}
+
+/// The fault of a descriptor names the field.
+fn field(flags: &[Flag], target: Generation, s: &[u64], name: &str) {
+    match Multiply::new(Q::new(flags, &[]), false, false, target, s) {
+        Err(FaultKind::Descriptor { field, .. }) => assert!(field.starts_with(name), "{field}, not {name}"),
+        other => panic!("{other:?}, not {name}"),
+    }
+}
+
+#[test]
+fn what_other_targets_have() {
+    use Generation::*;
+    let mx4 = 8 << 17 | 1 << 23 | 1 << 27 | 1 << 7 | 1 << 10;
+    let scaled = |idesc: u32| {
+        let mut s = operands(idesc);
+        s.splice(4..4, [0, 8]);
+        s
+    };
+    for (flags, target, idesc, name) in [
+        (&[q::kind_mxf4][..], Sm100, mx4 | 1 << 31, "K (bits 3 and 31)"),
+        (&[q::kind_mxf4], Sm103, mx4 | 1 << 3, "K (bits 3 and 31)"),
+        (&[q::kind_mxf4], Sm107, mx4 | 1 << 3 | 1 << 31, "K (bits 3 and 31)"),
+        (&[q::kind_mxf4], Sm103, mx4 | 1 << 12, "sparsity version"),
+        (&[q::kind_mxf4], Sm103, mx4 | 1 << 26, "layout of the scale factors"),
+        (&[q::kind_mxf4nvf4, q::block16], Sm103, mx4 & !(1 << 23) | 2 << 23, "type of the scale factors"),
+        (&[q::kind_mxf4nvf4, q::block32], Sm103, mx4 & !(1 << 23), "type of the scale factors"),
+        (&[q::kind_mxf4], Sm107, mx4 | 1 << 25, "reserved bit 25"),
+        (&[q::kind_mxf4], Sm107, mx4 | 1 << 3 | 1 << 4, "scale factor B ID"),
+        (&[q::kind_mxf4nvf4, q::block16], Sm103, mx4 | 1 << 31 | 1 << 29, "scale factor A ID"),
+        (&[q::kind_mxf8f6f4], Sm100, mx4 & !(1 << 7 | 1 << 10) | 1 << 31, "K (bit 31)"),
+    ] {
+        field(flags, target, &scaled(idesc), name);
+    }
+    field(&[q::kind_f8f6f4], Sm103, &operands(F16 | 1 << 29), "K (bit 29)");
+    field(&[q::kind_f16], Sm107, &operands(F16 | 1 << 29), "K (bit 29)");
+}
+
+#[test]
+fn absolute_addresses_that_do_not_fit() {
+    use Generation::*;
+    let mx4 = 8 << 17 | 1 << 23 | 1 << 27 | 1 << 7 | 1 << 10 | 1 << 31;
+    let with = |idesc: u32, change: &dyn Fn(&mut u64)| {
+        let mut s = operands(idesc);
+        s.splice(4..4, [0, 8]);
+        s[1] = s[1] & !(0x7fff << 16) | 1 << 52 | 0x40 << 16;
+        change(&mut s[1]);
+        s
+    };
+    let fine = with(mx4, &|_| ());
+    assert!(Multiply::new(Q::new(&[q::kind_mxf4], &[]), false, false, Sm103, &fine).is_ok());
+    let name = "leading dimension stride mode";
+    field(&[q::kind_mxf4], Sm103, &with(mx4 & !(1 << 31), &|_| ()), name);
+    field(&[q::kind_mxf4], Sm103, &with(mx4, &|a| *a |= 1 << 16), name);
+    field(&[q::kind_mxf4], Sm103, &with(mx4, &|a| *a = *a & !(7 << 61) | 4 << 61), name);
     let mut s = operands(F16);
     s[1] |= 1 << 52;
-    assert!(matches!(refused(&[q::kind_f16], false, false, &s), FaultKind::NotYet { .. }));
+    field(&[q::kind_f16], Sm100, &s, name);
+    field(&[q::kind_f16], Sm103, &s, name);
+}
+
+#[test]
+fn compressed_columns_that_do_not_fit() {
+    use Generation::*;
+    let lut = &[q::kind_f8f6f4, q::decompress_lut_b][..];
+    let with = |idesc: u32| {
+        let mut s = operands(idesc);
+        s.insert(3, 0);
+        s
+    };
+    field(lut, Sm107, &with(F16), "K (bit 29)");
+    field(lut, Sm107, &with(F16 | 1 << 29 | 1 << 10), "type of B");
+    field(lut, Sm107, &with(F16 | 1 << 29 | 1 << 16), "transpose B");
+    let mut s = with(F16 | 1 << 29);
+    s[3] = 1;
+    assert!(matches!(refused(lut, false, false, &s), FaultKind::TensorMemory { .. }));
+    // no other operand has the bit that chooses the half
+    let mut s = operands(F16);
+    s[2] |= 1 << 53;
+    field(&[q::kind_f16], Sm107, &s, "fixed constant (bits 53-60)");
+}
+
+#[test]
+fn shifts_and_metadata_that_do_not_fit() {
+    let mut s = operands(F16 & !(31 << 24) | 4 << 24);
+    s[1] = 0;
+    field(&[q::kind_f16, q::ashift, q::a_tmem], Generation::Sm100, &s, "M");
+    // D at lane 16, the metadata at lane 0
+    let mut s = operands(F16 & !(31 << 24) | 4 << 24 | 4);
+    s[0] = 16 << 16;
+    s.insert(3, 0);
+    assert!(matches!(refused(&[q::kind_f16], true, false, &s), FaultKind::TensorMemory { .. }));
+}
+
+#[test]
+fn bits_of_ti16_that_must_be_zero() {
+    let idesc = 8 << 17 | 8 << 24 | 2 << 4 | 3 << 7 | 3 << 10;
+    let job = Multiply::new(Q::new(&[q::kind_ti16], &[]), false, false, Generation::Sm107, &operands(idesc));
+    let job = job.expect("a job");
+    let mut tmem = Tmem::default();
+    tmem.set_allocated(0..512, true);
+    let mut shared = vec![0; 0x20000];
+    assert_eq!(job.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]), Ok(()));
+    shared[1] = 0x08;
+    let wrong = job.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]);
+    assert!(matches!(wrong, Err(FaultKind::Undefined { section: "9.7.16.2.2", .. })), "{wrong:?}");
 }
 
 #[test]
 fn metadata_and_copies_of_scale_factors() {
     let mut s = operands(F16 | 4);
     s.insert(3, 0);
-    let job = Multiply::new(Q::new(&[q::kind_f16], &[]), true, false, &s).expect("a job");
+    let job = Multiply::new(Q::new(&[q::kind_f16], &[]), true, false, Generation::Sm100, &s).expect("a job");
     let mut tmem = Tmem::default();
     tmem.set_allocated(0..512, true);
     let shared = vec![0; 0x20000];
@@ -150,7 +257,7 @@ fn metadata_and_copies_of_scale_factors() {
 
     let mut s = operands(8 << 17 | 1 << 23 | 1 << 27);
     s.splice(4..4, [128, 136]);
-    let job = Multiply::new(Q::new(&[q::kind_mxf8f6f4], &[]), false, false, &s).expect("a job");
+    let job = Multiply::new(Q::new(&[q::kind_mxf8f6f4], &[]), false, false, Generation::Sm100, &s).expect("a job");
     tmem.lane_mut(40)[137] = 1;
     let differ = job.run(&mut [TensorCta { tmem: &mut tmem, shared: &shared }]);
     assert!(matches!(differ, Err(FaultKind::Undefined { section: "9.7.16.10.7", .. })), "{differ:?}");

@@ -12,12 +12,13 @@ fn types() -> Vec<Types> {
         (q::kind_tf32, vec![(Tf32, 2)], 8),
         (q::kind_f8f6f4, vec![(E4m3, 0), (E5m2, 1), (E2m3, 3), (E3m2, 4), (E2m1, 5)], 32),
         (q::kind_i8, vec![(U8, 0), (S8, 1)], 32),
+        (q::kind_ti16, vec![(S1z4m11, 3)], 16),
     ]
 }
 
 fn case(kind: Flag, (a, code_a): (Format, u32), (b, code_b): (Format, u32), mnk: (usize, usize, usize)) -> Case {
     let mut c = Case::new(kind, [a, b], [code_a, code_b], mnk);
-    c.d = if kind == q::kind_i8 { 2 } else { 1 };
+    c.d = if kind == q::kind_i8 || kind == q::kind_ti16 { 2 } else { 1 };
     c
 }
 
@@ -64,7 +65,7 @@ fn every_swizzle_transposed_or_not() {
 fn other_sizes_transposed() {
     let mut seed = 200;
     for (kind, formats, k) in types() {
-        for &format in formats.iter().filter(|f| f.0.bits() >= 8) {
+        for &format in formats.iter().filter(|f| f.0.bits() >= 8 && f.0 != Format::S1z4m11) {
             for mode in [0, 2, 4, 6] {
                 let mode = if kind == q::kind_tf32 { 1 } else { mode };
                 let mut c = case(kind, format, format, (128, 64, k));
@@ -232,9 +233,20 @@ fn sparse_matrices() {
     let mut seed = 1200;
     for (kind, formats, k) in types() {
         for &a in &formats {
-            for (m, pair, ws) in [(128, false, false), (256, true, false), (128, false, true)] {
+            for (m, pair, ws) in [
+                (64, false, false),
+                (128, false, false),
+                (128, true, false),
+                (256, true, false),
+                (32, false, true),
+                (64, false, true),
+                (128, false, true),
+            ] {
                 for mode in [0, 2, 4, 6] {
                     seed += 1;
+                    if mode != 2 && m < 128 {
+                        continue;
+                    }
                     let c = case(kind, a, formats[0], (m, 64, 2 * k));
                     let places = [place(2, false), place(mode, false)];
                     check(&Case { pair, ws, sparse: true, places, ..c.clone() }, seed);
@@ -262,6 +274,156 @@ fn sparse_matrices_with_block_scaling() {
             (c.pair, c.sparse) = (pair, true);
             (c.scale_flags, c.scale) = (flags, Some(scale));
             check(&c, seed);
+        }
+    }
+}
+
+#[test]
+fn sparse_from_lane_16_and_with_the_other_column() {
+    let mut seed = 1400;
+    for (kind, formats, k) in types() {
+        for (m, pair) in [(64, false), (128, true)] {
+            for a_in_tmem in [false, true] {
+                seed += 1;
+                let c = Case { pair, a_in_tmem, sparse: true, ..case(kind, formats[0], formats[0], (m, 64, 2 * k)) };
+                check(&Case { d_lane: 16, ..c.clone() }, seed);
+                if formats[0].0.bits() >= 16 {
+                    check(&Case { selector: 1, ..c }, seed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shifts_afterwards() {
+    let mut seed = 1500;
+    for (kind, formats, k) in types() {
+        for (m, pair, sparse) in
+            [(128, false, false), (256, true, false), (128, true, false), (128, false, true), (256, true, true)]
+        {
+            seed += 1;
+            let k = if sparse { 2 * k } else { k };
+            let c = case(kind, formats[0], formats[0], (m, 32, k));
+            check(&Case { pair, sparse, a_in_tmem: true, ashift: true, ..c }, seed);
+        }
+    }
+}
+
+/// K = 96 and 128 of 4-bit kinds, both block sizes, factors that run on into the next word, all layouts.
+#[test]
+fn more_of_k() {
+    use Format::*;
+    let e2m1 = (E2m1, 1);
+    let mut seed = 1600;
+    for (k, bit, ids32, ids16) in [(96, 31, [0, 1, 2, 3], [0, 2, 2, 0]), (128, 3, [0; 4], [0; 4])] {
+        for (m, pair) in [(128, false), (128, true), (256, true)] {
+            for (i, n) in [64, 256].into_iter().enumerate() {
+                for (vector, flag, format, code) in [
+                    (k / 32, q::block32, Ue8m0, 1),
+                    (k / 32, q::block32, Ue5m3, 2),
+                    (k / 16, q::block16, Ue4m3, 0),
+                    (k / 16, q::block16, Ue8m0, 1),
+                    (k / 16, q::block16, Ue5m3, 2),
+                ] {
+                    for (a_in_tmem, spread) in [(false, false), (true, false), (false, true)] {
+                        seed += 1;
+                        if n == 256 && (a_in_tmem || spread || format != Ue8m0) {
+                            continue;
+                        }
+                        let ids = if flag == q::block32 { ids32 } else { ids16 };
+                        let mut c = case(q::kind_mxf4nvf4, e2m1, e2m1, (m, n, k));
+                        (c.pair, c.a_in_tmem, c.spread) = (pair, a_in_tmem, spread);
+                        (c.target, c.extra) = (Generation::Sm107, 1 << bit);
+                        c.scale_flags = vec![flag];
+                        c.scale = Some((vector, format, code, [ids[i], ids[i + 2]]));
+                        check(&c, seed);
+                    }
+                }
+            }
+        }
+    }
+    // what sm_103a has
+    let mut c = case(q::kind_mxf4, e2m1, e2m1, (128, 128, 96));
+    (c.target, c.extra) = (Generation::Sm103, 1 << 31);
+    c.scale = Some((3, Ue8m0, 1, [1, 2]));
+    check(&c, seed);
+}
+
+/// Rows of 48 bytes that run over the end of 128 bytes.
+#[test]
+fn absolute_leading_addresses() {
+    for (i, advance) in [160, 192, 224].into_iter().enumerate() {
+        let e2m1 = (Format::E2m1, 1);
+        let mut c = case(q::kind_mxf4, e2m1, e2m1, (128, 64, 96));
+        (c.target, c.extra) = (Generation::Sm103, 1 << 31);
+        c.scale = Some((3, Format::Ue8m0, 1, [0, 0]));
+        c.places = [0, 1].map(|gap| Place { advance, gap, absolute: true, ..place(2, false) });
+        check(&c, 1700 + i as u64);
+    }
+}
+
+#[test]
+fn k_64_of_8_bit_elements() {
+    use Format::*;
+    let mut seed = 1800;
+    for (a, b) in [((E4m3, 0), (E5m2, 1)), ((E5m2, 1), (E4m3, 0))] {
+        for (m, pair) in [(64, false), (128, false), (128, true), (256, true)] {
+            for sparse in [false, true] {
+                for a_in_tmem in [false, true] {
+                    seed += 1;
+                    let k = if sparse { 128 } else { 64 };
+                    let mut c = case(q::kind_f8f6f4, a, b, (m, 64, k));
+                    (c.pair, c.sparse, c.a_in_tmem) = (pair, sparse, a_in_tmem);
+                    (c.target, c.extra) = (Generation::Sm107, 1 << 29);
+                    check(&c, seed);
+                    if m / if pair { 2 } else { 1 } == 128 {
+                        let mut c = Case { kind: q::kind_mxf8f6f4, extra: 1 << 31, ..c };
+                        c.scale = Some((2, Ue8m0, 1, [1, 3]));
+                        check(&c, seed);
+                        check(&Case { spread: true, ..c }, seed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn four_bit_elements_one_by_one() {
+    use Format::*;
+    for (i, (m, pair)) in [(128, false), (256, true)].into_iter().enumerate() {
+        for (extra, k) in [(0, 128), (1 << 31, 192), (1 << 3, 256)] {
+            for single in [false, true] {
+                let mut c = case(q::kind_mxf4, (E2m1, 1), (E2m1, 1), (m, 64, k));
+                (c.pair, c.sparse, c.single, c.target, c.extra) = (pair, true, single, Generation::Sm107, extra);
+                c.scale = Some((k / 64, Ue8m0, 1, [0, 0]));
+                check(&c, 1900 + i as u64 + k as u64);
+                check(&Case { a_in_tmem: true, ..c }, 1950 + i as u64 + k as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_from_lookup_tables() {
+    use Format::*;
+    let mut seed = 2000;
+    for (m, pair) in [(64, false), (128, false), (128, true), (256, true)] {
+        for (half, n, mode) in [(0, 16, 0), (1, 96, 2), (1, 256, 4)] {
+            {
+                seed += 1;
+                let mut c = case(q::kind_f8f6f4, (E5m2, 1), (E4m3, 0), (m, n, 64));
+                (c.pair, c.lut, c.target, c.extra) = (pair, Some(half), Generation::Sm107, 1 << 29);
+                c.places[1] = place(mode, false);
+                c.negate = [seed % 2 == 0, seed % 3 == 0];
+                check(&c, seed);
+                if m / if pair { 2 } else { 1 } == 128 {
+                    let mut c = Case { kind: q::kind_mxf8f6f4, extra: 1 << 31, a_in_tmem: true, ..c };
+                    c.scale = Some((2, Ue8m0, 1, [0, 2]));
+                    check(&c, seed);
+                }
+            }
         }
     }
 }

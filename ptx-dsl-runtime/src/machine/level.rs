@@ -1,0 +1,77 @@
+//! Instruction-set levels: a kernel's step is compiled once for each, and a launch takes the best that the processor has.
+
+use crate::fault::Fault;
+use crate::kernel::{Kernel, Next, Pc};
+use crate::lanes::Base;
+use crate::machine::Ctx;
+use crate::monitor::Monitor;
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx512,
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    Avx2,
+    Base,
+}
+
+/// The best level of this processor; `PTX_DSL_LEVEL=avx2` or `base` takes less. A development build has the base only: it is
+/// not optimised anyway, and a kernel compiles in half the time.
+pub(crate) fn best() -> Level {
+    static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+    *BEST.get_or_init(|| find(std::env::var("PTX_DSL_LEVEL").ok().as_deref()))
+}
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+fn find(limit: Option<&str>) -> Level {
+    use std::arch::is_x86_feature_detected as has;
+    let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+    let avx512 = avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+    match limit {
+        Some("base") => Level::Base,
+        _ if !avx2 => Level::Base,
+        Some("avx2") => Level::Avx2,
+        _ => {
+            if avx512 {
+                Level::Avx512
+            } else {
+                Level::Avx2
+            }
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+fn find(_: Option<&str>) -> Level {
+    Level::Base
+}
+
+type Stepped = Result<Next, Box<Fault>>;
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+fn avx512<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+    K::step_at::<M, crate::lanes::Avx512>(x, pc, warps)
+}
+
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn avx2<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+    K::step_at::<M, crate::lanes::Avx2>(x, pc, warps)
+}
+
+/// Runs a step at a level that [`best`] gave.
+#[inline]
+#[allow(unsafe_code)]
+pub(crate) fn step<K: Kernel, M: Monitor>(level: Level, x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+    match level {
+        // SAFETY: `best` is where levels come from, and it has found these features on this processor.
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        Level::Avx512 => unsafe { avx512::<K, M>(x, pc, warps) },
+        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        Level::Avx2 => unsafe { avx2::<K, M>(x, pc, warps) },
+        Level::Base => K::step_at::<M, Base>(x, pc, warps),
+    }
+}

@@ -1,0 +1,106 @@
+//! Static shared memory (PTX ISA 5.1.7): a kernel has the variables that it and the functions it calls declare, and those of
+//! the module that they name. Those of different kernels lie over each other.
+
+use std::collections::HashSet;
+
+use super::Checker;
+use crate::errors;
+use crate::hir::{Base, Function, Operand, Space, Stmt, VarId};
+use crate::isa::target::{Suffix, Target};
+
+/// Static shared memory that a kernel may have, as ptxas 13.5 has it: all of a multiprocessor's for `sm_90a` and its like.
+fn limit(target: Option<&Target>) -> u64 {
+    match target.map(|t| (t.suffix, t.number)) {
+        Some((Suffix::Exact, 120..)) => 99 * 1024,
+        Some((Suffix::Exact, _)) => 227 * 1024,
+        _ => 48 * 1024,
+    }
+}
+
+/// What the body of a function names.
+#[derive(Default)]
+struct Named {
+    vars: HashSet<u32>,
+    functions: HashSet<u32>,
+}
+
+impl Named {
+    fn of(function: &Function) -> Self {
+        let mut named = Named::default();
+        for stmt in &function.body {
+            if let Stmt::Instr(i) = stmt {
+                i.operands.iter().for_each(|arg| named.operand(&arg.value));
+            }
+        }
+        named
+    }
+
+    fn operand(&mut self, operand: &Operand) {
+        match operand {
+            Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => {
+                self.vars.insert(*v);
+            }
+            Operand::Func(f) | Operand::FuncAddr(f) => {
+                self.functions.insert(f.0);
+            }
+            Operand::Funcs(list) => self.functions.extend(list.iter().map(|f| f.0)),
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                list.iter().for_each(|o| self.operand(o));
+            }
+            Operand::Pair(a, b) => {
+                self.operand(a);
+                self.operand(b);
+            }
+            Operand::Neg(o) => self.operand(o),
+            _ => {}
+        }
+    }
+}
+
+impl Checker {
+    /// Gives the variables in `.shared` their places, each kernel its size, and the module the largest of these.
+    pub(super) fn lay_out_shared(&mut self) {
+        let is_static = |v: &crate::hir::Var| v.space == Space::Shared && !v.dynamic;
+        if !self.out.vars.iter().any(is_static) {
+            return;
+        }
+        let mut named: Vec<Named> = self.out.functions.iter().map(Named::of).collect();
+        for (var, function) in &self.shared_of {
+            named[function.0 as usize].vars.insert(var.0);
+        }
+        let limit = limit(self.target);
+        // The kernels that reach each variable.
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.out.vars.len()];
+        for (kernel, _) in self.out.functions.iter().enumerate().filter(|(_, f)| f.entry) {
+            let (mut seen, mut open) = (HashSet::from([kernel]), vec![kernel]);
+            let mut vars = HashSet::new();
+            while let Some(f) = open.pop() {
+                vars.extend(named[f].vars.iter().map(|v| *v as usize));
+                open.extend(named[f].functions.iter().map(|f| *f as usize).filter(|f| seen.insert(*f)));
+            }
+            vars.into_iter().for_each(|v| users[v].push(kernel));
+        }
+        // Where the variables of a kernel end, and where they would if it were the only one.
+        let mut ends = vec![(0u64, 0u64); self.out.functions.len()];
+        for (var, users) in self.out.vars.iter_mut().zip(&users) {
+            if !is_static(var) {
+                continue;
+            }
+            let (size, align) = (u64::from(var.size), u64::from(var.align.max(1)));
+            let offset = users.iter().map(|k| ends[*k].0).max().unwrap_or(0).next_multiple_of(align);
+            var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            for k in users {
+                ends[*k] = (offset.saturating_add(size), ends[*k].1.next_multiple_of(align).saturating_add(size));
+            }
+        }
+        let mut found = Vec::new();
+        for (function, (end, alone)) in self.out.functions.iter_mut().zip(ends) {
+            function.shared_size = u32::try_from(end).unwrap_or(u32::MAX);
+            self.out.shared_size = self.out.shared_size.max(function.shared_size);
+            if alone > limit {
+                found.push(errors::shared_size(function.span, &function.name, alone, limit));
+            }
+        }
+        self.diags.extend(found);
+    }
+}

@@ -1,0 +1,89 @@
+//! 0616 to 0619 and 0640 to 0663: protocols between threads, copies and CTAs. The examples are files beside this one.
+
+use super::{Explanation, module};
+
+macro_rules! explained {
+    ($($code:literal $title:literal $text:literal)*) => {
+        &[$(module(
+            $code,
+            $title,
+            $text,
+            include_str!(concat!("protocol/0", $code, ".wrong.ptx")),
+            include_str!(concat!("protocol/0", $code, ".right.ptx")),
+        )),*]
+    };
+}
+
+pub(super) const LIST: &[Explanation] = explained! {
+    616 "used before other threads made it ready"
+        "One thread initialises an mbarrier, or a warp allocates Tensor Memory, and other threads use it: they \
+         see what was made ready after a barrier only."
+    617 "initialised twice"
+        "`mbarrier.init` of an object that is valid is undefined; `mbarrier.inval` ends its life."
+    618 "data over an mbarrier"
+        "The memory of an mbarrier is for other things after `mbarrier.inval` only."
+    619 "an mbarrier that the cluster cannot see"
+        "A relaxed arrival at the cluster barrier publishes nothing. `fence.mbarrier_init.release.cluster` by the \
+         thread that initialised does."
+    640 "no proxy fence"
+        "What threads store by the generic proxy, a bulk copy, `wgmma` or `tcgen05` reads by the asynchronous \
+         one: a barrier is not enough, `fence.proxy.async` stands between."
+    641 "a slot filled again"
+        "Loads of the generic proxy, and then a copy that writes over what they read, have no order without a \
+         proxy fence."
+    642 "a phase that cannot complete"
+        "As many threads arrive as `mbarrier.init` says; the arrivals of the whole kernel together are fewer, and \
+         something waits."
+    643 "bytes that do not come"
+        "A phase completes when its tx-count is zero: what `expect_tx` says has come, to the byte."
+    644 "the parity of no phase"
+        "The first phase of an mbarrier has parity 0. A wait for parity 1 returns at once while that phase is \
+         under way."
+    645 "the number of a named barrier"
+        "The number of threads that a barrier is for is that of all who wait or arrive, multiples of it apart."
+    646 "a copy that need not be done"
+        "What a bulk copy brings is there when a wait for the phase of its mbarrier says so."
+    647 "a copy that nobody waits for"
+        "Each mbarrier that copies complete on has a wait somewhere; without one nobody knows that the data has \
+         come, and the CTA may leave before."
+    648 "`cp.async` under way"
+        "What `cp.async` writes is left alone until `cp.async.wait_group` has waited for its group."
+    649 "the source of a copy"
+        "What a bulk copy reads, shared memory or a tensor's map, is left alone until its group is done, by all \
+         threads."
+    650 "leaving with a copy"
+        "The shared memory that a bulk copy reads goes with the CTA: the thread that issued it waits before it \
+         leaves."
+    651 "registers of an MMA under way"
+        "Accumulators and fragments of A are the MMA's until `wgmma.wait_group` has waited for its group."
+    652 "no `wgmma.fence`"
+        "`wgmma.fence` comes before the first MMA, and after each other access to the registers of one."
+    653 "an MMA in no group"
+        "`wgmma.wait_group` waits for groups; `wgmma.commit_group` makes one of the MMAs before it."
+    654 "arriving while loading"
+        "Whoever waits for the arrival may write the Tensor Memory that `tcgen05.ld` is still reading."
+    655 "a CTA that has not started"
+        "The shared memory of another CTA is there when that runs; a cluster barrier, or anything else that waits \
+         for it, comes first."
+    656 "a CTA that has left"
+        "The shared memory of a CTA goes when it leaves: a cluster barrier stands at the end."
+    657 "an arrival of too narrow scope"
+        "An arrival on the mbarrier of another CTA releases at cluster scope, or what it announces need not be \
+         seen there."
+    658 "a wait of too narrow scope"
+        "Who waits for arrivals of other CTAs acquires at cluster scope; without a scope a wait is \
+         `.acquire.cta`."
+    659 "more registers than there are"
+        "`setmaxnreg.inc` waits until so many registers are free in the CTA's pool. What all warpgroups ask for \
+         together must be there."
+    660 "part of a warpgroup"
+        "All warps of a warpgroup run the same `setmaxnreg`."
+    661 "a flag polled without acquire"
+        "A volatile or relaxed load orders nothing behind it: the loads after the loop may see what was there \
+         before the flag."
+    662 "a tensor's map that was changed"
+        "Copies read maps by the tensormap proxy, which sees a change after `fence.proxy.tensormap::generic`."
+    663 "more arrivals than the count"
+        "More threads arrive at once than `mbarrier.init` says: the phase completes several times, and who waits \
+         for a parity may miss it."
+};

@@ -1,0 +1,257 @@
+//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3), and scopes that reach it (8.5).
+//! Flags that are polled (8.9), and registers that warpgroups hand over (9.7.19.5).
+
+use super::Flow;
+use super::converge::Places;
+use super::copies::mbarrier_wait;
+use super::dataflow::{Bits, Meet, simple};
+use super::lanes::Lanes;
+use super::memory::{constant, debts, leaves, owe, owed, region, settle};
+use super::provenance::{Origin, Provenance};
+use crate::diag::Diagnostic;
+use crate::errors::protocol as errors;
+use crate::hir::Instr;
+use crate::isa::Role;
+
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode == op);
+    if has("mapa") {
+        remote(flow, from, out);
+        scopes(flow, from, out);
+    }
+    if has("setmaxnreg") {
+        registers(flow, lanes, places, out);
+    }
+    polled(flow, out);
+}
+
+/// Touches the memory of another CTA: the operand.
+fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h crate::hir::Arg> {
+    let word = i.entry.opcode;
+    let access = matches!(
+        word,
+        "ld" | "st" | "atom" | "red" | "st.async" | "red.async" | "mbarrier.arrive" | "mbarrier.arrive_drop"
+    );
+    // With the own CTA's space on a mapped address there is another mistake to tell of.
+    if !access || i.has(".shared") || i.has(".shared::cta") {
+        return None;
+    }
+    let arg = i.operands.iter().find(|a| a.role == Role::Addr)?;
+    region(flow, from, at, arg, 0).filter(|r| r.mapped).map(|_| arg)
+}
+
+/// Waits for another CTA, or might.
+fn hears(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    op == "barrier.cluster.wait"
+        || mbarrier_wait(i)
+        || matches!(op, "call" | "atom" | "griddepcontrol" | "tcgen05.alloc")
+        || (op == "ld" && [".acquire", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
+}
+
+/// Tells another CTA that something is done, or might.
+fn tells(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    op.starts_with("barrier.cluster")
+        || op.starts_with("mbarrier.arrive")
+        || op.starts_with("tcgen05.")
+        || op.starts_with("cp.")
+        || mbarrier_wait(i)
+        || matches!(op, "call" | "atom" | "red" | "st.async" | "red.async" | "fence" | "membar")
+        || (matches!(op, "st" | "ld")
+            && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
+}
+
+fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry {
+        return;
+    }
+    let step = |i: &Instr, set: &mut Bits| {
+        if hears(i) {
+            set.set(0);
+        }
+    };
+    let heard = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s));
+    'all: for &b in &flow.cfg.rpo {
+        let mut set = heard[b as usize].clone();
+        for at in flow.cfg.range(b) {
+            let i = flow.cfg.instrs[at as usize];
+            if let Some(arg) = touches(flow, from, at, i)
+                && !set.has(0)
+            {
+                out.push(errors::peer_not_there(arg.span, i.entry.opcode));
+                break 'all;
+            }
+            step(i, &mut set);
+        }
+    }
+    let mut last = None;
+    let mut said = false;
+    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
+        // An arrival tells of itself; what it reaches must be there all the same, but its owner waits for it.
+        if touches(flow, from, at, i).is_some()
+            && !i.entry.opcode.starts_with("mbarrier")
+            && !i.entry.opcode.contains("async")
+        {
+            owe(set, 0);
+        } else if tells(i) {
+            settle(set, 0);
+        }
+    };
+    let mut see = |_: u32, at: u32, i: &Instr, set: &Bits| {
+        if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") {
+            last = Some(i.span);
+        }
+        if leaves(i) && i.pred.is_none() && owed(set, 0) && !said {
+            said = true;
+            if let Some(span) = last {
+                out.push(errors::leaves_peer(span, i.span));
+            }
+        }
+    };
+    debts(flow, 1, &mut step, &mut see);
+}
+
+fn scopes(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // Variables on whose mapped address somebody arrives with cluster scope, and whether anybody stores into another CTA.
+    let mut wide: Vec<u32> = Vec::new();
+    let mut stores = false;
+    flow.walk(
+        |_| {},
+        |at, i| {
+            stores |= i.entry.opcode == "st" && touches(flow, from, at, i).is_some();
+            if !i.entry.opcode.starts_with("mbarrier.arrive") {
+                return;
+            }
+            let Some(arg) = i.operand("addr") else { return };
+            let Some(r) = region(flow, from, at, arg, 8).filter(|r| r.mapped) else { return };
+            if i.has(".cta") {
+                out.push(errors::scope_too_narrow(i.span, i.has(".release") || !i.has(".relaxed")));
+            } else if i.has(".cluster")
+                && !i.has(".relaxed")
+                && let Origin::Var(v) = r.base
+            {
+                wide.push(v.0);
+            }
+        },
+    );
+    let mut said = false;
+    flow.walk(
+        |_| {},
+        |at, i| {
+            if said || !stores || !mbarrier_wait(i) || i.has(".cluster") || i.has(".relaxed") {
+                return;
+            }
+            let base = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).map(|r| r.base);
+            if let Some(Origin::Var(v)) = base
+                && wide.contains(&v.0)
+            {
+                said = true;
+                out.push(errors::wait_too_narrow(i.span));
+            }
+        },
+    );
+}
+
+/// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
+fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    // What each thread has at the end, if only one site is for it.
+    let mut have: Vec<Option<u64>> = vec![None; n];
+    let mut twice = false;
+    let mut grows = None;
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            if i.entry.opcode != "setmaxnreg" {
+                return;
+            }
+            let Some(count) = constant(i, "imm-reg-count") else { return };
+            let who = places.who(flow, lanes, here.get(), at);
+            let there = |t: usize| who.set[t / 64] >> (t % 64) & 1 == 1;
+            let part = (0..n.div_ceil(128)).find(|g| {
+                let group = g * 128..(g * 128 + 128).min(n);
+                group.clone().any(there) && !group.clone().all(there)
+            });
+            if let Some(g) = part {
+                out.push(errors::part_of_warpgroup(i.span, g));
+            }
+            for (t, slot) in have.iter_mut().enumerate() {
+                if there(t) {
+                    twice |= slot.is_some();
+                    *slot = Some(count);
+                }
+            }
+            if i.has(".inc") {
+                grows = grows.or(Some(i.span));
+            }
+        },
+    );
+    let Some(span) = grows.filter(|_| !twice) else { return };
+    let threads = n as u64;
+    let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
+    // A CTA gets what it was launched with; that is never more than its part of the 64 K registers.
+    let most = match flow.function.maxnreg {
+        Some(r) => u64::from(r) * threads,
+        None => 65536 / blocks,
+    }
+    .min(65536);
+    let start = (most / threads / 8 * 8).min(255);
+    let asked: u64 = have.iter().map(|h| h.unwrap_or(start)).sum();
+    if asked > most {
+        out.push(errors::too_many_registers(span, asked, most));
+    }
+}
+
+/// A loop that waits for a flag without acquire, then plain loads of global memory.
+fn polled(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let mut polls: Vec<(u32, crate::span::Span)> = Vec::new();
+    for &b in &flow.cfg.rpo {
+        let succ = &flow.cfg.blocks[b as usize].succ;
+        if succ.len() != 2 || !succ.iter().any(|e| e.to == b) {
+            continue;
+        }
+        let weak = flow.cfg.range(b).map(|at| flow.cfg.instrs[at as usize]).find(|i| {
+            i.entry.opcode == "ld"
+                && (i.has(".volatile") || i.has(".relaxed"))
+                && !i.quals.iter().any(|q| q.starts_with(".shared"))
+        });
+        let only = flow.cfg.range(b).all(|at| {
+            let op = flow.cfg.instrs[at as usize].entry.opcode;
+            matches!(op, "ld" | "setp" | "bra" | "nanosleep" | "and" | "mov" | "cvt" | "add" | "sub")
+        });
+        if let (Some(ld), true) = (weak, only) {
+            polls.push((b, ld.span));
+        }
+    }
+    if polls.is_empty() || flow.calls {
+        return;
+    }
+    let mut said = false;
+    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
+        let op = i.entry.opcode;
+        if let Some(k) = polls.iter().position(|p| flow.cfg.range(p.0).contains(&at)) {
+            owe(set, k);
+        } else if op.starts_with("bar")
+            || matches!(op, "fence" | "membar" | "atom" | "griddepcontrol")
+            || i.has(".acquire")
+        {
+            (0..polls.len()).for_each(|k| settle(set, k));
+        }
+    };
+    debts(flow, polls.len(), &mut step, &mut |_, at, i, set| {
+        let inside = polls.iter().any(|p| flow.cfg.range(p.0).contains(&at));
+        let plain = i.entry.opcode == "ld"
+            && (i.has(".global") || !i.quals.iter().any(|q| super::provenance::space(q).is_some()))
+            && ![".volatile", ".relaxed", ".acquire", ".mmio", ".nc"].iter().any(|q| i.has(q));
+        if !said
+            && plain
+            && !inside
+            && let Some(k) = (0..polls.len()).find(|k| owed(set, *k))
+        {
+            said = true;
+            out.push(errors::polled_without_acquire(i.span, polls[k].1));
+        }
+    });
+}

@@ -1,0 +1,564 @@
+//! What an mbarrier (PTX ISA 9.7.13.15) is told to wait for, against what can come: counts, bytes, phases; its life from
+//! `init` to `inval`, and who may know of it. Named barriers count too (9.7.13.1).
+
+use super::Flow;
+use super::converge::{Places, Who, every_lane};
+use super::copies::mbarrier_wait;
+use super::dataflow::Bits;
+use super::lanes::{Fact, Lanes, Set};
+use super::memory::{Region, bytes, constant, debts, owe, owed, plain, region, settle};
+use super::provenance::{Origin, Provenance};
+use crate::diag::Diagnostic;
+use crate::errors::protocol as errors;
+use crate::hir::{Instr, Operand};
+
+/// An instruction with its place.
+#[derive(Clone, Copy)]
+struct Site {
+    block: u32,
+    at: u32,
+}
+
+/// An object and what happens to it.
+struct Object {
+    place: (u32, i64),
+    inits: Vec<Site>,
+    arrives: Vec<Site>,
+    expects: Vec<Site>,
+    copies: Vec<Site>,
+    waits: Vec<Site>,
+}
+
+struct Objects {
+    list: Vec<Object>,
+    /// Something of the kind has an address that is not known, or another CTA may reach the objects.
+    unclear: bool,
+    /// Objects whose address was mapped to other CTAs.
+    mapped: Vec<u32>,
+}
+
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    if has("mbarrier.") {
+        let objects = objects(flow, from);
+        if !objects.unclear {
+            never_initialised(flow, &objects, out);
+        }
+        life(flow, lanes, places, from, &objects, out);
+        if !objects.unclear {
+            counts(flow, lanes, places, &objects, out);
+            transactions(flow, &objects, out);
+        }
+    }
+    if has("mbarrier.init") || has("tcgen05.alloc") {
+        unseen(flow, lanes, places, from, out);
+    }
+    if has("bar") {
+        named(flow, lanes, places, out);
+    }
+}
+
+fn place(r: &Region) -> Option<(u32, i64)> {
+    match (r.base, r.bytes) {
+        (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
+        _ => None,
+    }
+}
+
+fn objects(flow: &Flow, from: &Provenance) -> Objects {
+    let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            let op = i.entry.opcode;
+            if op == "mapa" {
+                if let Some(Operand::Reg(r, lane)) = i.operand("a").map(|a| &a.value)
+                    && let Some(Origin::Var(v)) = from.address(flow.ssa.read(at, *r, *lane)).map(|a| a.base)
+                {
+                    all.mapped.push(v.0);
+                } else if let Some(Operand::VarAddr(v, _)) = i.operand("a").map(|a| &a.value) {
+                    all.mapped.push(v.0);
+                }
+                all.unclear = true;
+                return;
+            }
+            let on = if op.starts_with("mbarrier.") || op == "cp.async.mbarrier.arrive" { "addr" } else { "mbar" };
+            let Some(arg) = i.operand(on) else { return };
+            if op == "mbarrier.pending_count" {
+                return;
+            }
+            let many = i.quals.iter().any(|q| q.starts_with(".multicast")) || i.has(".cta_group::2");
+            let Some(p) = region(flow, from, at, arg, 8).and_then(|r| place(&r)).filter(|_| !many) else {
+                all.unclear = true;
+                return;
+            };
+            let k = all.list.iter().position(|o| o.place == p).unwrap_or_else(|| {
+                all.list.push(Object {
+                    place: p,
+                    inits: Vec::new(),
+                    arrives: Vec::new(),
+                    expects: Vec::new(),
+                    copies: Vec::new(),
+                    waits: Vec::new(),
+                });
+                all.list.len() - 1
+            });
+            let site = Site { block: here.get(), at };
+            let o = &mut all.list[k];
+            match op {
+                "mbarrier.init" => o.inits.push(site),
+                "mbarrier.arrive" | "mbarrier.arrive_drop" => {
+                    o.arrives.push(site);
+                    if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx")
+                    {
+                        o.expects.push(site);
+                    }
+                }
+                "mbarrier.expect_tx" => o.expects.push(site),
+                "mbarrier.test_wait" | "mbarrier.try_wait" => o.waits.push(site),
+                "mbarrier.inval" | "mbarrier.check_layout" => {}
+                "mbarrier.complete_tx" => o.copies.push(site),
+                "cp.async.mbarrier.arrive" | "tcgen05.commit" => o.arrives.push(site),
+                _ => o.copies.push(site),
+            }
+        },
+    );
+    all
+}
+
+fn name(flow: &Flow, place: (u32, i64)) -> String {
+    let name = flow.module.vars.get(place.0 as usize).map_or("", |v| v.name.as_str());
+    if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
+}
+
+/// Can the block be reached from itself?
+fn in_loop(flow: &Flow, block: u32) -> bool {
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
+    while let Some(b) = stack.pop() {
+        if b == block {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[b as usize], true) {
+            stack.extend(flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to));
+        }
+    }
+    false
+}
+
+fn many(set: &Set, n: usize) -> u64 {
+    (0..n).filter(|t| set[t / 64] >> (t % 64) & 1 == 1).count() as u64
+}
+
+/// At most so many threads come there.
+fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
+    if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
+}
+
+fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    for o in &objects.list {
+        let [init] = o.inits.as_slice() else { continue };
+        let Some(count) = constant(flow.cfg.instrs[init.at as usize], "count") else { continue };
+        if in_loop(flow, init.block) || o.arrives.iter().any(|s| in_loop(flow, s.block)) {
+            continue;
+        }
+        let mut come = 0u64;
+        let mut clear = true;
+        let mut over = None;
+        for s in &o.arrives {
+            let i = flow.cfg.instrs[s.at as usize];
+            let who = places.who(flow, lanes, s.block, s.at);
+            let each = match i.entry.opcode {
+                // It adds one and takes it away, except with `.noinc`.
+                "cp.async.mbarrier.arrive" => u64::from(i.has(".noinc")),
+                "tcgen05.commit" => 1,
+                _ if i.operand("count").is_some() => match constant(i, "count") {
+                    Some(c) => c,
+                    None => {
+                        clear = false;
+                        0
+                    }
+                },
+                _ => 1,
+            };
+            clear &= i.entry.opcode != "mbarrier.arrive_drop";
+            if !who.elected
+                && !who.passed
+                && surely(flow, lanes, *s)
+                && each.saturating_mul(most(&who, lanes, n)) > count
+            {
+                over = over.or(Some((i.span, each * most(&who, lanes, n))));
+            }
+            come = come.saturating_add(each.saturating_mul(most(&who, lanes, n)));
+        }
+        if !clear {
+            continue;
+        }
+        let parity = |s: &Site| constant(flow.cfg.instrs[s.at as usize], "phaseParity");
+        if let Some((span, come)) = over {
+            let init = flow.cfg.instrs[init.at as usize].span;
+            out.push(errors::more_arrive(span, &name(flow, o.place), count, come, init));
+        }
+        let first = o.waits.iter().find(|s| match parity(s) {
+            Some(p) => p == 0,
+            None => flow.cfg.instrs[s.at as usize].operand("state").is_some(),
+        });
+        if come < count
+            && let Some(wait) = first
+        {
+            let span = flow.cfg.instrs[wait.at as usize].span;
+            let init = flow.cfg.instrs[init.at as usize].span;
+            out.push(errors::never_complete(span, &name(flow, o.place), count, come, init));
+        } else if come <= count {
+            second_phase(flow, o, out);
+        }
+    }
+}
+
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises.
+fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    for o in objects.list.iter().filter(|o| o.inits.is_empty() && !o.arrives.is_empty() && !o.waits.is_empty()) {
+        let sites = o.arrives.iter().chain(&o.waits).chain(&o.expects);
+        let dynamic = flow.module.vars.get(o.place.0 as usize).is_none_or(|v| v.dynamic);
+        if let Some(first) = sites.map(|s| s.at).min()
+            && !dynamic
+        {
+            let name = name(flow, o.place);
+            out.push(crate::errors::flow::before_init(flow.cfg.instrs[first as usize].span, &name));
+        }
+    }
+}
+
+/// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
+fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
+    let begins = |at: u32| o.arrives.iter().chain(&o.copies).any(|s| s.at == at);
+    let mut said = false;
+    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
+        if begins(at) {
+            owe(set, 0);
+        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && o.waits.iter().any(|s| s.at == at) {
+            settle(set, 0);
+        }
+    };
+    debts(flow, 1, &mut step, &mut |_, at, i, set| {
+        if !said
+            && owed(set, 0)
+            && o.waits.iter().any(|s| s.at == at)
+            && let Some(arg) = i.operand("phaseParity")
+            && matches!(arg.value, Operand::Imm(1))
+        {
+            said = true;
+            out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        }
+    });
+}
+
+/// Bytes announced against bytes copied, where both are done equally often: in one block, under one guard.
+fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    for o in &objects.list {
+        let (Some(first), false) = (o.expects.first(), o.copies.is_empty()) else { continue };
+        let guard = |s: &Site| {
+            let g = flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]);
+            g.map(|(p, positive)| (flow.ssa.origin[p as usize], positive))
+        };
+        let same = |s: &Site| s.block == first.block && guard(s) == guard(first);
+        if !o.expects.iter().chain(&o.copies).all(same) {
+            continue;
+        }
+        let expected = |s: &Site| {
+            let i = flow.cfg.instrs[s.at as usize];
+            constant(i, "txCount").or_else(|| constant(i, "tx_count"))
+        };
+        let copied = |s: &Site| {
+            let i = flow.cfg.instrs[s.at as usize];
+            match i.entry.opcode {
+                "cp.async.bulk" | "cp.reduce.async.bulk" if !i.has(".ignore_oob") => constant(i, "size"),
+                "clusterlaunchcontrol.try_cancel" => Some(16),
+                "mbarrier.complete_tx" => constant(i, "txCount"),
+                _ => None,
+            }
+        };
+        let sum = |list: &[Site], f: &dyn Fn(&Site) -> Option<u64>| {
+            list.iter().map(f).try_fold(0u64, |a, b| b.map(|b| a.saturating_add(b)))
+        };
+        let (Some(want), Some(come)) = (sum(&o.expects, &expected), sum(&o.copies, &copied)) else { continue };
+        if want != come {
+            let i = flow.cfg.instrs[first.at as usize];
+            let arg = i.operand("txCount").or_else(|| i.operand("tx_count"));
+            let copy = flow.cfg.instrs[o.copies[0].at as usize].span;
+            out.push(errors::bytes_differ(arg.map_or(i.span, |a| a.span), &name(flow, o.place), want, come, copy));
+        }
+    }
+}
+
+/// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
+fn life(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let inits: Vec<(Site, (u32, i64))> =
+        objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).collect();
+    let n = inits.len();
+    let who: Vec<Who> = inits.iter().map(|(s, _)| places.who(flow, lanes, s.block, s.at)).collect();
+    // First n: initialised and not invalidated. Next n: not published to the cluster.
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if let Some(k) = inits.iter().position(|x| x.0.at == at) {
+            owe(set, k);
+            owe(set, n + k);
+        } else if i.entry.opcode == "mbarrier.inval" {
+            let on = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).and_then(|r| place(&r));
+            (0..n).filter(|k| on.is_none_or(|p| p == inits[*k].1)).for_each(|k| settle(set, k));
+        } else if i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy") {
+            let here = places.who(flow, lanes, block_of(flow, at), at);
+            for k in 0..n {
+                let common = (0..here.set.len()).any(|w| here.set[w] & who[k].set[w] != 0);
+                if common && !(here.elected && who[k].passed || here.passed && who[k].elected) {
+                    settle(set, n + k);
+                }
+            }
+        } else if i.entry.opcode == "barrier.cluster.arrive" && !i.has(".relaxed") {
+            (0..n).for_each(|k| settle(set, n + k));
+        }
+    };
+    let guard = |at: u32| {
+        let g = flow.ssa.guard(at, flow.cfg.instrs[at as usize]);
+        g.map(|(p, positive)| (flow.ssa.origin[p as usize], positive))
+    };
+    let mut said = vec![false; n];
+    debts(flow, 2 * n, &mut |at, i, s| step(at, i, s), &mut |b, at, i, set| {
+        let stored = plain(i)
+            .filter(|p| p.1)
+            .and_then(|(arg, _)| region(flow, from, at, arg, bytes(i)).filter(|r| r.bytes.is_some()).map(|r| (arg, r)));
+        for k in 0..n {
+            let (site, object) = inits[k];
+            if said[k] {
+                continue;
+            }
+            let before =
+                site.at != at && (site.block == b && site.at < at || site.block != b && dominates(flow, site.block, b));
+            let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
+            let span = flow.cfg.instrs[site.at as usize].span;
+            if before && runs && owed(set, k) && !in_loop(flow, b) {
+                if inits.iter().any(|x| x.0.at == at && x.1 == object) {
+                    said[k] = true;
+                    out.push(errors::init_twice(i.span, &name(flow, object), span));
+                } else if let Some((arg, r)) = &stored
+                    && r.base == Origin::Var(crate::hir::VarId(object.0))
+                    && r.bytes.is_some_and(|(a, e)| a < object.1 + 8 && object.1 < e && e != i64::MAX)
+                {
+                    said[k] = true;
+                    out.push(errors::data_on_object(arg.span, &name(flow, object), span));
+                }
+            }
+            if i.entry.opcode == "barrier.cluster.arrive"
+                && i.has(".relaxed")
+                && owed(set, n + k)
+                && objects.mapped.contains(&object.0)
+            {
+                said[k] = true;
+                out.push(errors::not_published(i.span, &name(flow, object), span));
+            }
+        }
+    });
+}
+
+fn block_of(flow: &Flow, at: u32) -> u32 {
+    let blocks = &flow.cfg.blocks;
+    // Blocks stand in the order of the text.
+    let k = blocks.partition_point(|b| b.end <= at);
+    (k as u32).min(flow.cfg.exit)
+}
+
+fn dominates(flow: &Flow, a: u32, b: u32) -> bool {
+    let mut at = b;
+    loop {
+        if at == a {
+            return true;
+        }
+        let up = flow.cfg.idom.get(at as usize).copied().unwrap_or(super::cfg::NONE);
+        if up == super::cfg::NONE || up == at {
+            return false;
+        }
+        at = up;
+    }
+}
+
+/// What one thread initialises or a warp allocates, and all threads use, with nothing that makes them wait for it.
+fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact.filter(|n| *n > 1) else { return };
+    let mut made: Vec<(Who, (u32, i64), u32, bool)> = Vec::new();
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            let alloc = i.entry.opcode == "tcgen05.alloc";
+            if i.entry.opcode != "mbarrier.init" && !alloc {
+                return;
+            }
+            let arg = i.operands.iter().find(|a| a.role == crate::isa::Role::Addr);
+            if let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))
+                && made.len() < 64
+            {
+                made.push((places.who(flow, lanes, here.get(), at), p, at, alloc));
+            }
+        },
+    );
+    let meets = |i: &Instr| {
+        let op = i.entry.opcode;
+        op.starts_with("bar.")
+            || op.starts_with("barrier.")
+            || mbarrier_wait(i)
+            || matches!(op, "atom" | "red" | "call" | "griddepcontrol" | "elect.sync" | "match.sync")
+            || (op.ends_with(".sync") && n <= 32)
+            || (op == "ld" && [".acquire", ".relaxed", ".volatile"].iter().any(|q| i.has(q)))
+    };
+    // Met on some way; a wait of the object itself is no meeting.
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        let own = mbarrier_wait(i)
+            && i.operand("addr")
+                .and_then(|a| region(flow, from, at, a, 8))
+                .and_then(|r| place(&r))
+                .is_some_and(|p| made.iter().any(|m| m.1 == p));
+        let relevant = i.entry.opcode != "elect.sync" || n <= 32;
+        if meets(i) && !own && relevant {
+            set.set(0);
+        }
+    };
+    let at_start = super::dataflow::simple(&flow.cfg, 1, super::dataflow::Meet::Any, &mut |at, i, s| step(at, i, s));
+    let mut said = Vec::new();
+    for &b in &flow.cfg.rpo {
+        let mut set = at_start[b as usize].clone();
+        for at in flow.cfg.range(b) {
+            let i = flow.cfg.instrs[at as usize];
+            let op = i.entry.opcode;
+            let uses = (op.starts_with("mbarrier.") && !matches!(op, "mbarrier.init" | "mbarrier.pending_count"))
+                || (op == "ld" && !set.has(0));
+            let arg = i.operands.iter().find(|a| a.role == crate::isa::Role::Addr);
+            if uses
+                && !set.has(0)
+                && let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))
+                && let Some(m) = made.iter().find(|m| m.1 == p && m.3 == (op == "ld"))
+                && !said.contains(&p)
+            {
+                let who = places.who(flow, lanes, b, at);
+                let all = every_lane(flow, lanes, &who, b, at) && (0..n).all(|t| who.set[t / 64] >> (t % 64) & 1 == 1);
+                let other = (0..n).find(|t| m.0.set[t / 64] >> (t % 64) & 1 == 0);
+                if all && (other.is_some() || m.0.elected) {
+                    said.push(p);
+                    let made = flow.cfg.instrs[m.2 as usize];
+                    out.push(errors::not_seen(i.span, &name(flow, p), other, made.span, made.entry.opcode));
+                }
+            }
+            step(at, i, &mut set);
+        }
+    }
+}
+
+/// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
+fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let exact = |p: u32| match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
+        Some(Fact::Pred(f)) => {
+            let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
+            a.iter().zip(b).all(|(a, b)| a & b == 0)
+        }
+        _ => false,
+    };
+    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !exact(p)) {
+        return false;
+    }
+    // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
+    let post = |b: u32, of: u32| {
+        let mut at = of;
+        loop {
+            if at == b {
+                return true;
+            }
+            let up = flow.cfg.ipdom.get(at as usize).copied().unwrap_or(super::cfg::NONE);
+            if up == super::cfg::NONE || up == at {
+                return false;
+            }
+            at = up;
+        }
+    };
+    let mut at = s.block;
+    loop {
+        let up = flow.cfg.idom[at as usize];
+        if up == super::cfg::NONE {
+            return false;
+        }
+        if up == at {
+            return true;
+        }
+        if !post(at, up) {
+            let Some(branch) = flow.cfg.branch(up) else { return false };
+            let i = flow.cfg.instrs[branch as usize];
+            let direct = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at)
+                && flow.cfg.blocks[at as usize].pred.len() == 1;
+            if !direct || !flow.ssa.guard(branch, i).is_some_and(|(p, _)| exact(p)) {
+                return false;
+            }
+        }
+        at = up;
+    }
+}
+
+/// Named barriers with a number of threads that is not the number of those who come.
+fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    struct Named {
+        id: u64,
+        count: u64,
+        come: u64,
+        sure: bool,
+        wait: Option<u32>,
+    }
+    let mut list: Vec<Named> = Vec::new();
+    let mut unclear = false;
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            let op = i.entry.opcode;
+            if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster")
+            {
+                return;
+            }
+            let Some(id) = constant(i, "a") else {
+                unclear = true;
+                return;
+            };
+            let s = Site { block: here.get(), at };
+            let who = places.who(flow, lanes, s.block, s.at);
+            let sure = i.operand("b").is_none_or(|_| constant(i, "b").is_some())
+                && surely(flow, lanes, s)
+                && !who.elected
+                && !who.passed
+                && !in_loop(flow, s.block);
+            let count = constant(i, "b").unwrap_or(0);
+            let come = many(&who.set, n);
+            let wait = (!op.contains("arrive")).then_some(at);
+            match list.iter_mut().find(|x| x.id == id) {
+                Some(x) => {
+                    x.come += come;
+                    x.sure &= sure && x.count == count;
+                    x.wait = x.wait.or(wait);
+                }
+                None => list.push(Named { id, count, come, sure, wait }),
+            }
+        },
+    );
+    for x in list {
+        if !unclear
+            && x.sure
+            && x.count > 0
+            && x.come > 0
+            && x.come % x.count != 0
+            && let Some(at) = x.wait
+        {
+            let i = flow.cfg.instrs[at as usize];
+            out.push(errors::barrier_count(i.operand("b").map_or(i.span, |b| b.span), x.id, x.count, x.come));
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Public bugs of synchronisation, each reduced to a wrong and a right kernel (`tests/bugs/`): who notices what? The answers are
+//! the table of docs/real-bugs.md, which this test compares, and writes if `BLESS=1` is set.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::ptxas;
+use ptx_dsl::{Arg, Error, Host};
+use ptx_dsl_syntax::diag::Severity;
+use ptx_dsl_syntax::lex::lex;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/real-bugs.md");
+
+/// What a run on the host came to.
+type Run = Result<(), Error>;
+
+/// Both hosts over a number of schedules: plain, checked.
+struct Runs {
+    plain: Run,
+    checked: Run,
+}
+
+const SCHEDULES: u64 = 12;
+
+/// Dimensions from the directives, and the arguments of a signature.
+macro_rules! run {
+    ($kernel:expr, $host:expr, $text:expr, pair) => {{
+        let (mut a, mut b) = (vec![1u8; 16384], vec![0u8; 16384]);
+        $kernel.launch_raw($host, launch($text), &mut [Arg::buffer(&mut a), Arg::buffer(&mut b)])
+    }};
+    ($kernel:expr, $host:expr, $text:expr, pair_and_map) => {{
+        let (mut a, mut b) = (vec![1u8; 16384], vec![0u8; 16384]);
+        let args = &mut [Arg::buffer(&mut a), Arg::buffer(&mut b), Arg::value([0u8; 128])];
+        $kernel.launch_raw($host, launch($text), args)
+    }};
+    ($kernel:expr, $host:expr, $text:expr, map) => {{
+        let mut a = vec![1u8; 16384];
+        $kernel.launch_raw($host, launch($text), &mut [Arg::buffer(&mut a), Arg::value([0u8; 8])])
+    }};
+}
+
+macro_rules! modules {
+    ($($name:ident $file:literal $signature:ident)*) => {
+        $(
+            // What the compiler warns of is what the table says.
+            #[allow(deprecated, dead_code, non_upper_case_globals)]
+            mod $name {
+                ptx_dsl::include_ptx!($file);
+            }
+        )*
+
+        /// Every kernel that compiles, run on the host.
+        fn runs() -> BTreeMap<&'static str, Runs> {
+            let mut out = BTreeMap::new();
+            $({
+                let text = include_str!($file);
+                let plain = Host::new().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature)).map(|_| ());
+                let checked =
+                    Host::checked().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature)).map(|_| ());
+                out.insert($file.trim_start_matches("bugs/"), Runs { plain, checked });
+            })*
+            out
+        }
+    };
+}
+
+modules! {
+    n01_right "bugs/01_tma_store_of_generic_writes.right.ptx" pair
+    n02_right "bugs/02_sparse_wgmma_of_generic_writes.right.ptx" pair
+    n03_right "bugs/03_tensor_store_of_own_writes.right.ptx" pair_and_map
+    n04_right "bugs/04_tcgen05_mma_of_generic_writes.right.ptx" pair
+    n05_right "bugs/05_fence_behind_the_store.right.ptx" pair
+    n06_right "bugs/06_stage_refilled_after_generic_reads.right.ptx" pair
+    n06_wrong "bugs/06_stage_refilled_after_generic_reads.wrong.ptx" pair
+    n07_right "bugs/07_loads_before_tma_load.right.ptx" pair
+    n07_wrong "bugs/07_loads_before_tma_load.wrong.ptx" pair
+    n08_right "bugs/08_clc_response_reused_without_fence.right.ptx" pair
+    n08_wrong "bugs/08_clc_response_reused_without_fence.wrong.ptx" pair
+    n09_right "bugs/09_mbarrier_used_before_init_is_seen.right.ptx" pair
+    n10_right "bugs/10_mbarrier_never_initialised.right.ptx" pair
+    n11_right "bugs/11_init_fenced_by_another_thread.right.ptx" pair
+    n12_right "bugs/12_init_not_fenced_for_the_cluster.right.ptx" pair
+    n13_right "bugs/13_two_barriers_in_one_place.right.ptx" pair
+    n14_right "bugs/14_data_over_a_live_mbarrier.right.ptx" pair
+    n15_right "bugs/15_bulk_copy_without_arrival.right.ptx" pair
+    n16_right "bugs/16_expect_tx_of_too_many_bytes.right.ptx" pair
+    n17_right "bugs/17_parity_of_the_loop.right.ptx" pair
+    n18_right "bugs/18_wait_for_another_stage.right.ptx" pair
+    n19_right "bugs/19_all_lanes_arrive_on_a_count_of_one.right.ptx" pair
+    n19_wrong "bugs/19_all_lanes_arrive_on_a_count_of_one.wrong.ptx" pair
+    n20_right "bugs/20_named_barrier_for_fewer_warps.right.ptx" pair
+    n21_right "bugs/21_named_barrier_for_both_warpgroups.right.ptx" pair
+    n22_right "bugs/22_syncthreads_in_a_role.right.ptx" pair
+    n22_wrong "bugs/22_syncthreads_in_a_role.wrong.ptx" pair
+    n23_right "bugs/23_syncthreads_of_some_warps.right.ptx" pair
+    n23_wrong "bugs/23_syncthreads_of_some_warps.wrong.ptx" pair
+    n24_right "bugs/24_elect_in_the_branch_of_one_thread.right.ptx" pair
+    n25_right "bugs/25_elect_in_a_block_of_half_a_warp.right.ptx" pair
+    n25_wrong "bugs/25_elect_in_a_block_of_half_a_warp.wrong.ptx" pair
+    n26_right "bugs/26_shuffle_of_five_lanes.right.ptx" pair
+    n27_right "bugs/27_match_moved_into_a_branch.right.ptx" pair
+    n27_wrong "bugs/27_match_moved_into_a_branch.wrong.ptx" pair
+    n28_right "bugs/28_barrier_duplicated_by_jump_threading.right.ptx" pair
+    n29_right "bugs/29_unaligned_syncthreads.right.ptx" pair
+    n30_right "bugs/30_generic_store_to_a_shared_address.right.ptx" pair
+    n31_right "bugs/31_ldmatrix_without_its_space.right.ptx" pair
+    n32_right "bugs/32_cvta_of_a_generic_address.right.ptx" pair
+    n33_right "bugs/33_cvta_to_shared_of_a_shared_address.right.ptx" pair
+    n34_right "bugs/34_global_address_cast_to_shared.right.ptx" pair
+    n35_right "bugs/35_mapped_address_taken_for_the_own_cta.right.ptx" pair
+    n36_right "bugs/36_local_arrive_on_a_remote_barrier.right.ptx" pair
+    n37_right "bugs/37_peer_leaves_before_it_is_read.right.ptx" pair
+    n38_right "bugs/38_no_cluster_barrier_before_the_end.right.ptx" pair
+    n39_right "bugs/39_remote_store_without_entry_barrier.right.ptx" pair
+    n40_right "bugs/40_remote_arrival_of_cta_scope.right.ptx" pair
+    n41_right "bugs/41_wait_of_cta_scope_for_the_cluster.right.ptx" pair
+    n41_wrong "bugs/41_wait_of_cta_scope_for_the_cluster.wrong.ptx" pair
+    n42_right "bugs/42_epilogue_over_copies_in_flight.right.ptx" pair
+    n43_right "bugs/43_wait_group_leaves_the_newest.right.ptx" pair
+    n44_right "bugs/44_tma_store_never_committed.right.ptx" pair
+    n45_right "bugs/45_wait_group_of_the_leader_alone.right.ptx" pair
+    n46_right "bugs/46_tensor_map_changed_under_a_store.right.ptx" map
+    n47_right "bugs/47_tensor_map_changed_under_a_load.right.ptx" map
+    n48_right "bugs/48_tensor_map_used_without_fence.right.ptx" map
+    n49_right "bugs/49_wgmma_without_commit_and_wait.right.ptx" pair
+    n50_right "bugs/50_fragment_overwritten_under_wgmma.right.ptx" pair
+    n51_right "bugs/51_accumulator_read_before_the_wait.right.ptx" pair
+    n52_right "bugs/52_wgmma_without_fence.right.ptx" pair
+    n53_right "bugs/53_tensor_memory_registers_without_wait.right.ptx" pair
+    n54_right "bugs/54_tensor_memory_released_while_loading.right.ptx" pair
+    n54_wrong "bugs/54_tensor_memory_released_while_loading.wrong.ptx" pair
+    n55_right "bugs/55_address_of_tensor_memory_read_too_early.right.ptx" pair
+    n56_right "bugs/56_pair_deallocated_before_the_peer_is_done.right.ptx" pair
+    n56_wrong "bugs/56_pair_deallocated_before_the_peer_is_done.wrong.ptx" pair
+    n57_right "bugs/57_registers_oversubscribed.right.ptx" pair
+    n58_right "bugs/58_registers_for_two_blocks.right.ptx" pair
+    n59_right "bugs/59_warps_of_a_warpgroup_ask_for_different_numbers.right.ptx" pair
+    n60_right "bugs/60_volatile_flag.right.ptx" pair
+    n60_wrong "bugs/60_volatile_flag.wrong.ptx" pair
+    n61_right "bugs/61_release_of_the_device_for_another_device.right.ptx" pair
+    n61_wrong "bugs/61_release_of_the_device_for_another_device.wrong.ptx" pair
+    n62_right "bugs/62_misspelt_inval.right.ptx" pair
+    n63_right "bugs/63_proxy_fence_on_ampere.right.ptx" pair
+    n64_right "bugs/64_no_wait_for_the_grid_before.right.ptx" pair
+    n64_wrong "bugs/64_no_wait_for_the_grid_before.wrong.ptx" pair
+    n65_right "bugs/65_scratch_reused_before_it_is_read.right.ptx" pair
+    n65_wrong "bugs/65_scratch_reused_before_it_is_read.wrong.ptx" pair
+}
+
+/// One grid of as many CTAs as a cluster has; a hang of a spinning kernel ends by its budget.
+fn launch(text: &str) -> ptx_dsl::Launch {
+    let cluster = text.split_once(".reqnctapercluster ").map_or(1, |(_, rest)| {
+        rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok()).unwrap_or(1)
+    });
+    ptx_dsl::Launch::grid(cluster).step_limit(200_000)
+}
+
+/// A bug: number with name, and its two kernels.
+struct Bug {
+    stem: String,
+    wrong: String,
+    right: String,
+}
+
+impl Bug {
+    fn file(&self, kind: &str) -> String {
+        format!("{}.{kind}.ptx", self.stem)
+    }
+
+    /// Link and sentence, from the comment that begins the file.
+    fn header(&self) -> (String, String) {
+        let mut lines = self.wrong.lines().map_while(|l| l.strip_prefix("// "));
+        let link = lines.next().unwrap_or_default().to_owned();
+        (link, lines.collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn bugs() -> Vec<Bug> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bugs");
+    let entries = std::fs::read_dir(directory).expect("tests/bugs");
+    let names = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned());
+    let mut stems: Vec<String> = names.filter_map(|n| n.strip_suffix(".wrong.ptx").map(str::to_owned)).collect();
+    stems.sort();
+    let read = |stem: &str, kind: &str| {
+        std::fs::read_to_string(format!("{directory}/{stem}.{kind}.ptx")).unwrap_or_else(|e| panic!("{stem}: {e}"))
+    };
+    stems.into_iter().map(|s| Bug { wrong: read(&s, "wrong"), right: read(&s, "right"), stem: s }).collect()
+}
+
+/// Codes of errors and of warnings.
+fn ours(text: &str) -> (Vec<u16>, Vec<u16>) {
+    let (lexed, mut found) = lex(text);
+    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    let codes = |severity: Severity| {
+        let mut codes: Vec<u16> = found.iter().filter(|d| d.severity == severity).map(|d| d.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    };
+    (codes(Severity::Error), codes(Severity::Warning))
+}
+
+fn list(codes: &[u16]) -> String {
+    codes.iter().map(|c| format!("PTX{c:04}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A fault by the name of its kind.
+fn said(run: &Run) -> String {
+    match run {
+        Ok(()) => "runs".into(),
+        Err(Error::NotYet { instruction, .. }) => format!("not run: `{instruction}`"),
+        Err(Error::Fault(f)) => {
+            let kind = format!("{:?}", f.kind);
+            format!("fault: {}", kind.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+        }
+        Err(e) => format!("not run: {e}").lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn on_host(runs: Option<&Runs>) -> String {
+    let Some(runs) = runs else { return "not run: refused".into() };
+    let (plain, checked) = (said(&runs.plain), said(&runs.checked));
+    if plain == checked { plain } else { format!("plain {plain}; checked {checked}") }
+}
+
+const INTRODUCTION: &str = "\
+# Real bugs
+
+Public reports of mistakes in synchronisation, state spaces and PTX, each reduced by hand to a complete wrong kernel and a right one:
+[tests/bugs](../tests/bugs). The reduction keeps the mistake and nothing else; what a report leaves open is reduced to the reading that
+its text supports. `tests/bugs.rs` compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
+
+- *ptxas*: release 13.5 assembles the wrong kernel, or refuses it.
+- *compile time*: what the macros and `ptx-dsl check` say about the wrong kernel, with nothing but its text ([flow.md](flow.md)).
+- *host, wrong* and *host, right*: both kernels run under a number of schedules on the plain and on the checked host. Kernels that are
+  refused cannot be run, and instructions that the host has not yet are named.
+
+About every right kernel ptxas and the compiler say nothing.
+";
+
+fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> String {
+    let all: Vec<_> = bugs.iter().map(|b| ours(&b.wrong)).collect();
+    let refused = all.iter().filter(|o| !o.0.is_empty()).count();
+    let warned = all.iter().filter(|o| o.0.is_empty() && !o.1.is_empty()).count();
+    let ptxas = verdicts.iter().filter(|v| *v == "refuses").count();
+    let host = bugs.iter().filter_map(|b| runs.get(b.file("wrong").as_str()));
+    let faults = host.filter(|r| [&r.plain, &r.checked].iter().any(|r| matches!(r, Err(Error::Fault(_))))).count();
+    let mut out = format!(
+        "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it lets \
+         pass the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
+        bugs.len()
+    );
+    for ((b, (errors, warnings)), ptxas) in bugs.iter().zip(&all).zip(verdicts) {
+        let (link, text) = b.header();
+        let number = b.stem.split('_').next().unwrap_or_default();
+        let name = link.trim_start_matches("https://github.com/").replace("/issues/", "#").replace("/pull/", "#");
+        let compile = match (errors.is_empty(), warnings.is_empty()) {
+            (false, _) => format!("**error** {}", list(errors)),
+            (true, false) => format!("warning {}", list(warnings)),
+            (true, true) => "nothing".into(),
+        };
+        let wrong = on_host(runs.get(b.file("wrong").as_str()));
+        let right = on_host(runs.get(b.file("right").as_str()));
+        let _ = writeln!(out, "| {number} | [{name}]({link}): {text} | {ptxas} | {compile} | {wrong} | {right} |");
+    }
+    out
+}
+
+/// What the page says of ptxas, where there is none to ask.
+fn known(bugs: &[Bug], page: &str) -> Vec<String> {
+    let of = |b: &Bug| {
+        let head = format!("| {} |", b.stem.split('_').next().unwrap_or_default());
+        let row = page.lines().find(|l| l.starts_with(&head)).unwrap_or_default();
+        row.split(" | ").nth(2).unwrap_or_default().to_owned()
+    };
+    bugs.iter().map(of).collect()
+}
+
+#[test]
+fn real_bugs() {
+    let bugs = bugs();
+    let runs = runs();
+    for b in &bugs {
+        let (link, text) = b.header();
+        assert!(link.starts_with("https://") && text.ends_with('.'), "{}: link and sentence", b.stem);
+        assert_eq!(b.right.lines().next(), b.wrong.lines().next(), "{}: one link", b.stem);
+        let (errors, warnings) = ours(&b.right);
+        assert!(errors.is_empty() && warnings.is_empty(), "{}: {errors:?} {warnings:?} about the right kernel", b.stem);
+        let right =
+            runs.get(b.file("right").as_str()).unwrap_or_else(|| panic!("{} is in the list of modules", b.stem));
+        for run in [&right.plain, &right.checked] {
+            assert!(matches!(run, Ok(()) | Err(Error::NotYet { .. })), "{}: the right kernel: {run:?}", b.stem);
+        }
+        let refused = !ours(&b.wrong).0.is_empty();
+        assert_eq!(refused, !runs.contains_key(b.file("wrong").as_str()), "{}: the list of modules", b.stem);
+    }
+    assert!(bugs.len() >= 40, "{} bugs", bugs.len());
+    let refused = bugs.iter().filter(|b| !ours(&b.wrong).0.is_empty()).count();
+    assert!(refused * 40 >= 24 * bugs.len(), "{refused} of {} are refused", bugs.len());
+
+    let on_disk = std::fs::read_to_string(PAGE).unwrap_or_default();
+    let modules: Vec<(String, String)> =
+        bugs.iter().flat_map(|b| [(b.file("wrong"), b.wrong.clone()), (b.file("right"), b.right.clone())]).collect();
+    let verdicts = match ptxas::assemble_all(&modules) {
+        Some(all) => {
+            for (module, verdict) in modules.iter().zip(&all).filter(|(m, _)| m.0.ends_with(".right.ptx")) {
+                assert!(verdict.is_ok(), "ptxas refuses {}: {verdict:?}", module.0);
+            }
+            all.iter().step_by(2).map(|v| if v.is_ok() { "accepts" } else { "refuses" }.to_owned()).collect()
+        }
+        None => known(&bugs, &on_disk),
+    };
+    let page = page(&bugs, &runs, &verdicts);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(PAGE, page).expect("docs/real-bugs.md");
+    } else {
+        assert!(on_disk == page, "docs/real-bugs.md is out of date: `BLESS=1 cargo test --test suite bugs` writes it");
+    }
+}
