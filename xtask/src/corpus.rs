@@ -17,7 +17,9 @@ pub fn write(root: &Path) -> Result<(), String> {
         let directory = root.join("fuzz").join("corpus").join(target);
         std::fs::create_dir_all(&directory).map_err(seen(&directory))?;
         for path in std::fs::read_dir(&modules).map_err(seen(&modules))?.flatten().map(|entry| entry.path()) {
-            let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "ptx")) else { continue };
+            let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "ptx")) else {
+                continue;
+            };
             std::fs::copy(&path, directory.join(name)).map_err(seen(&path))?;
             count += 1;
         }
