@@ -1,5 +1,5 @@
-//! `cargo xtask test | ci | docs | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's
-//! tools for the tests.
+//! `cargo xtask test | ci | docs | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to fetch
+//! NVIDIA's tools for the tests.
 
 mod assemble;
 mod budget;
