@@ -98,7 +98,7 @@ fn structs_and_tensor_maps_are_passed_by_value() {
     let (mut map, mut s) = ([0u8; 128], [0u8; 24]);
     (map[120], map[4], s[8]) = (9, 6, 5);
     let mut o = vec![0u8; 28];
-    let value = |x: &[u8]| Arg::value(x.to_vec());
+    let value = |x: &[u8]| Arg::value(x);
     let mut args = [Arg::buffer(&mut o), value(&map), value(&s), value(&2.5f32.to_le_bytes()), value(&[200])];
     raw::byvalue.launch_raw(&Host::checked(), Launch::grid(1), &mut args).unwrap();
     let words: Vec<u32> = o.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect();

@@ -384,7 +384,8 @@ impl TensorJob for Multiply {
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
         self.in_shared(|pieces| {
             let first = pieces.iter().map(|p| p.start).min().unwrap_or(0);
-            Vec::from([first..pieces.iter().map(|p| p.end).max().unwrap_or(first)])
+            let last = pieces.iter().map(|p| p.end).max().unwrap_or(first);
+            std::iter::once(first..last).collect()
         })
     }
 
