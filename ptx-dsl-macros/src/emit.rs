@@ -30,6 +30,8 @@ pub fn rt() -> TokenStream {
 /// State of the emission of one kernel.
 pub struct Emit<'m> {
     module: &'m Module,
+    /// The kernel.
+    entry: FuncId,
     compiled: &'m Compiled,
     source: &'m Source<'m>,
     /// The printed module, by line.
@@ -85,6 +87,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
     let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
     let mut e = Emit {
         module: &compiled.hir,
+        entry,
         compiled,
         source,
         lines: &text.lines,

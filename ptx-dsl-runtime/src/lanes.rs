@@ -173,9 +173,9 @@ pub fn just(base: u32, value: u32) -> u32 {
 #[inline(always)]
 pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
     let mut p = 0;
-    for l in 0..32 {
-        let (from, ok) = crate::isa::warp::source(crate::isa::warp::mode(q), l as u32, b, c);
-        d[l] = a[from as usize & 31];
+    for (l, d) in (0..).zip(d.iter_mut()) {
+        let (from, ok) = crate::isa::warp::source(crate::isa::warp::mode(q), l, b, c);
+        *d = a[from as usize & 31];
         p |= u32::from(ok) << l;
     }
     p

@@ -231,10 +231,10 @@ impl Checker {
             self.report(errors::no_target(Span::default()));
         }
         self.out.address_size = 64;
-        if let Some((n, span)) = module.address_size {
-            if n != 64 {
-                self.report(errors::address_size(span, n));
-            }
+        if let Some((n, span)) = module.address_size
+            && n != 64
+        {
+            self.report(errors::address_size(span, n));
         }
     }
 

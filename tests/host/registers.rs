@@ -98,7 +98,7 @@ fn structs_and_tensor_maps_are_passed_by_value() {
     let (mut map, mut s) = ([0u8; 128], [0u8; 24]);
     (map[120], map[4], s[8]) = (9, 6, 5);
     let mut o = vec![0u8; 28];
-    let value = |x: &[u8]| Arg::value(x.to_vec());
+    let value = |x: &[u8]| Arg::value(x);
     let mut args = [Arg::buffer(&mut o), value(&map), value(&s), value(&2.5f32.to_le_bytes()), value(&[200])];
     raw::byvalue.launch_raw(&Host::checked(), Launch::grid(1), &mut args).unwrap();
     let words: Vec<u32> = o.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect();
@@ -118,4 +118,22 @@ fn a_kernel_has_the_shared_memory_that_it_names() {
     assert_eq!(o, [3, 40000], "not that of the other kernel too");
     raw::other.launch(&Host::checked(), Launch::grid(1), (&mut o[..],)).unwrap();
     assert_eq!(o[0], 4);
+}
+
+#[test]
+fn old_code_reads_the_lower_half_of_an_index() {
+    let k = ptx!(<sm_90, ptx 8.0> |o: &mut [u16]| {
+        .reg .b16 h;
+        .reg .b32 i;
+        .reg .b64 p, at;
+        ld.param.u64 p, [o];
+        mov.u16 h, %tid.x;
+        mul.wide.u16 i, h, 2;
+        cvt.u64.u32 at, i;
+        add.u64 p, p, at;
+        st.global.u16 [p], h;
+    });
+    let mut o = [9u16; 40];
+    k.launch(&Host::checked(), Launch::grid(1).block(40), (&mut o,)).unwrap();
+    assert!(o.iter().copied().eq(0..40), "{o:?}");
 }

@@ -74,6 +74,7 @@ __global__ void fences(int* out, const char* in) {
     ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_max, out, reinterpret_cast<int*>(box), 256);
     ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_or_op, reinterpret_cast<uint32_t*>(out), reinterpret_cast<uint32_t*>(box), 256);
     ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group(ptx::n32_t<0>{});
     out[threadIdx.x] = ptx::bfind(threadIdx.x) + ptx::bmsk_clamp(3u, threadIdx.x) + ptx::prmt(1u, threadIdx.x, 0x3210u);
 }
 
@@ -82,10 +83,22 @@ __global__ void maps(const void* map, int32_t x, int32_t y) {
     __shared__ uint64_t bar;
     int32_t at[2] = {x, y};
     int32_t deep[5] = {x, y, x, y, 0};
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, map, at, &bar);
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, map, deep, &bar);
-    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, box);
-    ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, ptx::op_add, map, at, box);
+    if (threadIdx.x == 0) ptx::mbarrier_init(&bar, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &bar, sizeof(box));
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, map, at, &bar);
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box + 4096, map, deep, &bar);
+    }
+    while (!ptx::mbarrier_try_wait_parity(&bar, 0)) {}
+    if (threadIdx.x == 0) {
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, box);
+        ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, ptx::op_add, map, at, box);
+        ptx::cp_async_bulk_commit_group();
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+    }
+    __syncthreads();
     ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, const_cast<void*>(map), box, ptx::n32_t<128>{});
     ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, map, ptx::n32_t<128>{});
 }

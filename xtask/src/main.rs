@@ -1,8 +1,10 @@
-//! `cargo xtask test | ci | docs | oracle | bench | nvcc | ptxas`: what plain cargo cannot do, which is to fetch NVIDIA's tools
-//! for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to
+//! fetch NVIDIA's tools for the tests.
 
 mod assemble;
 mod bench;
+mod budget;
+mod corpus;
 mod docs;
 mod nvcc;
 mod oracle;
@@ -20,6 +22,8 @@ const USAGE: &str = "usage: cargo xtask <command>
           kernels of 100 and 1,000 instructions take to compile
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (all disagreements, with modules)
+  budget  measure what the macros and the command line may cost: build time, checking time
+  corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
         ["ci"] => steps::ci(),
         ["docs"] => docs::run(ptxas::root(), false),
         ["docs", "--check"] => docs::run(ptxas::root(), true),
+        ["corpus"] => corpus::write(ptxas::root()),
+        ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),

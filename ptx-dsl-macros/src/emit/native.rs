@@ -169,7 +169,9 @@ impl Emit<'_> {
             let fits = match &a.value {
                 Operand::Reg(r, _) => self.reg_bits(f, *r) == wanted,
                 Operand::NotReg(_) => n > 0 && wanted == 1,
-                Operand::Imm(_) | Operand::VarAddr(..) | Operand::Sreg(_) => n > 0,
+                // Rows under a guard are 32 bits wide.
+                Operand::Sreg(name) => n > 0 && (wanted == 32 || self.sreg_shape(name).guard == 0),
+                Operand::Imm(_) | Operand::VarAddr(..) => n > 0,
                 _ => false,
             };
             if !fits {

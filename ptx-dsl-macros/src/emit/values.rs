@@ -55,7 +55,7 @@ impl Emit<'_> {
     /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
     pub fn static_shared(&self) -> u32 {
         let dynamic = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).max().unwrap_or(0);
-        self.module.shared_size.next_multiple_of(dynamic.max(16))
+        self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(dynamic.max(16))
     }
 
     /// The value of a variable's address in its own space.

@@ -218,8 +218,8 @@ type Missing = Vec<(u32, u32, u64)>;
 fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     let first = addr[x.mask.trailing_zeros() as usize & 31];
     let mut differ = 0;
-    for l in 0..32 {
-        differ |= if x.mask >> l & 1 != 0 { addr[l] ^ first } else { 0 };
+    for (l, a) in addr.iter().enumerate() {
+        differ |= if x.mask >> l & 1 != 0 { a ^ first } else { 0 };
     }
     (!M::ON && x.mask != 0 && differ == 0).then_some(first)
 }

@@ -529,7 +529,7 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
 fn bits(width: u32) -> Ty {
     match width {
         ..=32 => Ty::B32,
-        ..=64 => Ty::B64,
+        33..=64 => Ty::B64,
         _ => Ty::B128,
     }
 }

@@ -442,7 +442,9 @@ impl Checker {
                 } else if !values.iter().any(|v| match v {
                     Operand::Reg(..) => true,
                     // Coordinates may all be constants.
-                    Operand::Imm(_) => matches!(spec.map(|s| s.ty), Some(OpTy::Fragment(_))),
+                    Operand::Imm(_) => {
+                        spec.is_some_and(|s| matches!(s.name, "tensorCoords" | "im2colInfo" | "attributeOverrideInfo"))
+                    }
                     _ => false,
                 }) {
                     at.fail(errors::needs_register(given.span, form.name), 2);

@@ -318,3 +318,12 @@ pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: S
     )
     .help("give `init` that number, or let one thread arrive: `@p mbarrier.arrive` with `setp.eq.u32 p, %r, 0;` of `%tid.x`")
 }
+
+pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {
+    section(
+        hint(error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`"))),
+        "any operation but `mbarrier.init` needs an object that is initialised",
+        "9.7.13.15",
+    )
+    .help("let one thread run `mbarrier.init` first, and the others wait for it with `bar.sync`")
+}

@@ -44,7 +44,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
     if has("mbarrier.") {
         let objects = objects(flow, from);
-        if !objects.unclear {
+        if !objects.unclear && lanes.threads.exact.is_some() {
             never_initialised(flow, &objects, out);
         }
         life(flow, lanes, places, from, &objects, out);
@@ -208,8 +208,10 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
             Some(p) => p == 0,
             None => flow.cfg.instrs[s.at as usize].operand("state").is_some(),
         });
+        // Who only looks once need not wait.
         if come < count
             && let Some(wait) = first
+            && in_loop(flow, wait.block)
         {
             let span = flow.cfg.instrs[wait.at as usize].span;
             let init = flow.cfg.instrs[init.at as usize].span;
@@ -220,7 +222,8 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
     }
 }
 
-/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises.
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises. An excerpt may lack
+/// that; it does not say how many threads there are either.
 fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
     for o in objects.list.iter().filter(|o| o.inits.is_empty() && !o.arrives.is_empty() && !o.waits.is_empty()) {
         let sites = o.arrives.iter().chain(&o.waits).chain(&o.expects);
@@ -229,7 +232,7 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
             && !dynamic
         {
             let name = name(flow, o.place);
-            out.push(crate::errors::flow::before_init(flow.cfg.instrs[first as usize].span, &name));
+            out.push(errors::never_initialised(flow.cfg.instrs[first as usize].span, &name));
         }
     }
 }
@@ -312,9 +315,9 @@ fn life(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects:
             (0..n).filter(|k| on.is_none_or(|p| p == inits[*k].1)).for_each(|k| settle(set, k));
         } else if i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy") {
             let here = places.who(flow, lanes, block_of(flow, at), at);
-            for k in 0..n {
-                let common = (0..here.set.len()).any(|w| here.set[w] & who[k].set[w] != 0);
-                if common && !(here.elected && who[k].passed || here.passed && who[k].elected) {
+            for (k, who) in who.iter().enumerate() {
+                let common = (0..here.set.len()).any(|w| here.set[w] & who.set[w] != 0);
+                if common && !(here.elected && who.passed || here.passed && who.elected) {
                     settle(set, n + k);
                 }
             }

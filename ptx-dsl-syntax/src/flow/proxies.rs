@@ -82,6 +82,13 @@ fn sources(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                     Some(r) if !r.mapped => filled.push(r),
                     _ => unclear = true,
                 }
+            } else if let Some((arg, true)) = plain(i)
+                && !i.has(".global")
+                && !i.has(".local")
+            {
+                // A store to who knows where.
+                let r = region(flow, from, at, arg, 0);
+                unclear |= r.is_none_or(|r| r.base == super::provenance::Origin::None);
             }
         },
     );

@@ -52,29 +52,30 @@ fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sum
     sums
 }
 
-/// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for four products, not for more.
-#[inline(always)]
-fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
-    let mut sums = [[0; WIDE]; HIGH];
-    for (i, four) in a.chunks(4).enumerate() {
-        let part = match positions {
-            Some(p) => sparse(four, &p[4 * i..], b),
-            None => dense(four, &b[4 * i..]),
-        };
-        for (sums, part) in sums.iter_mut().zip(&part) {
-            for (sum, part) in sums.iter_mut().zip(part) {
-                *sum += *part as i32;
-            }
-        }
-    }
-    sums
-}
+/// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
+const MIDDLE: f32 = 12_582_912.0;
 
-/// An integer below 2^22 in f32, to i32. Its bits are the low ones of 1.5 * 2^23 plus it.
+/// An integer below 2^22 in f32, to i32.
 #[inline(always)]
 fn integer(sum: f32) -> i32 {
-    const MIDDLE: f32 = 12_582_912.0;
     ((sum + MIDDLE).to_bits() as i32).wrapping_sub(MIDDLE.to_bits() as i32)
+}
+
+/// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for a product, not for sums.
+#[inline(always)]
+fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
+    // from every product's pattern, in the end, that of zero is taken off
+    let mut sums = [[(a.len() as i32).wrapping_mul(MIDDLE.to_bits() as i32).wrapping_neg(); WIDE]; HIGH];
+    let mut add = |row: usize, a: f32, b: &[f32; WIDE]| {
+        for (sum, b) in sums[row].iter_mut().zip(b) {
+            *sum = sum.wrapping_add((a * b + MIDDLE).to_bits() as i32);
+        }
+    };
+    match positions {
+        None => a.iter().zip(b).for_each(|(a, b)| (0..HIGH).for_each(|row| add(row, a[row], b))),
+        Some(p) => a.iter().zip(p).for_each(|(a, at)| (0..HIGH).for_each(|row| add(row, a[row], &b[at[row] as usize]))),
+    }
+    sums
 }
 
 /// What belongs to the rows of A of a CTA.
@@ -383,7 +384,8 @@ impl TensorJob for Multiply {
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
         self.in_shared(|pieces| {
             let first = pieces.iter().map(|p| p.start).min().unwrap_or(0);
-            Vec::from([first..pieces.iter().map(|p| p.end).max().unwrap_or(first)])
+            let last = pieces.iter().map(|p| p.end).max().unwrap_or(first);
+            std::iter::once(first..last).collect()
         })
     }
 

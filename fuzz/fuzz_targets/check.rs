@@ -1,0 +1,16 @@
+//! Any bytes as PTX text, through the whole front end; what it accepts and prints, it accepts again and prints the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ptx_dsl_syntax::{compile, lex::lex};
+
+fuzz_target!(|bytes: &[u8]| {
+    let (lexed, early) = lex(&String::from_utf8_lossy(bytes));
+    let compiled = compile(&lexed.tokens);
+    if early.is_empty() && !compiled.failed() {
+        let (again, _) = lex(&compiled.ptx);
+        let second = compile(&again.tokens);
+        assert!(!second.failed(), "{:?}", second.diagnostics);
+        assert_eq!(second.ptx, compiled.ptx);
+    }
+});

@@ -1,0 +1,10 @@
+//! Any bytes as PTX text: a module and diagnostics, no panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ptx_dsl_syntax::{lex::lex, parse::parse};
+
+fuzz_target!(|bytes: &[u8]| {
+    let (lexed, _) = lex(&String::from_utf8_lossy(bytes));
+    let _ = parse(&lexed.tokens);
+});
