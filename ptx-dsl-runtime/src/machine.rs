@@ -60,9 +60,7 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
     }
 
     fn reset(&mut self, slot: usize) {
-        if !K::FRESH {
-            self.warps[slot].fill(K::Warp::default());
-        }
+        self.warps[slot].fill(K::Warp::default());
     }
 
     fn snapshot(&mut self, warps: &[(usize, usize, usize)]) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::{assemble, docs, nvcc, ptxas};
 
 /// What `test` runs as well: each example checks its own result.
-const EXAMPLES: [&str; 3] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control"];
+const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
 
 /// Whether this run is CI's, where a test that was skipped for want of ptxas is a failure.
 pub fn in_ci() -> bool {

@@ -116,15 +116,14 @@ pub fn vote<M: Monitor, const S: usize, const D: usize>(
 
 /// How `shfl` finds its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+enum Mode {
     Up,
     Down,
     Bfly,
     Idx,
 }
 
-#[inline(always)]
-pub(crate) const fn mode(q: Q) -> Mode {
+const fn mode(q: Q) -> Mode {
     if q.has(q::up) {
         Mode::Up
     } else if q.has(q::down) {
@@ -137,8 +136,7 @@ pub(crate) const fn mode(q: Q) -> Mode {
 }
 
 /// The source lane and whether it is in range; `c` holds the clamp value in bits 0 to 4, the segment mask in 8 to 12.
-#[inline(always)]
-pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (b, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
     let min = lane & segment;
     let max = min | clamp & !segment;

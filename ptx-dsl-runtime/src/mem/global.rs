@@ -2,17 +2,12 @@
 
 use crate::fault::FaultKind;
 
-/// All of them are a pointer and a length, so that finding the bytes of one needs no branch.
 pub(crate) enum Segment<'a> {
+    Empty,
     /// Variables of the module.
-    Module(Box<[u8]>),
+    Module(Vec<u8>),
     ReadOnly(&'a [u8]),
     Buffer(&'a mut [u8]),
-}
-
-impl Segment<'_> {
-    /// No memory at all.
-    pub const EMPTY: Self = Segment::ReadOnly(&[]);
 }
 
 /// All of global memory of a launch.
@@ -27,7 +22,7 @@ impl Global<'_> {
             Some(Segment::Buffer(b)) => b,
             Some(Segment::ReadOnly(b)) => b,
             Some(Segment::Module(b)) => b,
-            None => &[],
+            _ => &[],
         }
     }
 
