@@ -1,7 +1,7 @@
 //! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
+//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
 //! On these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place) and
 //! [`provenance`] (where an address comes from); the rules are in `converge`, [`obligations`], [`protocol`], [`spaces`]
 //! and [`ordinary`]. A rule says error only where every path proves it; else it warns or is silent.
@@ -9,12 +9,14 @@
 use crate::diag::Diagnostic;
 use crate::hir;
 
+mod accesses;
 mod cfg;
 mod clusters;
 mod converge;
 mod copies;
 mod dataflow;
 mod granularity;
+mod inline;
 mod lanes;
 mod matrices;
 mod mbarriers;
@@ -25,6 +27,7 @@ mod ordinary;
 mod protocol;
 mod provenance;
 mod proxies;
+mod scalars;
 mod spaces;
 mod ssa;
 #[cfg(test)]
@@ -43,33 +46,68 @@ struct Flow<'h> {
 /// More statements than this are a generated module of a size where seconds matter more than hints.
 const LIMIT: usize = 200_000;
 
-/// Checks one function, all of whose statements are in the typed module.
-pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagnostic> {
+/// Checks one function, all of whose statements are in the typed module. `whole` are the functions of which that is true.
+pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     if function.body.is_empty() || function.body.len() > LIMIT {
         return Vec::new();
     }
-    let cfg = cfg::Cfg::new(function);
-    let ssa = ssa::Ssa::new(function, &cfg);
-    let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
-    let flow = Flow { module, function, cfg, ssa, calls };
     let mut out = Vec::new();
-    let lanes = lanes::Lanes::new(&flow);
-    let place = converge::Places::new(&flow, &lanes);
-    converge::check(&flow, &lanes, &place, &mut out);
-    obligations::check(&flow, &mut out);
-    let from = provenance::Provenance::new(&flow);
-    protocol::check(&flow, &place, &from, &mut out);
-    spaces::check(&flow, &from, &mut out);
-    mbarriers::check(&flow, &lanes, &place, &from, &mut out);
-    copies::check(&flow, &lanes, &place, &from, &mut out);
-    proxies::check(&flow, &from, &mut out);
-    matrices::check(&flow, &mut out);
-    clusters::check(&flow, &lanes, &place, &from, &mut out);
-    ordinary::check(&flow, &lanes, &mut out);
+    match scalars::seen(module, function, whole) {
+        // What stands in the text is there as it stands; all else is asked of what the kernel does.
+        Some(seen) => {
+            let written = Flow::new(module, function);
+            let lanes = lanes::Lanes::new(&written);
+            ordinary::check(&written, &lanes, &mut out);
+            let flow = Flow::new(module, &seen);
+            let lanes = lanes::Lanes::new(&flow);
+            match scalars::decided(&flow, &lanes) {
+                Some(decided) => {
+                    let flow = Flow::new(module, &decided);
+                    rules(&flow, &lanes::Lanes::new(&flow), &mut out);
+                }
+                None => rules(&flow, &lanes, &mut out),
+            }
+        }
+        None => {
+            let flow = Flow::new(module, function);
+            let lanes = lanes::Lanes::new(&flow);
+            rules(&flow, &lanes, &mut out);
+            ordinary::check(&flow, &lanes, &mut out);
+        }
+    }
     out
 }
 
+fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
+    let place = converge::Places::new(flow, lanes);
+    converge::check(flow, lanes, &place, out);
+    obligations::check(flow, out);
+    let from = provenance::Provenance::new(flow);
+    protocol::check(flow, &place, &from, out);
+    spaces::check(flow, &from, out);
+    mbarriers::check(flow, lanes, &place, &from, out);
+    copies::check(flow, lanes, &place, &from, out);
+    proxies::check(flow, &from, out);
+    matrices::check(flow, out);
+    clusters::check(flow, lanes, &place, &from, out);
+}
+
+/// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
+pub(crate) fn once(found: &mut Vec<Diagnostic>) {
+    let mut seen = std::collections::HashSet::new();
+    // An error says more than a warning.
+    found.sort_by_key(|d| d.severity != crate::diag::Severity::Error);
+    found.retain(|d| seen.insert((d.code, d.span.first, d.span.last)));
+}
+
 impl<'h> Flow<'h> {
+    fn new(module: &'h hir::Module, function: &'h hir::Function) -> Flow<'h> {
+        let cfg = cfg::Cfg::new(function);
+        let ssa = ssa::Ssa::new(function, &cfg);
+        let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
+        Flow { module, function, cfg, ssa, calls }
+    }
+
     /// A variable's name: that of its register.
     fn name(&self, var: u32) -> &'h str {
         self.ssa.register(var).and_then(|r| self.function.regs.get(r as usize)).map_or("", |r| r.name.as_str())

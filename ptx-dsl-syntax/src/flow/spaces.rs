@@ -1,77 +1,12 @@
 //! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
 
 use super::Flow;
+use super::accesses::{Access, Kind, accesses};
 use super::cfg::NONE;
 use super::provenance::{Address, From, Origin, Provenance, space};
 use crate::diag::Diagnostic;
 use crate::errors::flow as errors;
-use crate::hir::{Arg, Base, Instr, Operand, Space};
-use crate::isa::Role;
-
-/// How an instruction uses one of its addresses.
-struct Access<'h> {
-    arg: &'h Arg,
-    /// The state space as written; `None` for a generic address.
-    space: Option<&'h str>,
-    /// Reaches the shared memory of the own CTA only.
-    own: bool,
-    writes: bool,
-    /// An mbarrier or a response, which lies in shared memory also where the address is generic.
-    object: bool,
-    /// In bytes; 0 if that is not known.
-    size: u32,
-    /// In bytes.
-    align: u32,
-}
-
-/// The accesses of an instruction to memory that has a state space.
-fn accesses(i: &Instr) -> Vec<Access<'_>> {
-    let op = i.entry.opcode;
-    let word = op.split('.').next().unwrap_or(op);
-    let plain = matches!(op, "ld" | "ldu" | "st" | "atom" | "red" | "ldmatrix" | "stmatrix");
-    let objects = op.starts_with("mbarrier.") || op == "clusterlaunchcontrol.try_cancel";
-    let copies = op.starts_with("cp.async");
-    if !plain && !objects && !copies {
-        return Vec::new();
-    }
-    let spaces: Vec<&str> =
-        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
-    let args = i.operands.iter().filter(|a| a.role == Role::Addr);
-    let bytes = match (word, i.types.last()) {
-        ("ld" | "ldu" | "st" | "atom" | "red", Some(t)) if plain => {
-            let n = [(".v2", 2), (".v4", 4), (".v8", 8)].iter().find(|v| i.has(v.0)).map_or(1, |v| v.1);
-            t.bytes() * n
-        }
-        _ => 0,
-    };
-    let mut out = Vec::new();
-    for (n, arg) in args.enumerate() {
-        let space = match spaces.len() {
-            0 if !copies => None,
-            1 if !copies => Some(spaces[0]),
-            // The destination's and the source's; what follows is an mbarrier.
-            2 if copies && n < 2 => Some(spaces[n]),
-            _ => continue,
-        };
-        if space == Some(".param::func") {
-            continue;
-        }
-        let spec = i.entry.operands.iter().find(|s| s.name == arg.name);
-        let object = spec.map_or(0, |s| s.align);
-        let (size, align) = if plain { (bytes, bytes) } else { (object, object) };
-        let waits = ["init", "inval", "test_wait", "try_wait"].iter().any(|w| op == format!("mbarrier.{w}"));
-        out.push(Access {
-            arg,
-            space,
-            own: matches!(space, Some(".shared::cta" | ".shared")) || waits || op == "clusterlaunchcontrol.try_cancel",
-            writes: matches!(op, "st" | "atom" | "red") || (copies && n == 0),
-            object: objects,
-            size,
-            align: align.max(1),
-        });
-    }
-    out
-}
+use crate::hir::{Base, Instr, Operand, Space};
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let block_of = std::cell::Cell::new(0);
@@ -101,6 +36,13 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                         bounds_of_variable(flow, *v, *offset, &access, out);
                         None
                     }
+                    // A tensor's map, before the coordinates.
+                    Operand::Addresses(list) => match list.first() {
+                        Some(Operand::Reg(r, lane)) => from
+                            .address(flow.ssa.read(at, *r, *lane))
+                            .map(|a| (a, 0, flow.name(flow.ssa.var(*r, *lane)).to_string())),
+                        _ => None,
+                    },
                     _ => None,
                 };
                 if let Some((address, offset, name)) = found {
@@ -136,8 +78,8 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
     let is = word(a.space);
     let of = whose(flow, &a);
     let global = a.space == Space::Global;
-    match access.space {
-        Some(q) => {
+    match access.kind {
+        Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
                 out.push(errors::space_of_register(span, name, is, a.generic, q, of.as_deref(), by));
@@ -148,21 +90,30 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
                 return;
             }
         }
-        None if !a.generic && !global => {
+        Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
             out.push(errors::native_as_generic(span, name, is, of.as_deref(), by));
             return;
         }
-        None if access.object && a.space != Space::Shared => {
+        Kind::Object | Kind::Shared if a.space != Space::Shared => {
             out.push(errors::object_elsewhere(span, name, is, of.as_deref(), by));
             return;
         }
-        None => {}
+        Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
+            out.push(errors::map_elsewhere(span, name, is, of.as_deref(), by));
+            return;
+        }
+        Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
     }
     if a.mapped && access.own {
         let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
-        let rank = flow.cfg.instrs.get(a.by as usize).and_then(|i| i.operand("b"));
-        let fixed = rank.is_some_and(|r| matches!(r.value, Operand::Imm(_)));
+        let map = flow.cfg.instrs.get(a.map as usize);
+        let fixed = map.and_then(|i| i.operand("b")).is_some_and(|r| matches!(r.value, Operand::Imm(_)));
+        let by = map.map(|i| i.span).or(by);
         out.push(errors::mapped_used_as_own(span, name, by, clusters && fixed && always && flow.function.entry));
+        return;
+    }
+    if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
+        out.push(errors::read_only_space(span, name, is, of.as_deref(), by));
         return;
     }
     if let Origin::Pointer(n) = a.base

@@ -27,7 +27,7 @@ fn ten_thousand_instructions() {
     assert!(diagnostics.iter().all(|d| d.severity != Severity::Error), "{diagnostics:?}");
     let function = &module.functions[0];
     let start = std::time::Instant::now();
-    super::super::check(&module, function);
+    super::super::check(&module, function, &[]);
     // Half a second when optimised; tests are not, and the machine may be busy.
     assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
 }
