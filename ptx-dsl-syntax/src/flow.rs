@@ -14,10 +14,12 @@ mod cfg;
 mod clusters;
 mod converge;
 mod copies;
+mod ctas;
 mod dataflow;
 mod granularity;
 mod inline;
 mod lanes;
+mod loops;
 mod matrices;
 mod mbarriers;
 mod meeting;
@@ -28,6 +30,7 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod scalars;
+mod scopes;
 mod spaces;
 mod ssa;
 #[cfg(test)]
@@ -90,6 +93,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     proxies::check(flow, &from, out);
     matrices::check(flow, out);
     clusters::check(flow, lanes, &place, &from, out);
+    scopes::check(flow, &from, out);
 }
 
 /// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.

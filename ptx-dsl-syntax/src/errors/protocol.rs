@@ -256,21 +256,6 @@ pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
     .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
 }
 
-pub(crate) fn scope_too_narrow(span: Span, release: bool) -> Diagnostic {
-    let d = error(657, span, "this arrives in another CTA with a scope that ends at its own");
-    let d = if release { d } else { hint(d) };
-    section(d, "operations of two CTAs synchronise if both scopes hold the two", "8.5").help("write `.release.cluster`")
-}
-
-pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
-    section(
-        hint(error(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA")),
-        "operations of two CTAs synchronise if both scopes hold the two; without one a wait is `.acquire.cta`",
-        "8.5",
-    )
-    .help("write `.acquire.cluster`")
-}
-
 pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnostic {
     section(
         error(659, span, format!("the warpgroups ask for {asked} registers together, and the CTA has {most}")),
@@ -287,16 +272,6 @@ pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
         "9.7.19.5",
     )
     .help("choose by `%tid.x / 128`, so that each warpgroup is here as a whole")
-}
-
-pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
-    section(
-        hint(error(661, span, "this load need not see what was written before the flag"))
-            .label(poll, "the flag is polled here"),
-        "a volatile or relaxed load orders nothing behind it",
-        "8.8",
-    )
-    .help("poll with `ld.acquire` of a scope that holds the writer, or put `fence.acq_rel` behind the loop")
 }
 
 pub(crate) fn map_without_fence(span: Span, change: Span) -> Diagnostic {

@@ -11,8 +11,9 @@ use crate::isa::{self, Role};
 use crate::span::Span;
 use crate::ty::Ty;
 
-/// So many statements a kernel may grow to, and so deep calls may be nested.
-const MOST: usize = 30_000;
+/// So many statements a kernel may grow to, so many more than it has, and so deep calls may be nested.
+const MOST: usize = 20_000;
+const MORE: usize = 5_000;
 const DEEP: usize = 12;
 
 /// A function that is put together.
@@ -29,6 +30,10 @@ pub(super) struct Inlined {
 
 /// The function with its callees in place, if it has any that can be.
 pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Inlined> {
+    // A function is looked at where a kernel calls it.
+    if !function.entry {
+        return None;
+    }
     let calls = |s: &Stmt| matches!(s, Stmt::Instr(i) if callee(module, whole, i).is_some());
     if !function.body.iter().any(calls) {
         return None;
@@ -40,7 +45,7 @@ pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) ->
         extra: Vec::new(),
         first: module.vars.len() as u32,
     };
-    let mut builder = Builder { module, whole, out, stack: Vec::new() };
+    let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
     builder.put(function, &Place { regs: 0, labels: 0, vars: &HashMap::new(), end: None });
     Some(builder.out)
 }
@@ -68,6 +73,7 @@ struct Builder<'m> {
     whole: &'m [FuncId],
     out: Inlined,
     stack: Vec<FuncId>,
+    most: usize,
 }
 
 /// An entry of the table by its opcode.
@@ -143,7 +149,7 @@ impl Builder<'_> {
     /// Puts the callee in place of the call; `false` if it stays a call.
     fn call(&mut self, i: &Instr) -> bool {
         let Some((id, f)) = callee(self.module, self.whole, i) else { return false };
-        if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > MOST {
+        if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > self.most {
             return false;
         }
         let list = |name: &str| match i.operand(name).map(|a| &a.value) {

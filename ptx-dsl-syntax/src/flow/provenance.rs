@@ -17,6 +17,8 @@ pub(super) enum From {
     Index,
     /// This number.
     Number(i64),
+    /// The value of parameter n of the kernel, of which is not said that it is an address.
+    Parameter(u32),
     /// An address.
     Address(Address),
 }
@@ -163,7 +165,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         // An address in a window fits 32 bits; a generic one does not.
         "cvt" if wide => match get("a") {
             From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
-            From::Address(_) | From::Unknown => From::Unknown,
+            From::Address(_) | From::Unknown | From::Parameter(_) => From::Unknown,
             other => other,
         },
         "add" if wide && !i.has(".cc") => add(get("a"), get("b")),
@@ -201,6 +203,18 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             let from = match get("a") {
                 From::Bottom => return From::Bottom,
                 From::Address(a) if a.space == space => Some(a),
+                // `cvta.to` says what the parameter's declaration does not.
+                From::Parameter(n) if space == Space::Global => {
+                    return From::Address(Address {
+                        space,
+                        generic: !i.spelling.starts_with("cvta.to."),
+                        base: Origin::Pointer(n),
+                        offset: Some(0),
+                        mapped: false,
+                        map: u32::MAX,
+                        by: at,
+                    });
+                }
                 _ => None,
             };
             let to_space = to_space || i.spelling.starts_with("cvta.to.");
@@ -313,6 +327,7 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
             by: u32::MAX,
         }),
         _ if small => From::Index,
+        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32),
         _ => From::Unknown,
     }
 }

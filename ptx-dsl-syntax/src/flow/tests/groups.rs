@@ -7,6 +7,7 @@ use super::verdicts;
 
 mod addresses;
 mod functions;
+mod scopes;
 mod spaces;
 
 /// A code and kernels about it.
