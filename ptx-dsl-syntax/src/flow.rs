@@ -26,6 +26,7 @@ mod meeting;
 mod memory;
 mod obligations;
 mod ordinary;
+mod phases;
 mod protocol;
 mod provenance;
 mod proxies;

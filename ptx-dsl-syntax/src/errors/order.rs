@@ -104,3 +104,72 @@ pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
     )
     .help("write `.gpu`, or leave the scope out")
 }
+
+pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> Diagnostic {
+    let what = if looped {
+        format!("each round completes a phase of `{name}`, and this waits for the same parity each time")
+    } else {
+        format!("a phase of `{name}` began after the last wait, and this waits for the same parity again")
+    };
+    section(
+        hint_unless(sure, error(666, span, what)),
+        "phases have parity 0 and 1 in turn; a wait for that of the phase before the current one returns at once",
+        "9.7.13.15.16",
+    )
+    .help("keep the parity in a register, and flip it after each wait: `xor.b32 %r, %r, 1;`")
+}
+
+pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    section(
+        hint_unless(sure, error(667, span, format!("this state is{when} that of a phase that was waited for before the last arrival")))
+            .label(arrival, "the state is from here"),
+        "a state is for the phase in which its arrival was, and no longer good when two phases have gone",
+        "9.7.13.15.16",
+    )
+    .help("keep the state of each `mbarrier.arrive`, and wait with that of the last one")
+}
+
+pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> Diagnostic {
+    section(
+        error(667, span, format!("this is a state of `{of}`, and the wait is on `{on}`")).label(arrival, "the state is from here"),
+        "a state is for the object that its arrival was on",
+        "9.7.13.15.16",
+    )
+    .help("wait on the object that this arrival was on")
+}
+
+pub(crate) fn count_of_other_state(span: Span, arrival: Span) -> Diagnostic {
+    section(
+        hint(error(668, span, "the pending count is asked of a state that is not that of an arrival with `.noComplete`"))
+            .label(arrival, "the state is from here"),
+        "`mbarrier.pending_count` takes the state of an `mbarrier.arrive.noComplete` or `arrive_drop.noComplete`",
+        "9.7.13.15.17",
+    )
+    .help("arrive with `.noComplete` if the phase cannot complete with it")
+}
+
+pub(crate) fn more_than_pending(span: Span, name: &str, come: u64, pending: u64, never: bool, init: Span) -> Diagnostic {
+    let what = if never {
+        format!("{come} arrive here on `{name}` and must not complete the phase, which is for {pending}")
+    } else {
+        format!("{come} arrive here on `{name}`, and at most {pending} are pending")
+    };
+    section(
+        error(668, span, what).label(init, "the count is given here"),
+        "an arrival takes no more than is pending, and one with `.noComplete` leaves something",
+        "9.7.13.15.13",
+    )
+    .help("give `init` a higher count, or arrive with less")
+}
+
+pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {
+    section(
+        hint_unless(sure, error(669, span, format!("bytes come to `{name}` in several CTAs, and only some of these expect them")))
+            .label(copy, "copied to several here")
+            .label(wait, "waited for here, in the others too"),
+        "a copy with `.multicast::cluster` completes on the mbarrier at the same place in each destination CTA",
+        "9.7.9.25.4",
+    )
+    .help("let every destination CTA run `mbarrier.arrive.expect_tx`, whoever issues the copy")
+}

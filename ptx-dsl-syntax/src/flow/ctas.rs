@@ -110,7 +110,7 @@ pub(super) fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
 }
 
 /// Does every way to `b` lead over `a`?
-fn under(flow: &Flow, a: u32, b: u32) -> bool {
+pub(super) fn under(flow: &Flow, a: u32, b: u32) -> bool {
     let mut at = b;
     for _ in 0..200 {
         if at == a {

@@ -4,6 +4,7 @@
 use super::Flow;
 use super::converge::{Places, Who, every_lane};
 use super::copies::mbarrier_wait;
+use super::ctas::under;
 use super::dataflow::Bits;
 use super::lanes::{Fact, Lanes, Set};
 use super::memory::{Region, bytes, constant, debts, owe, owed, plain, region, settle};
@@ -14,27 +15,27 @@ use crate::hir::{Instr, Operand};
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
-struct Site {
-    block: u32,
-    at: u32,
+pub(super) struct Site {
+    pub block: u32,
+    pub at: u32,
 }
 
 /// An object and what happens to it.
-struct Object {
-    place: (u32, i64),
-    inits: Vec<Site>,
-    arrives: Vec<Site>,
-    expects: Vec<Site>,
-    copies: Vec<Site>,
-    waits: Vec<Site>,
+pub(super) struct Object {
+    pub place: (u32, i64),
+    pub inits: Vec<Site>,
+    pub arrives: Vec<Site>,
+    pub expects: Vec<Site>,
+    pub copies: Vec<Site>,
+    pub waits: Vec<Site>,
 }
 
-struct Objects {
-    list: Vec<Object>,
+pub(super) struct Objects {
+    pub list: Vec<Object>,
     /// Something of the kind has an address that is not known, or another CTA may reach the objects.
-    unclear: bool,
+    pub unclear: bool,
     /// Objects whose address was mapped to other CTAs.
-    mapped: Vec<u32>,
+    pub mapped: Vec<u32>,
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -48,6 +49,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
             never_initialised(flow, &objects, out);
         }
         life(flow, lanes, places, from, &objects, out);
+        super::phases::check(flow, lanes, places, from, &objects, out);
         if !objects.unclear {
             counts(flow, lanes, places, &objects, out);
             transactions(flow, &objects, out);
@@ -61,14 +63,14 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     }
 }
 
-fn place(r: &Region) -> Option<(u32, i64)> {
+pub(super) fn place(r: &Region) -> Option<(u32, i64)> {
     match (r.base, r.bytes) {
         (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
         _ => None,
     }
 }
 
-fn objects(flow: &Flow, from: &Provenance) -> Objects {
+pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
     let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
     let here = std::cell::Cell::new(0);
     flow.walk(
@@ -130,13 +132,13 @@ fn objects(flow: &Flow, from: &Provenance) -> Objects {
     all
 }
 
-fn name(flow: &Flow, place: (u32, i64)) -> String {
+pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
     let name = flow.module.vars.get(place.0 as usize).map_or("", |v| v.name.as_str());
     if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
 }
 
 /// Can the block be reached from itself?
-fn in_loop(flow: &Flow, block: u32) -> bool {
+pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
     while let Some(b) = stack.pop() {
@@ -155,7 +157,7 @@ fn many(set: &Set, n: usize) -> u64 {
 }
 
 /// At most so many threads come there.
-fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
+pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
     if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
 }
 
@@ -190,6 +192,7 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
             if !who.elected
                 && !who.passed
                 && surely(flow, lanes, *s)
+                && each <= count
                 && each.saturating_mul(most(&who, lanes, n)) > count
             {
                 over = over.or(Some((i.span, each * most(&who, lanes, n))));
@@ -460,7 +463,7 @@ fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &
 }
 
 /// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
-fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+pub(super) fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let exact = |p: u32| match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
         Some(Fact::Pred(f)) => {
             let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
@@ -498,7 +501,7 @@ fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
             let Some(branch) = flow.cfg.branch(up) else { return false };
             let i = flow.cfg.instrs[branch as usize];
             let direct = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at)
-                && flow.cfg.blocks[at as usize].pred.len() == 1;
+                && flow.cfg.blocks[at as usize].pred.iter().filter(|p| !under(flow, at, p.0)).count() == 1;
             if !direct || !flow.ssa.guard(branch, i).is_some_and(|(p, _)| exact(p)) {
                 return false;
             }

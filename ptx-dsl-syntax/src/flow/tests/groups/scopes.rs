@@ -455,10 +455,10 @@ fn one_flag_two_scopes() {
                  setp.ne.u32 %p1, %r1, 0;
                  @%p1 bra CONSUMER;
                  st.global.u32 [g], 7;
-                 st.release.cta.global.u32 [flag], 1;
+                 st.release.cta.global.u32 [flag], 1; // error: PTX0672
                  ret;
                  CONSUMER:
-                 ld.acquire.cta.global.u32 %r2, [flag]; // error: PTX0672
+                 ld.acquire.cta.global.u32 %r2, [flag];
                  setp.eq.u32 %p2, %r2, 0;
                  @%p2 bra CONSUMER;
                  ld.global.u32 %r3, [g];",
