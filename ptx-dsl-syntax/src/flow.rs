@@ -19,6 +19,7 @@ mod dataflow;
 mod granularity;
 mod inline;
 mod lanes;
+mod lives;
 mod loops;
 mod matrices;
 mod mbarriers;

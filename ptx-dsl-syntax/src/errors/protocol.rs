@@ -31,14 +31,24 @@ pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or give the second one a place of its own")
 }
 
-pub(crate) fn data_on_object(span: Span, name: &str, first: Span) -> Diagnostic {
+pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
+    let what = if writes { "writes data over" } else { "reads as data" };
     section(
-        error(618, span, format!("this writes data over the mbarrier `{name}`, which is still valid"))
+        error(618, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
             .label(first, "initialised here"),
         "the memory of an mbarrier is for other things after `mbarrier.inval` only",
         "9.7.13.15.10",
     )
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or store elsewhere")
+}
+
+pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
+    section(
+        error(674, span, format!("`{name}` is no mbarrier any more when this uses it")).label(end, "invalidated here"),
+        "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
+        "9.7.13.15.10",
+    )
+    .help("put `mbarrier.inval` behind the last use, or `mbarrier.init` before this one")
 }
 
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {

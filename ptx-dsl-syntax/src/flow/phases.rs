@@ -6,7 +6,7 @@ use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
-use super::mbarriers::{Object, Objects, Site, in_loop, most, name, place, surely};
+use super::mbarriers::{Object, Objects, Site, each_round, in_loop, most, name, place, surely};
 use super::memory::{MOST, constant, owe, owed, region, settle};
 use super::provenance::Provenance;
 use super::ssa::Val;
@@ -228,7 +228,7 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
                 let each = if i.operand("count").is_some() { constant(i, "count")? } else { 1 };
                 let plain = arrives(i) && i.entry.opcode != "mbarrier.arrive_drop";
                 let who = places.who(flow, lanes, s.block, s.at);
-                (plain && surely(flow, lanes, **s)).then(|| each * most(&who, lanes, n))
+                (plain && each_round(flow, lanes, **s)).then(|| each * most(&who, lanes, n))
             };
             sites.iter().map(each).sum()
         };

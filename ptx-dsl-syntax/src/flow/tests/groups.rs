@@ -7,6 +7,7 @@ use super::verdicts;
 
 mod addresses;
 mod functions;
+mod mbarriers;
 mod phases;
 mod scopes;
 mod spaces;
