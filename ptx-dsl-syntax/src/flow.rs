@@ -35,6 +35,7 @@ mod scalars;
 mod scopes;
 mod spaces;
 mod ssa;
+mod tensormaps;
 #[cfg(test)]
 mod tests;
 
@@ -92,7 +93,8 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     spaces::check(flow, &from, out);
     mbarriers::check(flow, lanes, &place, &from, out);
     copies::check(flow, lanes, &place, &from, out);
-    proxies::check(flow, &from, out);
+    proxies::check(flow, lanes, &place, &from, out);
+    tensormaps::check(flow, &from, out);
     matrices::check(flow, out);
     clusters::check(flow, lanes, &place, &from, out);
     scopes::check(flow, &from, out);

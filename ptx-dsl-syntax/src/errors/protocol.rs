@@ -63,19 +63,31 @@ pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
 
 const PROXY: &str = "what threads write by the generic proxy, an asynchronous operation sees after a proxy fence";
 
-pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span) -> Diagnostic {
+pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) -> Diagnostic {
+    let space = if global { ".global" } else { ".shared::cta" };
     section(
         error(640, span, format!("`{op}` reads what threads stored, and no proxy fence stands between"))
             .label(store, "stored here"),
         PROXY,
         "9.7.13.4",
     )
+    .help(format!("put `fence.proxy.async{space};` behind the stores, before the barrier"))
+}
+
+pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
+    section(
+        hint(error(670, span, format!("`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread")))
+            .label(store, "stored here"),
+        "a proxy fence is for what its own thread did: those who store run it, and then meet",
+        "9.7.13.4",
+    )
     .help("put `fence.proxy.async.shared::cta;` behind the stores, before the barrier")
 }
 
-pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span) -> Diagnostic {
+pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
+    let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
     section(
-        hint(error(641, span, format!("`{op}` writes over what was loaded before, and no proxy fence stands between")))
+        hint(error(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between")))
             .label(load, "loaded here"),
         "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
         "9.7.13.4",
@@ -284,14 +296,22 @@ pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
     .help("choose by `%tid.x / 128`, so that each warpgroup is here as a whole")
 }
 
-pub(crate) fn map_without_fence(span: Span, change: Span) -> Diagnostic {
+pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Diagnostic {
+    let (what, help) = if released {
+        ("acquire", "put `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it")
+    } else {
+        (
+            "release",
+            "put `fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it",
+        )
+    };
     section(
-        error(662, span, "this copy uses a tensor's map that was changed, and no fence of the tensormap proxy stands between")
+        error(662, span, format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"))
             .label(change, "changed here"),
         "maps are read by the tensormap proxy: release by `fence.proxy.tensormap::generic`, then acquire",
         "9.7.13.4",
     )
-    .help("put `fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it")
+    .help(help)
 }
 
 pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {

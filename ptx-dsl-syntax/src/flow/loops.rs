@@ -79,32 +79,9 @@ impl Loops {
         self.inner.get(b as usize).copied().filter(|h| *h != NONE)
     }
 
-    /// The header of the loop around a loop.
-    pub(super) fn around(&self, h: u32) -> Option<u32> {
-        self.outer.get(h as usize).copied().filter(|h| *h != NONE)
-    }
-
     /// Are the two in the same loops?
     pub(super) fn same(&self, a: u32, b: u32) -> bool {
         !self.tangled && self.of(a) == self.of(b)
-    }
-
-    /// Is the block in no loop?
-    pub(super) fn none(&self, b: u32) -> bool {
-        !self.tangled && self.of(b).is_none()
-    }
-
-    /// The loops around a block, from inside.
-    pub(super) fn chain(&self, b: u32) -> Vec<u32> {
-        let mut out = Vec::new();
-        let mut at = self.of(b);
-        while let Some(h) = at
-            && out.len() < 32
-        {
-            out.push(h);
-            at = self.around(h);
-        }
-        out
     }
 }
 

@@ -9,6 +9,7 @@ mod addresses;
 mod functions;
 mod mbarriers;
 mod phases;
+mod proxies;
 mod scopes;
 mod spaces;
 
