@@ -339,6 +339,23 @@ pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>,
         .help("write to a `.global`, `.shared` or `.local` variable")
 }
 
+pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
+    section(d.label(data, "the data"), "the bytes complete on an mbarrier in the CTA that they come to", "9.7.9.25.4")
+        .help("map both by `mapa` with the same rank, or none")
+}
+
+pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
+    section(
+        found(665, span, false, "this load takes memory for read-only, and the kernel writes to it")
+            .label(store, "written here"),
+        "`ld.global.nc` is for what nobody writes while the kernel runs",
+        "9.7.9.9",
+    )
+    .help("leave out `.nc`")
+}
+
 pub(crate) fn past_the_end(span: Span, name: &str, offset: i64, access: u32, size: u32) -> Diagnostic {
     let bytes = if access == 1 { "1 byte".to_string() } else { format!("{access} bytes") };
     let unit = if size == 1 { "byte" } else { "bytes" };

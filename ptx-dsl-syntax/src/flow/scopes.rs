@@ -208,7 +208,8 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
             continue;
         }
         let reads = |i: &Instr| match i.entry.opcode {
-            "ld" => i.has(".volatile") || i.has(".relaxed"),
+            // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
+            "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.quals.iter().any(|q| q.starts_with(".shared"))),
             "atom" => !acquires(i),
             "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
             _ => false,

@@ -3,12 +3,15 @@
 use super::Flow;
 use super::accesses::{Access, Kind, accesses};
 use super::cfg::NONE;
+use super::memory::{MOST, address, bytes, constant, region};
 use super::provenance::{Address, From, Origin, Provenance, space};
 use crate::diag::Diagnostic;
 use crate::errors::flow as errors;
 use crate::hir::{Base, Instr, Operand, Space};
+use crate::isa::Role;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    read_only(flow, from, out);
     let block_of = std::cell::Cell::new(0);
     // Blocks that every thread comes through.
     let mut always = vec![false; flow.cfg.blocks.len()];
@@ -27,6 +30,8 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                 conversion(flow, from, at, i, out);
                 return;
             }
+            let sure = always[block_of.get() as usize] && i.pred.is_none();
+            apart(flow, from, at, i, sure, out);
             for access in accesses(i) {
                 let found = match &access.arg.value {
                     Operand::Address(Base::Reg(r), offset) => from
@@ -46,7 +51,6 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                     _ => None,
                 };
                 if let Some((address, offset, name)) = found {
-                    let sure = always[block_of.get() as usize] && i.pred.is_none();
                     one(flow, &access, address, offset, &name, sure, out);
                 }
             }
@@ -159,6 +163,30 @@ fn bounds_of_variable(flow: &Flow, id: crate::hir::VarId, offset: i64, access: &
     }
 }
 
+/// A copy and the mbarrier that it completes on, in two CTAs.
+fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
+    let data = i.operand("dstMem").or_else(|| i.operand("a").filter(|_| i.entry.opcode.ends_with(".async")));
+    let (Some(data), Some(mbar)) = (data, i.operand("mbar")) else { return };
+    // Of a pair of CTAs either may have it.
+    if i.has(".cta_group::2") {
+        return;
+    }
+    let at_address = |o: &Operand| address(flow, from, at, o).map(|a| a.0).filter(|a| a.space == Space::Shared);
+    let (Some(a), Some(b)) = (at_address(&data.value), at_address(&mbar.value)) else { return };
+    let rank = |a: &Address| flow.cfg.instrs.get(a.map as usize).and_then(|i| constant(i, "b"));
+    let differ = match (a.mapped, b.mapped) {
+        (true, true) => rank(&a).zip(rank(&b)).is_some_and(|(a, b)| a != b),
+        (true, false) | (false, true) => true,
+        (false, false) => false,
+    };
+    if differ {
+        let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
+        let fixed = rank(if a.mapped { &a } else { &b }).is_some();
+        let sure = clusters && fixed && sure && flow.function.entry;
+        out.push(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
+    }
+}
+
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
 fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
     let Some(arg) = i.operand("a") else { return };
@@ -196,5 +224,38 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
         out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
+    }
+}
+
+/// `ld.global.nc` is for what the kernel leaves alone.
+fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let constant = |i: &Instr| i.entry.opcode == "ld" && i.has(".nc");
+    if !flow.cfg.instrs.iter().any(|i| constant(i)) {
+        return;
+    }
+    let mut loads = Vec::new();
+    let mut stores = Vec::new();
+    flow.walk(
+        |_| {},
+        |at, i| {
+            let list = match i.entry.opcode {
+                "st" | "atom" | "red" => &mut stores,
+                _ if constant(i) => &mut loads,
+                _ => return,
+            };
+            let arg = i.operand("a").filter(|a| a.role == Role::Addr);
+            if let Some(r) = arg.and_then(|a| region(flow, from, at, a, bytes(i)))
+                && r.space == Space::Global
+                && list.len() < MOST
+            {
+                list.push((at, r));
+            }
+        },
+    );
+    for (at, load) in &loads {
+        if let Some((store, _)) = stores.iter().find(|s| s.1.meets(flow, load)) {
+            out.push(errors::not_read_only(flow.cfg.instrs[*at as usize].span, flow.cfg.instrs[*store as usize].span));
+            return;
+        }
     }
 }

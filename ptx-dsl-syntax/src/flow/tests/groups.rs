@@ -33,8 +33,9 @@ fn module(text: &str) -> String {
         None => (".reqntid 128", text),
     };
     let (scope, body) = text.split_once("\n--\n").unwrap_or(("", text));
+    let target = if body.contains("wgmma") { "sm_90a" } else { "sm_100a" };
     format!(
-        ".version 9.0\n.target sm_100a\n.address_size 64\n{SHARED}{scope}\n\
+        ".version 9.0\n.target {target}\n.address_size 64\n{SHARED}{scope}\n\
          .visible .entry k(.param .u64 .ptr .global .align 16 a, .param .u64 .ptr .global .align 16 b,\n\
          .param .u64 any, .param .u32 n, .param .align 64 .b8 map[128]) {directives}\n{{\n{REGISTERS}{body}\nret;\n}}\n"
     )

@@ -225,3 +225,47 @@ fn stores_to_what_is_read_only() {
         ],
     }]);
 }
+
+#[test]
+fn loads_of_what_is_written() {
+    rules(&[Rule {
+        code: 665,
+        wrong: &[
+            "ld.param.u64 %d1, [a];
+             mov.u32 %r1, %tid.x;
+             mad.wide.u32 %d2, %r1, 4, %d1;
+             ld.global.nc.f32 %f1, [%d2]; // warning: PTX0665
+             add.f32 %f2, %f1, %f1;
+             st.global.f32 [%d2], %f2;",
+            // By constant places of one parameter, and of a variable, in a loop.
+            "ld.param.u64 %d1, [any];
+             cvta.to.global.u64 %d2, %d1;
+             cvta.to.global.u64 %d3, %d1;
+             mov.u32 %r1, 0;
+             L:
+             ld.global.nc.v2.u32 {%r2, %r3}, [%d2+8]; // warning: PTX0665
+             add.u32 %r2, %r2, %r3;
+             st.global.u32 [%d3+12], %r2;
+             add.u32 %r1, %r1, 1;
+             setp.lt.u32 %p1, %r1, 4;
+             @%p1 bra L;",
+            "ld.global.nc.u32 %r1, [g+4]; // warning: PTX0665
+             red.global.add.u32 [g+4], 1;",
+        ],
+        right: &[
+            "ld.param.u64 %d1, [a];
+             ld.param.u64 %d2, [b];
+             ld.global.nc.f32 %f1, [%d1];
+             st.global.f32 [%d2], %f1;",
+            "ld.param.u64 %d1, [a];
+             ld.global.nc.f32 %f1, [%d1];
+             st.global.f32 [%d1+4], %f1;",
+            "ld.param.u64 %d1, [a];
+             mov.u32 %r1, %tid.x;
+             mad.wide.u32 %d2, %r1, 4, %d1;
+             mad.wide.u32 %d3, %r1, 8, %d1;
+             ld.global.nc.f32 %f1, [%d2];
+             st.global.f32 [%d3+4096], %f1;",
+        ],
+    }]);
+}

@@ -421,3 +421,85 @@ fn addresses_in_other_ctas() {
         ],
     }]);
 }
+
+#[test]
+fn data_and_its_mbarrier() {
+    rules(&[Rule {
+        code: 664,
+        wrong: &[
+            // The data goes to the peer, and the own mbarrier is told.
+            "# .reqntid 1 .reqnctapercluster 2
+             mov.u32 %r1, sh;
+             mapa.shared::cluster.u32 %r2, %r1, 1;
+             mbarrier.init.shared::cta.b64 [bar], 1;
+             fence.mbarrier_init.release.cluster;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;
+             fence.proxy.async.shared::cta;
+             cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2], [other], 64, [bar]; // error: PTX0664
+             W:
+             mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0;
+             @!%p1 bra W;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;",
+            // By a rank that is computed.
+            "# .reqntid 32 .reqnctapercluster 2
+             mov.u32 %r1, word;
+             mov.u32 %r3, %cluster_ctarank;
+             xor.b32 %r4, %r3, 1;
+             mapa.shared::cluster.u32 %r2, %r1, %r4;
+             mov.u32 %r5, %tid.x;
+             mov.u32 %r6, bar;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r5, [%r6]; // warning: PTX0664
+             barrier.cluster.arrive;
+             barrier.cluster.wait;",
+            // To two different ones.
+            "# .reqntid 32 .reqnctapercluster 4
+             mov.u32 %r1, word;
+             mov.u32 %r6, bar;
+             mapa.shared::cluster.u32 %r2, %r1, 1;
+             mapa.shared::cluster.u32 %r3, %r6, 2;
+             mov.u32 %r5, %tid.x;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r5, [%r3]; // error: PTX0664
+             barrier.cluster.arrive;
+             barrier.cluster.wait;",
+        ],
+        right: &[
+            "# .reqntid 32 .reqnctapercluster 2
+             mov.u32 %r1, word;
+             mov.u32 %r3, %cluster_ctarank;
+             xor.b32 %r4, %r3, 1;
+             mapa.shared::cluster.u32 %r2, %r1, %r4;
+             mov.u32 %r5, %tid.x;
+             mov.u32 %r6, bar;
+             mapa.shared::cluster.u32 %r7, %r6, %r4;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r5, [%r7];
+             barrier.cluster.arrive;
+             barrier.cluster.wait;",
+            // To its own CTA, and to all by a mask.
+            "# .reqntid 1 .reqnctapercluster 2
+             mov.u32 %r1, sh;
+             ld.param.u64 %d1, [a];
+             mbarrier.init.shared::cta.b64 [bar], 1;
+             fence.mbarrier_init.release.cluster;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;
+             mov.u32 %r3, %cluster_ctarank;
+             setp.eq.u32 %p3, %r3, 0;
+             @%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d1], 64, [bar], 3;
+             W:
+             mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0;
+             @!%p1 bra W;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;",
+        ],
+    }]);
+}
