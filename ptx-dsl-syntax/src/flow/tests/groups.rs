@@ -28,6 +28,9 @@ const REGISTERS: &str =
 
 fn module(text: &str) -> String {
     let text = text.trim_start();
+    if text.contains(".entry") {
+        return format!(".version 9.0\n.target sm_100a\n.address_size 64\n{SHARED}{text}\n");
+    }
     let (directives, text) = match text.strip_prefix('#') {
         Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
         None => (".reqntid 128", text),

@@ -197,6 +197,37 @@ fn stores_to_what_is_read_only() {
             "mov.b64 %d1, map;
              cvta.param.u64 %d2, %d1;
              st.u32 [%d2], 0; // error: PTX0632",
+            // What a shared reference points to: by a bulk copy, by a callee, through a slot in local memory.
+            ".visible .entry k(.param .u64 .ptr .global .align 16 x: &[f32], .param .u64 .ptr .global .align 16 y: &mut [f32]) .reqntid 1 {
+             .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<9>;
+             ld.param.u64 %d1, [x];
+             ld.param.u64 %d2, [y];
+             mov.u32 %r1, sh;
+             cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 64; // error: PTX0632
+             cp.async.bulk.commit_group;
+             cp.async.bulk.wait_group 0;
+             ret;
+             }",
+            ".func put(.reg .b64 to) { st.global.f32 [to+4], 0f00000000; // error: PTX0632
+                ret; }
+             .visible .entry k(.param .u64 .ptr .global .align 16 x: &[f32], .param .u64 .ptr .global .align 16 y: &mut [f32]) .reqntid 1 {
+             .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<9>;
+             ld.param.u64 %d1, [x];
+             ld.param.u64 %d2, [y];
+             call put, (%d2);
+             call put, (%d1);
+             ret;
+             }",
+            ".visible .entry k(.param .u64 .ptr .global .align 16 x: &[f32], .param .u64 .ptr .global .align 16 y: &mut [f32]) .reqntid 1 {
+             .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<9>;
+             ld.param.u64 %d1, [x];
+             ld.param.u64 %d2, [y];
+             .local .align 8 .b64 slot[2];
+             st.local.v2.u64 [slot], {%d1, %d2};
+             ld.local.u64 %d3, [slot];
+             atom.global.add.f32 %f1, [%d3], 0f3F800000; // error: PTX0632
+             ret;
+             }",
             // In a loop.
             "cvta.const.u64 %d1, c;
              mov.u32 %r1, 0;
@@ -222,6 +253,18 @@ fn stores_to_what_is_read_only() {
             "mov.b64 %d1, map;
              cvta.param.u64 %d2, %d1;
              ld.u32 %r1, [%d2+4];",
+            ".visible .entry k(.param .u64 .ptr .global .align 16 x: &[f32], .param .u64 .ptr .global .align 16 y: &mut [f32]) .reqntid 1 {
+             .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<9>;
+             ld.param.u64 %d1, [x];
+             ld.param.u64 %d2, [y];
+             .local .align 8 .b64 slot[2];
+             st.local.v2.u64 [slot], {%d1, %d2};
+             ld.local.u64 %d3, [slot];
+             ld.local.u64 %d4, [slot+8];
+             ld.global.f32 %f1, [%d3];
+             st.global.f32 [%d4], %f1;
+             ret;
+             }",
         ],
     }]);
 }
