@@ -68,8 +68,12 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
 
 pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagnostic {
     section(
-        hint(error(671, span, format!("the arrivals on `{name}` are relaxed, and its wait acquires what was stored before")))
-            .label(wait, "waited for here"),
+        hint(error(
+            671,
+            span,
+            format!("the arrivals on `{name}` are relaxed, and its wait acquires what was stored before"),
+        ))
+        .label(wait, "waited for here"),
         "a relaxed arrival publishes nothing that its thread stored",
         "9.7.13.15.13",
     )
@@ -98,7 +102,11 @@ pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
 
 pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
     section(
-        hint(error(673, span, format!("all CTAs come to this place in memory, and this `{op}` is atomic in its own one"))),
+        hint(error(
+            673,
+            span,
+            format!("all CTAs come to this place in memory, and this `{op}` is atomic in its own one"),
+        )),
         "two operations are atomic with respect to each other if both scopes hold the two threads",
         "8.10.3",
     )
@@ -122,8 +130,15 @@ pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> 
 pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
     section(
-        hint_unless(sure, error(667, span, format!("this state is{when} that of a phase that was waited for before the last arrival")))
-            .label(arrival, "the state is from here"),
+        hint_unless(
+            sure,
+            error(
+                667,
+                span,
+                format!("this state is{when} that of a phase that was waited for before the last arrival"),
+            ),
+        )
+        .label(arrival, "the state is from here"),
         "a state is for the phase in which its arrival was, and no longer good when two phases have gone",
         "9.7.13.15.16",
     )
@@ -132,7 +147,8 @@ pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic
 
 pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> Diagnostic {
     section(
-        error(667, span, format!("this is a state of `{of}`, and the wait is on `{on}`")).label(arrival, "the state is from here"),
+        error(667, span, format!("this is a state of `{of}`, and the wait is on `{on}`"))
+            .label(arrival, "the state is from here"),
         "a state is for the object that its arrival was on",
         "9.7.13.15.16",
     )
@@ -141,15 +157,26 @@ pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> D
 
 pub(crate) fn count_of_other_state(span: Span, arrival: Span) -> Diagnostic {
     section(
-        hint(error(668, span, "the pending count is asked of a state that is not that of an arrival with `.noComplete`"))
-            .label(arrival, "the state is from here"),
+        hint(error(
+            668,
+            span,
+            "the pending count is asked of a state that is not that of an arrival with `.noComplete`",
+        ))
+        .label(arrival, "the state is from here"),
         "`mbarrier.pending_count` takes the state of an `mbarrier.arrive.noComplete` or `arrive_drop.noComplete`",
         "9.7.13.15.17",
     )
     .help("arrive with `.noComplete` if the phase cannot complete with it")
 }
 
-pub(crate) fn more_than_pending(span: Span, name: &str, come: u64, pending: u64, never: bool, init: Span) -> Diagnostic {
+pub(crate) fn more_than_pending(
+    span: Span,
+    name: &str,
+    come: u64,
+    pending: u64,
+    never: bool,
+    init: Span,
+) -> Diagnostic {
     let what = if never {
         format!("{come} arrive here on `{name}` and must not complete the phase, which is for {pending}")
     } else {
@@ -165,9 +192,12 @@ pub(crate) fn more_than_pending(span: Span, name: &str, come: u64, pending: u64,
 
 pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {
     section(
-        hint_unless(sure, error(669, span, format!("bytes come to `{name}` in several CTAs, and only some of these expect them")))
-            .label(copy, "copied to several here")
-            .label(wait, "waited for here, in the others too"),
+        hint_unless(
+            sure,
+            error(669, span, format!("bytes come to `{name}` in several CTAs, and only some of these expect them")),
+        )
+        .label(copy, "copied to several here")
+        .label(wait, "waited for here, in the others too"),
         "a copy with `.multicast::cluster` completes on the mbarrier at the same place in each destination CTA",
         "9.7.9.25.4",
     )

@@ -76,8 +76,14 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
 
 pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
     section(
-        hint(error(670, span, format!("`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread")))
-            .label(store, "stored here"),
+        hint(error(
+            670,
+            span,
+            format!(
+                "`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread"
+            ),
+        ))
+        .label(store, "stored here"),
         "a proxy fence is for what its own thread did: those who store run it, and then meet",
         "9.7.13.4",
     )
@@ -306,8 +312,12 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
         )
     };
     section(
-        error(662, span, format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"))
-            .label(change, "changed here"),
+        error(
+            662,
+            span,
+            format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"),
+        )
+        .label(change, "changed here"),
         "maps are read by the tensormap proxy: release by `fence.proxy.tensormap::generic`, then acquire",
         "9.7.13.4",
     )

@@ -34,6 +34,8 @@ pub(super) struct Cfg<'h> {
     pub ipdom: Vec<u32>,
     /// Immediate dominators.
     pub idom: Vec<u32>,
+    /// By block: a way leads back to it.
+    pub cyclic: Vec<bool>,
 }
 
 /// Does the instruction end a block?
@@ -89,7 +91,8 @@ impl<'h> Cfg<'h> {
             };
             blocks[b as usize].succ = succ;
         }
-        let mut cfg = Cfg { instrs, blocks, exit, rpo: Vec::new(), ipdom: Vec::new(), idom: Vec::new() };
+        let mut cfg =
+            Cfg { instrs, blocks, exit, rpo: Vec::new(), ipdom: Vec::new(), idom: Vec::new(), cyclic: Vec::new() };
         cfg.order();
         cfg
     }
@@ -124,6 +127,7 @@ impl<'h> Cfg<'h> {
         let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).collect::<Vec<_>>();
         let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).collect::<Vec<_>>();
         self.idom = dominators(n, &post, &preds);
+        self.cyclic = cyclic(n, &self.rpo, &self.blocks);
         let back = postorder(self.exit, n, &preds);
         self.ipdom = dominators(n, &back, &succs);
     }
@@ -175,6 +179,33 @@ fn postorder(root: u32, n: usize, next: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
         } else {
             out.push(*b);
             stack.pop();
+        }
+    }
+    out
+}
+
+/// Blocks of strongly connected components with an edge, after Kosaraju.
+fn cyclic(n: usize, rpo: &[u32], blocks: &[Block]) -> Vec<bool> {
+    let mut of = vec![NONE; n];
+    let mut out = vec![false; n];
+    for &root in rpo {
+        if of[root as usize] != NONE {
+            continue;
+        }
+        of[root as usize] = root;
+        let mut stack = vec![root];
+        while let Some(b) = stack.pop() {
+            for (p, _) in &blocks[b as usize].pred {
+                if of[*p as usize] == NONE {
+                    of[*p as usize] = root;
+                    stack.push(*p);
+                }
+                // An edge inside of the component.
+                if of[*p as usize] == root {
+                    out[b as usize] = true;
+                    out[*p as usize] = true;
+                }
+            }
         }
     }
     out

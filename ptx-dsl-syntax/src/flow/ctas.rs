@@ -39,8 +39,10 @@ impl Ctas {
             }
             Value::Def { instr, old, .. } => {
                 let i = flow.cfg.instrs[*instr as usize];
-                let pure = i.entry.host == crate::isa::Host::Lane || matches!(i.entry.opcode, "mov" | "selp" | "cvta" | "mapa");
-                let fixed = i.entry.opcode == "ld" && (i.has(".param") || i.has(".param::entry")) && flow.function.entry;
+                let pure = i.entry.host == crate::isa::Host::Lane
+                    || matches!(i.entry.opcode, "mov" | "selp" | "cvta" | "mapa");
+                let fixed =
+                    i.entry.opcode == "ld" && (i.has(".param") || i.has(".param::entry")) && flow.function.entry;
                 if !pure && !fixed || old.is_some() {
                     return Of::Thread;
                 }
@@ -54,7 +56,10 @@ impl Ctas {
                             "%cluster_ctarank" => Of::Rank,
                             n if n.starts_with("%cluster_ctaid") => Of::Rank,
                             n if n.starts_with("%ctaid") || n.starts_with("%clusterid") => Of::Cta,
-                            n if n.starts_with("%ntid") || n.starts_with("%nctaid") || n.starts_with("%cluster_ncta") => {
+                            n if n.starts_with("%ntid")
+                                || n.starts_with("%nctaid")
+                                || n.starts_with("%cluster_ncta") =>
+                            {
                                 Of::Grid
                             }
                             n if n.starts_with("%nclusterid") || n == "WARP_SZ" => Of::Grid,

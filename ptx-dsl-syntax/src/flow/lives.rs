@@ -13,7 +13,14 @@ use crate::errors::protocol as errors;
 use crate::hir::Instr;
 
 /// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
-pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(
+    flow: &Flow,
+    lanes: &Lanes,
+    places: &Places,
+    from: &Provenance,
+    objects: &Objects,
+    out: &mut Vec<Diagnostic>,
+) {
     after_inval(flow, from, out);
     let inits: Vec<(Site, (u32, i64))> =
         objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).collect();
@@ -50,23 +57,26 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         });
         for k in 0..n {
             let (site, object) = inits[k];
-            if said[k] {
+            if said[k] || !(owed(set, k) || owed(set, n + k)) {
                 continue;
             }
-            let before =
-                site.at != at && (site.block == b && site.at < at || site.block != b && dominates(&flow.cfg.idom, site.block, b));
-            let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
-            let span = flow.cfg.instrs[site.at as usize].span;
-            if before && runs && owed(set, k) && !in_loop(flow, b) {
-                if inits.iter().any(|x| x.0.at == at && x.1 == object) {
-                    said[k] = true;
-                    out.push(errors::init_twice(i.span, &name(flow, object), span));
-                } else if let Some((arg, r, writes)) = &touched
-                    && r.base == Origin::Var(crate::hir::VarId(object.0))
+            let again = inits.iter().any(|x| x.0.at == at && x.1 == object);
+            let data = touched.as_ref().filter(|(_, r, _)| {
+                r.base == Origin::Var(crate::hir::VarId(object.0))
                     && r.bytes.is_some_and(|(a, e)| a < object.1 + 8 && object.1 < e && e != i64::MAX)
-                {
+            });
+            let span = flow.cfg.instrs[site.at as usize].span;
+            if (again || data.is_some()) && owed(set, k) && !in_loop(flow, b) {
+                let first = if site.block == b { site.at < at } else { dominates(&flow.cfg.idom, site.block, b) };
+                let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
+                if first && runs {
                     said[k] = true;
-                    out.push(errors::data_on_object(arg.span, &name(flow, object), span, *writes));
+                    out.push(match data {
+                        Some((arg, _, writes)) if !again => {
+                            errors::data_on_object(arg.span, &name(flow, object), span, *writes)
+                        }
+                        _ => errors::init_twice(i.span, &name(flow, object), span),
+                    });
                 }
             }
             if i.entry.opcode == "barrier.cluster.arrive"
@@ -173,7 +183,6 @@ pub(super) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provena
         }
     }
 }
-
 
 /// Uses of an object behind its `mbarrier.inval`, with no `init` and no meeting with a thread that might do one between.
 fn after_inval(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {

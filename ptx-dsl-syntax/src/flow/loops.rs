@@ -20,7 +20,8 @@ impl Loops {
             place[b as usize] = k as u32;
         }
         let (enter, leave) = numbers(cfg);
-        let dominates = |a: u32, b: u32| enter[a as usize] <= enter[b as usize] && leave[b as usize] <= leave[a as usize];
+        let dominates =
+            |a: u32, b: u32| enter[a as usize] <= enter[b as usize] && leave[b as usize] <= leave[a as usize];
         let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], tangled: false };
         // Inner headers come later in the order: from behind, so that inner loops are there first.
         let mut budget = 32 * n + 1000;

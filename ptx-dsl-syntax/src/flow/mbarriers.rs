@@ -141,17 +141,7 @@ pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
 
 /// Can the block be reached from itself?
 pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
-    let mut seen = vec![false; flow.cfg.blocks.len()];
-    let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
-    while let Some(b) = stack.pop() {
-        if b == block {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[b as usize], true) {
-            stack.extend(flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to));
-        }
-    }
-    false
+    flow.cfg.cyclic[block as usize]
 }
 
 fn many(set: &Set, n: usize) -> u64 {

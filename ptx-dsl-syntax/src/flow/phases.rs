@@ -118,7 +118,8 @@ fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
             let i = flow.cfg.instrs[at as usize];
-            if let Some(arg) = i.operand("state").filter(|_| mbarrier_wait(i) || i.entry.opcode == "mbarrier.pending_count")
+            if let Some(arg) =
+                i.operand("state").filter(|_| mbarrier_wait(i) || i.entry.opcode == "mbarrier.pending_count")
                 && let Some(made) = state_of(flow, at, &arg.value)
                 && let Some(k) = list.iter().position(|l| l.0 == made)
             {
@@ -235,7 +236,8 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
         for w in &o.waits {
             let i = flow.cfg.instrs[w.at as usize];
             let Some(arg) = i.operand("phaseParity") else { continue };
-            let ways = (0..flow.cfg.blocks[w.block as usize].succ.len()).find(|n| passed(flow, w.block, *n) == Some(w.at));
+            let ways =
+                (0..flow.cfg.blocks[w.block as usize].succ.len()).find(|n| passed(flow, w.block, *n) == Some(w.at));
             let Some(next) = ways.map(|n| flow.cfg.blocks[w.block as usize].succ[n].to) else { continue };
             let before = |at_start: &[Bits]| {
                 let mut set = at_start[w.block as usize].clone();
@@ -302,7 +304,8 @@ fn pending(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: 
             let span = i.operand("count").map_or(i.span, |a| a.span);
             let never = i.has(".noComplete");
             let who = places.who(flow, lanes, s.block, s.at);
-            let together = lanes.threads.exact.filter(|_| never && !who.elected && !who.passed && surely(flow, lanes, *s));
+            let together =
+                lanes.threads.exact.filter(|_| never && !who.elected && !who.passed && surely(flow, lanes, *s));
             let all = together.map_or(c, |n| c.saturating_mul(most(&who, lanes, n)));
             if c > most_pending || (never && all >= most_pending) {
                 out.push(errors::more_than_pending(span, &name(flow, o.place), all, most_pending, never, at_init.span));
@@ -353,7 +356,8 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     flow.walk(
         |b| here.set(b),
         |at, i| {
-            let expecting = matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
+            let expecting =
+                matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
             if !multicast(i) && !expecting && !mbarrier_wait(i) {
                 return;
             }
@@ -403,12 +407,15 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 /// Arrivals that publish nothing, on objects whose waits acquire what was stored.
 fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let orders = |i: &Instr| {
-        (matches!(i.entry.opcode, "fence" | "membar") && !i.spelling.starts_with("fence.proxy") && !i.spelling.starts_with("fence.mbarrier"))
+        (matches!(i.entry.opcode, "fence" | "membar")
+            && !i.spelling.starts_with("fence.proxy")
+            && !i.spelling.starts_with("fence.mbarrier"))
             || i.entry.opcode.starts_with("tcgen05.fence")
             || i.entry.opcode.starts_with("bar")
     };
     for o in &objects.list {
-        let relaxed = |s: &Site| arrives(flow.cfg.instrs[s.at as usize]) && flow.cfg.instrs[s.at as usize].has(".relaxed");
+        let relaxed =
+            |s: &Site| arrives(flow.cfg.instrs[s.at as usize]) && flow.cfg.instrs[s.at as usize].has(".relaxed");
         let acquires = |s: &&Site| !flow.cfg.instrs[s.at as usize].has(".relaxed");
         let Some(wait) = o.waits.iter().find(acquires) else { continue };
         if o.arrives.is_empty() || !o.arrives.iter().all(relaxed) || !o.expects.is_empty() || !o.copies.is_empty() {
@@ -417,7 +424,11 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
         // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
         let mut step = |at: u32, i: &Instr, set: &mut Bits| {
             let shared = i.entry.opcode == "st"
-                && i.operands.iter().find(|a| a.role == crate::isa::Role::Addr).and_then(|a| region(flow, from, at, a, 4)).is_some_and(|r| r.space == crate::hir::Space::Shared);
+                && i.operands
+                    .iter()
+                    .find(|a| a.role == crate::isa::Role::Addr)
+                    .and_then(|a| region(flow, from, at, a, 4))
+                    .is_some_and(|r| r.space == crate::hir::Space::Shared);
             if shared {
                 owe(set, 0);
             } else if orders(i) {

@@ -63,7 +63,8 @@ fn matrix(i: &Instr) -> Option<&'static str> {
 /// A fence between the generic and the asynchronous proxy, in this space.
 fn fences(i: &Instr, space: Space) -> bool {
     let named = i.has(".global") || i.has(".shared::cta") || i.has(".shared::cluster");
-    let here = if space == Space::Global { i.has(".global") } else { i.has(".shared::cta") || i.has(".shared::cluster") };
+    let here =
+        if space == Space::Global { i.has(".global") } else { i.has(".shared::cta") || i.has(".shared::cluster") };
     i.spelling.starts_with("fence.proxy.async")
         && (!named || here || (space == Space::Shared && i.spelling.starts_with("fence.proxy.async::")))
 }

@@ -162,8 +162,23 @@ struct Poll {
 fn idle(i: &Instr) -> bool {
     matches!(
         i.entry.opcode,
-        "ld" | "setp" | "bra" | "nanosleep" | "and" | "or" | "xor" | "mov" | "cvt" | "add" | "sub" | "selp" | "atom" | "not"
-            | "mbarrier.try_wait" | "mbarrier.test_wait" | "shr" | "shl"
+        "ld" | "setp"
+            | "bra"
+            | "nanosleep"
+            | "and"
+            | "or"
+            | "xor"
+            | "mov"
+            | "cvt"
+            | "add"
+            | "sub"
+            | "selp"
+            | "atom"
+            | "not"
+            | "mbarrier.try_wait"
+            | "mbarrier.test_wait"
+            | "shr"
+            | "shl"
     )
 }
 
@@ -256,9 +271,20 @@ fn polled(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     debts(flow, polls.len(), &mut step, &mut |_, at, i, set| {
         let space = |q: &&str| i.has(q);
         let plain = i.entry.opcode == "ld"
-            && ![".volatile", ".relaxed", ".acquire", ".mmio", ".nc", ".local", ".param", ".param::entry", ".param::func", ".const"]
-                .iter()
-                .any(space);
+            && ![
+                ".volatile",
+                ".relaxed",
+                ".acquire",
+                ".mmio",
+                ".nc",
+                ".local",
+                ".param",
+                ".param::entry",
+                ".param::func",
+                ".const",
+            ]
+            .iter()
+            .any(space);
         if said || !plain || (0..polls.len()).any(|k| inside(k, at)) {
             return;
         }
@@ -376,7 +402,11 @@ fn unpaired<'a>(
             paired |= if acquire { g.releases } else { g.acquires };
             // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
             let resets = !g.writes && !f.writes;
-            let counts = if acquire { !g.reads && !resets || g.reads && g.writes && g.at != f.at } else { g.reads && g.at != f.at };
+            let counts = if acquire {
+                !g.reads && !resets || g.reads && g.writes && g.at != f.at
+            } else {
+                g.reads && g.at != f.at
+            };
             if counts && !g.acquires && !g.releases {
                 other = other.or(Some(g));
             }
@@ -404,7 +434,8 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     };
     let mut said = false;
     debts(flow, 1, &mut step, &mut |_, at, i, set| {
-        let flag = matches!(i.entry.opcode, "st" | "atom" | "red") && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
+        let flag =
+            matches!(i.entry.opcode, "st" | "atom" | "red") && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
         if said || !flag || !owed(set, 0) {
             return;
         }

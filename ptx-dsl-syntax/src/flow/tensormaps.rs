@@ -87,7 +87,11 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                 let open = |k: usize| (set.has(3 * k + CHANGED) || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
                 if let Some(k) = (0..changed.len()).find(|k| open(*k) && changed[*k].1.meets(flow, &here)) {
                     let released = !set.has(3 * k + CHANGED);
-                    out.push(errors::map_without_fence(arg.span, flow.cfg.instrs[changed[k].0 as usize].span, released));
+                    out.push(errors::map_without_fence(
+                        arg.span,
+                        flow.cfg.instrs[changed[k].0 as usize].span,
+                        released,
+                    ));
                     return;
                 }
             }
