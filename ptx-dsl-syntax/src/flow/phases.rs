@@ -192,6 +192,8 @@ fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
 
 /// Waits that come again with the same constant parity, though each round completes a phase.
 fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
+    let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
         let mut parity = None;
         let one = o.waits.iter().all(|s| {
@@ -247,6 +249,9 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             let (own, always) = (before(&any), before(&every));
             let again = reaches(flow, next, w.block);
             // What arrives between one wait and the next: in the loop, or behind the wait before.
+            let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
+            let Some(left) = budget.checked_sub(cost) else { return };
+            budget = left;
             let between: Vec<&Site> = match again {
                 true => o.arrives.iter().filter(|s| in_loop(flow, s.block)).collect(),
                 false => o.arrives.iter().filter(|s| behind(flow, o, s, w)).collect(),
