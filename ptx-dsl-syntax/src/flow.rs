@@ -11,9 +11,11 @@ use crate::hir;
 
 mod cfg;
 mod clusters;
+mod completion;
 mod converge;
 mod copies;
 mod dataflow;
+mod elected;
 mod granularity;
 mod lanes;
 mod matrices;
@@ -22,9 +24,11 @@ mod meeting;
 mod memory;
 mod obligations;
 mod ordinary;
+mod paths;
 mod protocol;
 mod provenance;
 mod proxies;
+mod races;
 mod spaces;
 mod ssa;
 #[cfg(test)]
@@ -58,13 +62,16 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagn
     converge::check(&flow, &lanes, &place, &mut out);
     obligations::check(&flow, &mut out);
     let from = provenance::Provenance::new(&flow);
-    protocol::check(&flow, &place, &from, &mut out);
+    protocol::check(&flow, &lanes, &place, &from, &mut out);
     spaces::check(&flow, &from, &mut out);
     mbarriers::check(&flow, &lanes, &place, &from, &mut out);
     copies::check(&flow, &lanes, &place, &from, &mut out);
     proxies::check(&flow, &from, &mut out);
     matrices::check(&flow, &mut out);
     clusters::check(&flow, &lanes, &place, &from, &mut out);
+    completion::check(&flow, &from, &mut out);
+    elected::check(&flow, &lanes, &place, &from, &mut out);
+    races::check(&flow, &lanes, &place, &from, &mut out);
     ordinary::check(&flow, &lanes, &mut out);
     out
 }

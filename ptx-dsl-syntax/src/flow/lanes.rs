@@ -136,12 +136,13 @@ impl Lanes {
             threads: Threads { exact: exact.map(|n| n.min(THREADS)), full_warps },
             apart: vec![false; flow.cfg.blocks.len()],
             wanted: wanted(flow),
-            asked: flow.cfg.instrs.iter().any(|i| {
-                i.entry.opcode == "mbarrier.init"
-                    || super::granularity::aligned(i)
-                    || super::granularity::tcgen05(i).is_some()
-                    || i.operand("membermask").is_some()
-            }),
+            asked: exact.is_some()
+                || flow.cfg.instrs.iter().any(|i| {
+                    i.entry.opcode == "mbarrier.init"
+                        || super::granularity::aligned(i)
+                        || super::granularity::tcgen05(i).is_some()
+                        || i.operand("membermask").is_some()
+                }),
             known: HashMap::new(),
             special: Vec::new(),
         };

@@ -14,9 +14,9 @@ use crate::hir::{Instr, Operand};
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
-struct Site {
-    block: u32,
-    at: u32,
+pub(super) struct Site {
+    pub(super) block: u32,
+    pub(super) at: u32,
 }
 
 /// An object and what happens to it.
@@ -136,7 +136,7 @@ fn name(flow: &Flow, place: (u32, i64)) -> String {
 }
 
 /// Can the block be reached from itself?
-fn in_loop(flow: &Flow, block: u32) -> bool {
+pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
     while let Some(b) = stack.pop() {
@@ -460,7 +460,7 @@ fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &
 }
 
 /// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
-fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+pub(super) fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let exact = |p: u32| match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
         Some(Fact::Pred(f)) => {
             let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
@@ -507,6 +507,21 @@ fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     }
 }
 
+/// As what these threads count at a barrier, after others: each warp with all its threads, once, whose lanes may come to it
+/// at several places.
+fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
+    let mut come = 0;
+    for w in 0..n.div_ceil(32) {
+        let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
+        let (old, new) = (lanes(met), lanes(set));
+        if new != 0 && (old == 0 || old & new != 0) {
+            come += 32.min(n - w * 32) as u64;
+        }
+    }
+    met.iter_mut().zip(set).for_each(|(a, b)| *a |= b);
+    come
+}
+
 /// Named barriers with a number of threads that is not the number of those who come.
 fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
@@ -514,6 +529,8 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
         id: u64,
         count: u64,
         come: u64,
+        /// The threads that come.
+        set: Set,
         sure: bool,
         wait: Option<u32>,
     }
@@ -540,15 +557,18 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
                 && !who.passed
                 && !in_loop(flow, s.block);
             let count = constant(i, "b").unwrap_or(0);
-            let come = many(&who.set, n);
             let wait = (!op.contains("arrive")).then_some(at);
             match list.iter_mut().find(|x| x.id == id) {
                 Some(x) => {
-                    x.come += come;
+                    x.come += by_warps(&mut x.set, &who.set, n);
                     x.sure &= sure && x.count == count;
                     x.wait = x.wait.or(wait);
                 }
-                None => list.push(Named { id, count, come, sure, wait }),
+                None => {
+                    let mut set = [0; super::lanes::THREADS / 64];
+                    let come = by_warps(&mut set, &who.set, n);
+                    list.push(Named { id, count, come, set, sure, wait });
+                }
             }
         },
     );
