@@ -60,7 +60,7 @@ pub(crate) fn before_the_grid(span: Span, wait: Span) -> Diagnostic {
         found(685, span, false, "this uses memory before `griddepcontrol.wait` that the kernel uses behind it too")
             .label(wait, "the grid before is waited for here"),
         "what the grid before this one writes is there behind `griddepcontrol.wait` only",
-        "9.7.13.14",
+        "9.7.13.13",
     )
     .help("put `griddepcontrol.wait;` before it")
 }
@@ -75,7 +75,7 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
             format!("{who} runs this `{op}` with the same operands: {warps} warps do what is for one"),
         ),
         "`elect.sync` elects a lane in each warp that runs it, not one thread of the CTA",
-        "9.7.13.15",
+        "9.7.13.14",
     )
     .help("let one warp come here: branch on a predicate such as `%tid.x < 32` first")
 }

@@ -68,7 +68,7 @@ pub(crate) fn mask_names_absent(
 pub(crate) fn elects_in_part(span: Span, mask: u32, there: u32) -> Diagnostic {
     let d =
         found(604, span, false, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
-    section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.15")
+    section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.14")
         .help(format!("name the lanes that there are: `{there:#x}`"))
 }
 

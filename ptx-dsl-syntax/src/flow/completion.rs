@@ -1,5 +1,5 @@
 //! What is taken for done too early: bulk stores whose source alone was waited for (PTX ISA 9.7.9.25.6), matrices that nobody
-//! waits for (9.7.16.6.4), the grid before this one (9.7.13.14).
+//! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
 
 use super::Flow;
 use super::dataflow::{Bits, Meet, simple};

@@ -1,4 +1,4 @@
-//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.15).
+//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use super::Flow;
 use super::converge::{Places, every_lane};
