@@ -139,6 +139,8 @@ struct Checker {
     fun: Option<hir::Function>,
     /// A statement of it is broken and left out.
     dropped: bool,
+    /// Functions without an error in their bodies.
+    whole: Vec<hir::FuncId>,
     /// Variables that are only declared, with `.extern`.
     externals: HashSet<hir::VarId>,
     /// Functions by name.
@@ -177,6 +179,7 @@ impl Checker {
             fun: None,
             externals: HashSet::new(),
             dropped: false,
+            whole: Vec::new(),
             declared: HashMap::new(),
         }
     }
@@ -279,6 +282,8 @@ impl Checker {
         }
         self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        let found = crate::flow::check_all(&self.out, &self.whole);
+        self.diags.extend(found);
         self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));

@@ -1,7 +1,7 @@
 //! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
+//! [`inline`] puts what is called in the place of the call, [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
 //! On these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place) and
 //! [`provenance`] (where an address comes from); the rules are in `converge`, [`obligations`], [`protocol`], [`spaces`]
 //! and [`ordinary`]. A rule says error only where every path proves it; else it warns or is silent.
@@ -17,6 +17,7 @@ mod copies;
 mod dataflow;
 mod elected;
 mod granularity;
+mod inline;
 mod lanes;
 mod matrices;
 mod mbarriers;
@@ -47,33 +48,75 @@ struct Flow<'h> {
 /// More statements than this are a generated module of a size where seconds matter more than hints.
 const LIMIT: usize = 200_000;
 
-/// Checks one function, all of whose statements are in the typed module.
-pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagnostic> {
+/// Checks functions, all of whose statements are in the typed module: each with what it calls of them.
+pub(crate) fn check_all(module: &hir::Module, functions: &[hir::FuncId]) -> Vec<Diagnostic> {
+    let mut out: Vec<Diagnostic> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    let mut good = vec![false; module.functions.len()];
+    for id in functions {
+        if let Some(slot) = good.get_mut(id.0 as usize) {
+            *slot = true;
+        }
+    }
+    for id in functions {
+        let found = check(module, *id, &good);
+        // A function that several call has its mistakes once.
+        out.extend(found.into_iter().filter(|d| seen.insert((d.code, d.span.first, d.span.last))));
+    }
+    out
+}
+
+fn check(module: &hir::Module, id: hir::FuncId, good: &[bool]) -> Vec<Diagnostic> {
+    let Some(function) = module.functions.get(id.0 as usize) else { return Vec::new() };
     if function.body.is_empty() || function.body.len() > LIMIT {
         return Vec::new();
     }
+    let mut out = Vec::new();
+    match inline::inline(module, id, good) {
+        None => rules(module, function, Which::All, &mut out),
+        Some(whole) => {
+            rules(module, &whole, Which::Protocol, &mut out);
+            // What is never so in one call may be so in another.
+            rules(module, function, Which::Ordinary, &mut out);
+        }
+    }
+    out
+}
+
+/// Which rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    Protocol,
+    Ordinary,
+}
+
+fn rules(module: &hir::Module, function: &hir::Function, which: Which, out: &mut Vec<Diagnostic>) {
     let cfg = cfg::Cfg::new(function);
     let ssa = ssa::Ssa::new(function, &cfg);
     let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
     let flow = Flow { module, function, cfg, ssa, calls };
-    let mut out = Vec::new();
     let lanes = lanes::Lanes::new(&flow);
+    if which != Which::Protocol {
+        ordinary::check(&flow, &lanes, out);
+    }
+    if which == Which::Ordinary {
+        return;
+    }
     let place = converge::Places::new(&flow, &lanes);
-    converge::check(&flow, &lanes, &place, &mut out);
-    obligations::check(&flow, &mut out);
+    converge::check(&flow, &lanes, &place, out);
+    obligations::check(&flow, out);
     let from = provenance::Provenance::new(&flow);
-    protocol::check(&flow, &lanes, &place, &from, &mut out);
-    spaces::check(&flow, &from, &mut out);
-    mbarriers::check(&flow, &lanes, &place, &from, &mut out);
-    copies::check(&flow, &lanes, &place, &from, &mut out);
-    proxies::check(&flow, &from, &mut out);
-    matrices::check(&flow, &mut out);
-    clusters::check(&flow, &lanes, &place, &from, &mut out);
-    completion::check(&flow, &from, &mut out);
-    elected::check(&flow, &lanes, &place, &from, &mut out);
-    races::check(&flow, &lanes, &place, &from, &mut out);
-    ordinary::check(&flow, &lanes, &mut out);
-    out
+    protocol::check(&flow, &lanes, &place, &from, out);
+    spaces::check(&flow, &from, out);
+    mbarriers::check(&flow, &lanes, &place, &from, out);
+    copies::check(&flow, &lanes, &place, &from, out);
+    proxies::check(&flow, &from, out);
+    matrices::check(&flow, out);
+    clusters::check(&flow, &lanes, &place, &from, out);
+    completion::check(&flow, &from, out);
+    elected::check(&flow, &lanes, &place, &from, out);
+    races::check(&flow, &lanes, &place, &from, out);
 }
 
 impl<'h> Flow<'h> {

@@ -4,7 +4,7 @@ use super::super::Flow;
 use super::super::ssa::{UNDEF, Val, Value};
 use super::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
 use super::{Fact, Lanes, Pred, Set, Shared, THREADS, UNKNOWN, shared};
-use crate::hir::{Instr, Operand};
+use crate::hir::{Base, Instr, Operand, Space};
 use crate::ty::{Class, Ty};
 
 impl Lanes {
@@ -141,7 +141,14 @@ impl Lanes {
             "barrier.red" | "bar.red" | "barrier.cta.red" | "bar.cta.red" => Fact::Is(Shared::Warp),
             "ld" => {
                 let fixed = [".param", ".param::entry", ".const"].iter().any(|q| i.has(q));
-                let entry = flow.function.entry;
+                // What a function was given or gave back is in `.param` variables too.
+                let own = i.operands.iter().all(|a| match a.value {
+                    Operand::Address(Base::Var(v), _) => {
+                        flow.module.vars.get(v.0 as usize).is_some_and(|v| v.space != Space::ParamFunc)
+                    }
+                    _ => true,
+                });
+                let entry = flow.function.entry && own;
                 if fixed && (entry || i.has(".const")) { Fact::Is(least) } else { Fact::Is(Shared::No) }
             }
             "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max" | "rem" | "div"
