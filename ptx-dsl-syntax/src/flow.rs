@@ -4,7 +4,8 @@
 //! [`inline`] puts what is called in the place of the call, [`cfg`] cuts a body into blocks, [`ssa`] names every value of a
 //! register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On these stand [`lanes`]
 //! (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an address comes from)
-//! and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error only where every path proves it; else it warns or is silent.
+//! and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says
+//! error only where every path proves it; else it warns or is silent.
 
 use crate::diag::Diagnostic;
 use crate::hir;

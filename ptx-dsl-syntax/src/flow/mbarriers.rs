@@ -137,17 +137,7 @@ fn name(flow: &Flow, place: (u32, i64)) -> String {
 
 /// Can the block be reached from itself?
 pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
-    let mut seen = vec![false; flow.cfg.blocks.len()];
-    let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
-    while let Some(b) = stack.pop() {
-        if b == block {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[b as usize], true) {
-            stack.extend(flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to));
-        }
-    }
-    false
+    flow.cfg.in_loop(block)
 }
 
 fn many(set: &Set, n: usize) -> u64 {
@@ -368,24 +358,11 @@ fn life(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects:
 }
 
 fn block_of(flow: &Flow, at: u32) -> u32 {
-    let blocks = &flow.cfg.blocks;
-    // Blocks stand in the order of the text.
-    let k = blocks.partition_point(|b| b.end <= at);
-    (k as u32).min(flow.cfg.exit)
+    flow.cfg.block_of(at)
 }
 
 fn dominates(flow: &Flow, a: u32, b: u32) -> bool {
-    let mut at = b;
-    loop {
-        if at == a {
-            return true;
-        }
-        let up = flow.cfg.idom.get(at as usize).copied().unwrap_or(super::cfg::NONE);
-        if up == super::cfg::NONE || up == at {
-            return false;
-        }
-        at = up;
-    }
+    flow.cfg.dominates(a, b)
 }
 
 /// What one thread initialises or a warp allocates, and all threads use, with nothing that makes them wait for it.
