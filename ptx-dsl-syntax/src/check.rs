@@ -61,6 +61,7 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
         }
     }
     checker.one_cta_group(module);
+    checker.flow();
     checker.finish()
 }
 
@@ -135,12 +136,12 @@ struct Checker {
     local_end: u64,
     const_end: u64,
     global_end: u64,
+    /// Functions with a body, no statement of which is broken.
+    whole: Vec<hir::FuncId>,
     /// The function in hand.
     fun: Option<hir::Function>,
     /// A statement of it is broken and left out.
     dropped: bool,
-    /// Functions without an error in their bodies.
-    whole: Vec<hir::FuncId>,
     /// Variables that are only declared, with `.extern`.
     externals: HashSet<hir::VarId>,
     /// Functions by name.
@@ -272,6 +273,18 @@ impl Checker {
     }
 
     /// Takes the images' and dynamic variables' final sizes.
+    /// Calls are followed, so that all functions must be known first.
+    fn flow(&mut self) {
+        let mut found = Vec::new();
+        self.whole.sort_unstable();
+        for id in &self.whole {
+            let function = &self.out.functions[id.0 as usize];
+            found.extend(crate::flow::check(&self.out, function, &self.whole));
+        }
+        crate::flow::once(&mut found);
+        self.diags.append(&mut found);
+    }
+
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
         self.lay_out_shared();
         let shared = self.out.shared_size;
@@ -282,8 +295,6 @@ impl Checker {
         }
         self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
-        let found = crate::flow::check_all(&self.out, &self.whole);
-        self.diags.extend(found);
         self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));

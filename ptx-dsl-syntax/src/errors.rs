@@ -9,6 +9,7 @@ use crate::ty::{Class, Ty};
 pub(crate) mod completion;
 pub(crate) mod flow;
 mod kernel;
+pub(crate) mod order;
 pub(crate) mod protocol;
 
 pub(crate) use kernel::*;

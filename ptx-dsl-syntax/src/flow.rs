@@ -1,25 +1,29 @@
 //! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`inline`] puts what is called in the place of the call, [`cfg`] cuts a body into blocks, [`ssa`] names every value of a
-//! register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On these stand [`lanes`]
-//! (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an address comes from)
-//! and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says
-//! error only where every path proves it; else it warns or is silent.
+//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`]
+//! names every value of a register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On
+//! these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an
+//! address comes from) and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error
+//! only where every path proves it; else it warns or is silent.
 
 use crate::diag::Diagnostic;
 use crate::hir;
 
+mod accesses;
 mod cfg;
 mod clusters;
 mod completion;
 mod converge;
 mod copies;
+mod ctas;
 mod dataflow;
 mod elected;
 mod granularity;
 mod inline;
 mod lanes;
+mod lives;
+mod loops;
 mod matrices;
 mod mbarriers;
 mod meeting;
@@ -27,12 +31,16 @@ mod memory;
 mod obligations;
 mod ordinary;
 mod paths;
+mod phases;
 mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod scalars;
+mod scopes;
 mod spaces;
 mod ssa;
+mod tensormaps;
 #[cfg(test)]
 mod tests;
 
@@ -49,78 +57,73 @@ struct Flow<'h> {
 /// More statements than this are a generated module of a size where seconds matter more than hints.
 const LIMIT: usize = 200_000;
 
-/// Checks functions, all of whose statements are in the typed module: each with what it calls of them.
-pub(crate) fn check_all(module: &hir::Module, functions: &[hir::FuncId]) -> Vec<Diagnostic> {
-    let mut out: Vec<Diagnostic> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    let mut good = vec![false; module.functions.len()];
-    for id in functions {
-        if let Some(slot) = good.get_mut(id.0 as usize) {
-            *slot = true;
-        }
-    }
-    for id in functions {
-        let found = check(module, *id, &good);
-        // A function that several call has its mistakes once.
-        out.extend(found.into_iter().filter(|d| seen.insert((d.code, d.span.first, d.span.last))));
-    }
-    out
-}
-
-fn check(module: &hir::Module, id: hir::FuncId, good: &[bool]) -> Vec<Diagnostic> {
-    let Some(function) = module.functions.get(id.0 as usize) else { return Vec::new() };
+/// Checks one function, all of whose statements are in the typed module. `whole` are the functions of which that is true.
+pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     if function.body.is_empty() || function.body.len() > LIMIT {
         return Vec::new();
     }
     let mut out = Vec::new();
-    match inline::inline(module, id, good) {
-        None => rules(module, function, Which::All, &mut out),
-        Some(whole) => {
-            rules(module, &whole, Which::Protocol, &mut out);
-            // What is never so in one call may be so in another.
-            rules(module, function, Which::Ordinary, &mut out);
+    match scalars::seen(module, function, whole) {
+        // What stands in the text is there as it stands; all else is asked of what the kernel does.
+        Some(seen) => {
+            let written = Flow::new(module, function);
+            let lanes = lanes::Lanes::new(&written);
+            ordinary::check(&written, &lanes, &mut out);
+            let flow = Flow::new(module, &seen);
+            let lanes = lanes::Lanes::new(&flow);
+            match scalars::decided(&flow, &lanes) {
+                Some(decided) => {
+                    let flow = Flow::new(module, &decided);
+                    rules(&flow, &lanes::Lanes::new(&flow), &mut out);
+                }
+                None => rules(&flow, &lanes, &mut out),
+            }
+        }
+        None => {
+            let flow = Flow::new(module, function);
+            let lanes = lanes::Lanes::new(&flow);
+            rules(&flow, &lanes, &mut out);
+            ordinary::check(&flow, &lanes, &mut out);
         }
     }
     out
 }
 
-/// Which rules.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    All,
-    Protocol,
-    Ordinary,
+fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
+    let place = converge::Places::new(flow, lanes);
+    converge::check(flow, lanes, &place, out);
+    obligations::check(flow, out);
+    let from = provenance::Provenance::new(flow);
+    protocol::check(flow, lanes, &place, &from, out);
+    spaces::check(flow, &from, out);
+    mbarriers::check(flow, lanes, &place, &from, out);
+    copies::check(flow, lanes, &place, &from, out);
+    proxies::check(flow, lanes, &place, &from, out);
+    tensormaps::check(flow, &from, out);
+    matrices::check(flow, out);
+    clusters::check(flow, lanes, &place, &from, out);
+    scopes::check(flow, &from, out);
+    completion::check(flow, &from, out);
+    elected::check(flow, lanes, &place, &from, out);
+    races::check(flow, lanes, &place, &from, out);
 }
 
-fn rules(module: &hir::Module, function: &hir::Function, which: Which, out: &mut Vec<Diagnostic>) {
-    let cfg = cfg::Cfg::new(function);
-    let ssa = ssa::Ssa::new(function, &cfg);
-    let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
-    let flow = Flow { module, function, cfg, ssa, calls };
-    let lanes = lanes::Lanes::new(&flow);
-    if which != Which::Protocol {
-        ordinary::check(&flow, &lanes, out);
-    }
-    if which == Which::Ordinary {
-        return;
-    }
-    let place = converge::Places::new(&flow, &lanes);
-    converge::check(&flow, &lanes, &place, out);
-    obligations::check(&flow, out);
-    let from = provenance::Provenance::new(&flow);
-    protocol::check(&flow, &lanes, &place, &from, out);
-    spaces::check(&flow, &from, out);
-    mbarriers::check(&flow, &lanes, &place, &from, out);
-    copies::check(&flow, &lanes, &place, &from, out);
-    proxies::check(&flow, &from, out);
-    matrices::check(&flow, out);
-    clusters::check(&flow, &lanes, &place, &from, out);
-    completion::check(&flow, &from, out);
-    elected::check(&flow, &lanes, &place, &from, out);
-    races::check(&flow, &lanes, &place, &from, out);
+/// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
+pub(crate) fn once(found: &mut Vec<Diagnostic>) {
+    let mut seen = std::collections::HashSet::new();
+    // An error says more than a warning.
+    found.sort_by_key(|d| d.severity != crate::diag::Severity::Error);
+    found.retain(|d| seen.insert((d.code, d.span.first, d.span.last)));
 }
 
 impl<'h> Flow<'h> {
+    fn new(module: &'h hir::Module, function: &'h hir::Function) -> Flow<'h> {
+        let cfg = cfg::Cfg::new(function);
+        let ssa = ssa::Ssa::new(function, &cfg);
+        let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
+        Flow { module, function, cfg, ssa, calls }
+    }
+
     /// A variable's name: that of its register.
     fn name(&self, var: u32) -> &'h str {
         self.ssa.register(var).and_then(|r| self.function.regs.get(r as usize)).map_or("", |r| r.name.as_str())

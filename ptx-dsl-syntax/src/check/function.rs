@@ -110,7 +110,7 @@ impl Checker {
         self.undeclared_once(before);
         // What a statement that is broken would have done is not known.
         let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
-        if !errors && !self.dropped && self.fun.as_ref().is_some_and(|f| f.defined) {
+        if !errors && !self.dropped && f.body.is_some() {
             self.whole.push(id);
         }
         self.scopes.truncate(1);

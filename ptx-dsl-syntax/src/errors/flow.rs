@@ -266,6 +266,13 @@ pub(crate) fn object_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>
         .help("take the address of a `.shared` variable")
 }
 
+pub(crate) fn map_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(630, span, format!("`{reg}` holds {have} and this operand is a tensor's map"));
+    section(at(d, by, MADE), "a tensor's map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
+        .help("give the map as a kernel parameter, and its generic address here")
+}
+
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
     let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
     section(at(d, by, MADE), SPACES, "6.4.1")
@@ -338,6 +345,30 @@ pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> D
     at(error(632, span, format!("this writes to `{name}`, which is read-only")), ty, "a shared reference")
         .note("a kernel only reads what is behind a `&[T]`, so that many launches may share it")
         .help(format!("declare `{name}: &mut [...]`"))
+}
+
+pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(632, span, format!("`{reg}` holds {have} and this writes to it"));
+    section(at(d, by, MADE), "constants and the parameters of a kernel are read only", "5.1")
+        .help("write to a `.global`, `.shared` or `.local` variable")
+}
+
+pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
+    section(d.label(data, "the data"), "the bytes complete on an mbarrier in the CTA that they come to", "9.7.9.25.4")
+        .help("map both by `mapa` with the same rank, or none")
+}
+
+pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
+    section(
+        found(665, span, false, "this load takes memory for read-only, and the kernel writes to it")
+            .label(store, "written here"),
+        "`ld.global.nc` is for what nobody writes while the kernel runs",
+        "9.7.9.9",
+    )
+    .help("leave out `.nc`")
 }
 
 pub(crate) fn past_the_end(span: Span, name: &str, offset: i64, access: u32, size: u32) -> Diagnostic {

@@ -42,6 +42,7 @@ fn every_code_of_the_catalogue_is_explained() {
         include_str!("../errors.rs"),
         include_str!("../errors/kernel.rs"),
         include_str!("../errors/flow.rs"),
+        include_str!("../errors/order.rs"),
         include_str!("../errors/protocol.rs"),
         include_str!("../errors/completion.rs"),
         include_str!("../parse/errors.rs"),

@@ -1,5 +1,5 @@
 //! Copies that go on by themselves (PTX ISA 9.7.9.25): what they read and write is left alone until a wait says that they are
-//! done. Tensor maps are what such copies read too (9.7.9.26).
+//! done.
 
 use super::Flow;
 use super::converge::Places;
@@ -9,7 +9,7 @@ use super::memory::{Groups, MOST, Region, bytes, constant, debts, leaves, owe, o
 use super::provenance::{Origin, Provenance};
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
-use crate::hir::{Instr, Space};
+use crate::hir::Instr;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
@@ -19,9 +19,6 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
         stores(flow, lanes, places, from, out);
         loads(flow, from, out);
-    }
-    if has("tensormap.replace") {
-        maps(flow, from, out);
     }
 }
 
@@ -336,43 +333,4 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             break;
         }
     }
-}
-
-/// A tensor's map that was changed is read by the tensormap proxy, which needs its own fence.
-fn maps(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut changed: Vec<(u32, Region)> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.entry.opcode == "tensormap.replace"
-                && let Some(r) = i.operand("addr").and_then(|a| region(flow, from, at, a, 128))
-                && r.space == Space::Global
-                && changed.len() < MOST
-            {
-                changed.push((at, r));
-            }
-        },
-    );
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if let Some(k) = changed.iter().position(|c| c.0 == at) {
-            owe(set, k);
-        } else if i.entry.opcode == "call"
-            || i.entry.opcode == "tensormap.cp_fenceproxy"
-            || i.spelling.starts_with("fence.proxy.tensormap")
-        {
-            (0..changed.len()).for_each(|k| settle(set, k));
-        }
-    };
-    let mut said = false;
-    debts(flow, changed.len(), &mut |at, i, s| step(at, i, s), &mut |_, at, i, set| {
-        let Some(arg) = i.operand("tensorMap") else { return };
-        let Some(here) = region(flow, from, at, arg, 128) else { return };
-        let hit = (0..changed.len()).find(|k| changed[*k].1.meets(flow, &here) && owed(set, *k));
-        if let Some(k) = hit
-            && !said
-        {
-            said = true;
-            out.push(errors::map_without_fence(arg.span, flow.cfg.instrs[changed[k].0 as usize].span));
-        }
-    });
 }

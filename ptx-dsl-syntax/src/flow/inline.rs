@@ -1,259 +1,283 @@
-//! The functions that a function calls, put in the place of the calls, so that what they do is seen where it is done: barriers,
-//! waits, commits, stores. What stays a call (recursive, indirect, without a body, too much) may do anything.
+//! A kernel with the functions it calls put in their places, so that every rule sees through a `call`: what a callee initialises,
+//! fences, waits for, and which addresses it gets and gives.
+//!
+//! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
+//! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
 
-use crate::hir::{Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, RegId, Stmt, VarId};
+use std::collections::HashMap;
+
+use crate::hir::{Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId};
 use crate::isa::{self, Role};
-use crate::ty::Class;
+use crate::span::Span;
+use crate::ty::Ty;
 
-/// So many statements are added at most, so deep.
-const MOST: usize = 6000;
-const DEPTH: usize = 8;
+/// So many statements a kernel may grow to, so many more than it has, and so deep calls may be nested.
+const MOST: usize = 20_000;
+const MORE: usize = 5_000;
+const DEEP: usize = 12;
 
-struct Inline<'m> {
-    module: &'m Module,
-    good: &'m [bool],
-    out: Function,
-    /// What is being put in, to see recursion.
-    stack: Vec<FuncId>,
-    added: usize,
+/// A function that is put together.
+pub(super) struct Inlined {
+    pub regs: Vec<Reg>,
+    pub labels: Vec<Label>,
+    pub body: Vec<Stmt>,
+    /// Registers that stand for `.param` variables of callees that got a register or constant: the first is for variable
+    /// [`Inlined::first`], by their sizes in bytes.
+    pub extra: Vec<(u32, RegId)>,
+    /// The number of variables in the module: those of `extra` follow.
+    pub first: u32,
 }
 
-/// Names of a callee in the function that they become part of.
-struct Renamed {
-    regs: u32,
-    labels: u32,
-    /// What it returns in is what the caller wants it in.
-    returned: Vec<(RegId, RegId)>,
-    /// Where `ret` leads.
-    end: LabelId,
-    /// What the caller put into its parameters: variable and offset, and the operand.
-    given: Vec<(VarId, i64, Operand)>,
-}
-
-/// The function with what it calls; `None` if that changes nothing. `good` are functions whose bodies are whole.
-pub(super) fn inline(module: &Module, id: FuncId, good: &[bool]) -> Option<Function> {
-    let function = module.functions.get(id.0 as usize)?;
-    let calls = |s: &Stmt| matches!(s, Stmt::Instr(i) if callee(module, i, good).is_some());
+/// The function with its callees in place, if it has any that can be.
+pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Inlined> {
+    // A function is looked at where a kernel calls it.
+    if !function.entry {
+        return None;
+    }
+    let calls = |s: &Stmt| matches!(s, Stmt::Instr(i) if callee(module, whole, i).is_some());
     if !function.body.iter().any(calls) {
         return None;
     }
-    let out = Function { body: Vec::with_capacity(function.body.len()), ..function.clone() };
-    let mut inline = Inline { module, good, out, stack: vec![id], added: 0 };
-    inline.body(function, None);
-    Some(inline.out)
+    let out = Inlined {
+        regs: function.regs.clone(),
+        labels: function.labels.clone(),
+        body: Vec::with_capacity(function.body.len()),
+        extra: Vec::new(),
+        first: module.vars.len() as u32,
+    };
+    let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
+    builder.put(function, &Place { regs: 0, labels: 0, vars: &HashMap::new(), end: None });
+    Some(builder.out)
 }
 
-/// The function that a call is for, if it has a body here.
-fn callee(module: &Module, i: &Instr, good: &[bool]) -> Option<FuncId> {
+/// The function that a `call` names, if it is known through and through.
+fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId, &'m Function)> {
     if i.entry.opcode != "call" {
         return None;
     }
-    let Some(Operand::Func(id)) = i.operand("func").map(|a| &a.value) else { return None };
+    let Operand::Func(id) = i.operand("func")?.value else { return None };
     let f = module.functions.get(id.0 as usize)?;
-    (good.get(id.0 as usize) == Some(&true) && !f.entry && !f.body.is_empty()).then_some(*id)
+    (f.defined && !f.entry && !f.body.is_empty() && whole.binary_search(&id).is_ok()).then_some((id, f))
 }
 
-fn entry(opcode: &str) -> Option<&'static isa::Instr> {
-    isa::FAMILIES
-        .iter()
-        .filter(|f| matches!(f.0, "control" | "movement"))
-        .flat_map(|f| f.1)
-        .find(|i| i.opcode == opcode)
+/// Where a function is put: what is added to its registers and labels, what its parameters are, where it returns to.
+struct Place<'a> {
+    regs: u32,
+    labels: u32,
+    vars: &'a HashMap<VarId, VarId>,
+    end: Option<LabelId>,
 }
 
-impl Inline<'_> {
-    fn body(&mut self, function: &Function, renamed: Option<&Renamed>) {
-        // What this function has put into `.param` variables in the straight piece up to here.
-        let mut put: Vec<(VarId, i64, Operand)> = Vec::new();
-        for stmt in &function.body {
-            let instr = match stmt {
-                Stmt::Label(l) => {
-                    put.clear();
-                    let l = renamed.map_or(*l, |r| LabelId(l.0 + r.labels));
-                    self.out.body.push(Stmt::Label(l));
-                    continue;
+struct Builder<'m> {
+    module: &'m Module,
+    whole: &'m [FuncId],
+    out: Inlined,
+    stack: Vec<FuncId>,
+    most: usize,
+}
+
+/// An entry of the table by its opcode.
+pub(super) fn entry(family: &str, opcode: &str, section: &str) -> Option<(&'static str, &'static isa::Instr)> {
+    let (name, list) = isa::FAMILIES.iter().find(|f| f.0 == family)?;
+    let found = list.iter().find(|i| i.opcode == opcode && i.section == section)?;
+    Some((*name, found))
+}
+
+/// An instruction that nobody wrote.
+fn made(
+    (family, entry): (&'static str, &'static isa::Instr),
+    types: Vec<Ty>,
+    pred: Option<(Operand, bool)>,
+    operands: Vec<Arg>,
+    span: Span,
+) -> Stmt {
+    let quals: Vec<String> = types.iter().map(|t| format!(".{}", t.name())).collect();
+    let spelling = format!("{}{}", entry.opcode, quals.concat());
+    let instr = Instr { index: u32::MAX, family, entry, form: 0, quals, types, pred, operands, spelling, span };
+    Stmt::Instr(Box::new(instr))
+}
+
+/// `mov` of so many bytes.
+pub(super) fn mov(bytes: u32, d: Operand, a: Operand, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
+    let ty = match bytes {
+        2 => Ty::B16,
+        4 => Ty::B32,
+        8 => Ty::B64,
+        _ => return None,
+    };
+    let arg = |name, role, value| Arg { name, role, ty: Some(ty), value, span };
+    let operands = vec![arg("d", Role::Dst, d), arg("a", Role::Src, a)];
+    Some(made(entry("movement", "mov", "9.7.9.4")?, vec![ty], pred, operands, span))
+}
+
+fn branch(to: LabelId, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
+    let operands = vec![Arg { name: "tgt", role: Role::Name, ty: None, value: Operand::Label(to), span }];
+    Some(made(entry("control", "bra", "9.7.12.3")?, Vec::new(), pred, operands, span))
+}
+
+impl Builder<'_> {
+    fn put(&mut self, f: &Function, place: &Place) {
+        for stmt in &f.body {
+            match stmt {
+                Stmt::Label(id) => self.out.body.push(Stmt::Label(LabelId(id.0 + place.labels))),
+                Stmt::Instr(i) => {
+                    let mut i = i.clone();
+                    if let Some((p, _)) = &mut i.pred {
+                        remap(p, place);
+                    }
+                    for arg in &mut i.operands {
+                        remap(&mut arg.value, place);
+                    }
+                    if self.call(&i) {
+                        continue;
+                    }
+                    let back = place.end.filter(|_| i.entry.opcode == "ret");
+                    match back.and_then(|to| branch(to, i.pred.clone(), i.span)) {
+                        Some(jump) => self.out.body.push(jump),
+                        None => self.out.body.push(Stmt::Instr(i)),
+                    }
                 }
-                Stmt::Instr(i) => match renamed {
-                    Some(r) => r.instr(i),
-                    None => (**i).clone(),
-                },
-            };
-            remember(&mut put, &instr);
-            match callee(self.module, &instr, self.good) {
-                Some(id) if self.fits(id) => {
-                    self.call(&instr, id, &put);
-                    put.clear();
-                }
-                _ => self.out.body.push(Stmt::Instr(Box::new(instr))),
             }
         }
     }
 
-    fn fits(&self, id: FuncId) -> bool {
-        let size = self.module.functions.get(id.0 as usize).map_or(usize::MAX, |f| f.body.len());
-        !self.stack.contains(&id) && self.stack.len() < DEPTH && self.added.saturating_add(size) <= MOST
-    }
-
-    fn label(&mut self, call: &Instr) -> LabelId {
-        self.out.labels.push(Label { name: String::new(), span: call.span });
+    fn label(&mut self) -> LabelId {
+        self.out.labels.push(Label { name: String::new(), span: Span::default() });
         LabelId(self.out.labels.len() as u32 - 1)
     }
 
-    fn call(&mut self, call: &Instr, id: FuncId, put: &[(VarId, i64, Operand)]) {
-        let (Some(function), Some(bra)) = (self.module.functions.get(id.0 as usize), entry("bra")) else { return };
-        self.added += function.body.len();
-        let end = self.label(call);
-        let list = |name: &str| match call.operand(name).map(|a| &a.value) {
-            Some(Operand::List(list)) => list.clone(),
-            _ => Vec::new(),
-        };
-        let mut renamed = Renamed {
-            regs: self.out.regs.len() as u32,
-            labels: self.out.labels.len() as u32,
-            returned: Vec::new(),
-            end,
-            given: Vec::new(),
-        };
-        for (param, value) in function.rets.iter().zip(list("ret")) {
-            if let (Some(reg), Operand::Reg(to, 0)) = (param.reg, value) {
-                renamed.returned.push((reg, to));
-            }
+    /// Puts the callee in place of the call; `false` if it stays a call.
+    fn call(&mut self, i: &Instr) -> bool {
+        let Some((id, f)) = callee(self.module, self.whole, i) else { return false };
+        if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > self.most {
+            return false;
         }
-        self.out.regs.extend(function.regs.iter().cloned());
-        self.out.labels.extend(function.labels.iter().cloned());
-        if let Some((p, positive)) = &call.pred {
-            self.out.body.push(Stmt::Instr(Box::new(branch(call, bra, end, Some((p.clone(), !positive))))));
+        let list = |name: &str| match i.operand(name).map(|a| &a.value) {
+            Some(Operand::List(list)) => list.as_slice(),
+            _ => &[],
+        };
+        let (args, rets) = (list("args"), list("ret"));
+        if args.len() != f.params.len() || rets.len() != f.rets.len() {
+            return false;
         }
-        for (param, value) in function.params.iter().zip(list("args")) {
-            match (param.reg, param.var, &value) {
-                (Some(reg), _, _) => self.copy(call, RegId(reg.0 + renamed.regs), value, param.ty),
-                (None, Some(formal), Operand::VarAddr(actual, 0)) => {
-                    let of = put.iter().filter(|p| p.0 == *actual);
-                    renamed.given.extend(of.map(|p| (formal, p.1, p.2.clone())));
+        let base = self.out.regs.len() as u32;
+        let mut vars = HashMap::new();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut extra: Vec<(u32, RegId)> = Vec::new();
+        for (given, p, back) in args
+            .iter()
+            .zip(&f.params)
+            .map(|(g, p)| (g, p, false))
+            .chain(rets.iter().zip(&f.rets).map(|(g, p)| (g, p, true)))
+        {
+            let ok = match (given, p.reg, p.var) {
+                (Operand::VarAddr(v, 0), None, Some(var)) => {
+                    vars.insert(var, *v);
+                    true
                 }
-                _ => {}
+                (Operand::Sink, _, _) if back => true,
+                (Operand::Reg(..) | Operand::Imm(_), Some(r), _) => {
+                    let formal = Operand::Reg(RegId(r.0 + base), 0);
+                    moves(&mut before, &mut after, given, formal, p, back, i.span)
+                }
+                (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
+                    let reg = RegId(base + (f.regs.len() + extra.len()) as u32);
+                    vars.insert(var, VarId(self.out.first + (self.out.extra.len() + extra.len()) as u32));
+                    extra.push((p.size, reg));
+                    moves(&mut before, &mut after, given, Operand::Reg(reg, 0), p, back, i.span)
+                }
+                _ => false,
+            };
+            if !ok {
+                return false;
             }
         }
+        let over = match &i.pred {
+            Some((p, positive)) => {
+                let over = self.label();
+                let Some(jump) = branch(over, Some((p.clone(), !positive)), i.span) else { return false };
+                self.out.body.push(jump);
+                Some(over)
+            }
+            None => None,
+        };
+        self.out.regs.extend(f.regs.iter().cloned());
+        let slot = |(size, _): &(u32, RegId)| Reg { name: String::new(), ty: bits(*size), lanes: 1 };
+        self.out.regs.extend(extra.iter().map(slot));
+        self.out.extra.append(&mut extra);
+        let labels = self.out.labels.len() as u32;
+        self.out.labels.extend(f.labels.iter().cloned());
+        let end = self.label();
+        self.out.body.append(&mut before);
         self.stack.push(id);
-        self.body(function, Some(&renamed));
+        self.put(f, &Place { regs: base, labels, vars: &vars, end: Some(end) });
         self.stack.pop();
         self.out.body.push(Stmt::Label(end));
-    }
-
-    /// `mov to, from;`
-    fn copy(&mut self, call: &Instr, to: RegId, from: Operand, ty: crate::ty::Ty) {
-        let Some(mov) = entry("mov") else { return };
-        let arg = |name, role, value| Arg { name, role, ty: Some(ty), value, span: call.span };
-        self.out.body.push(Stmt::Instr(Box::new(Instr {
-            index: call.index,
-            family: "movement",
-            entry: mov,
-            form: 0,
-            quals: Vec::new(),
-            types: vec![ty],
-            pred: None,
-            operands: vec![arg("d", Role::Dst, Operand::Reg(to, 0)), arg("a", Role::Src, from)],
-            spelling: "mov".to_string(),
-            span: call.span,
-        })));
+        self.out.body.append(&mut after);
+        self.out.body.extend(over.map(Stmt::Label));
+        true
     }
 }
 
-fn branch(at: &Instr, bra: &'static isa::Instr, to: LabelId, pred: Option<(Operand, bool)>) -> Instr {
-    let arg = Arg { name: "tgt", role: Role::Name, ty: None, value: Operand::Label(to), span: at.span };
-    Instr {
-        index: at.index,
-        family: "control",
-        entry: bra,
-        form: 0,
-        quals: Vec::new(),
-        types: Vec::new(),
-        pred,
-        operands: vec![arg],
-        spelling: "bra".to_string(),
-        span: at.span,
+pub(super) fn bits(bytes: u32) -> Ty {
+    match bytes {
+        1 => Ty::B8,
+        2 => Ty::B16,
+        4 => Ty::B32,
+        _ => Ty::B64,
     }
 }
 
-/// Keeps track of `st.param.b64 [param0], %rd1;`, as long as the register has that value.
-fn remember(put: &mut Vec<(VarId, i64, Operand)>, i: &Instr) {
-    for a in i.operands.iter().filter(|a| a.role == Role::Dst) {
-        super::ssa::registers(&a.value, &mut |r, _| {
-            put.retain(|p| !matches!(p.2, Operand::Reg(q, _) if q == r));
-        });
-    }
-    if i.entry.opcode != "st" || !i.quals.iter().any(|q| q.starts_with(".param")) {
-        return;
-    }
-    let Some(Operand::Address(Base::Var(v), offset)) =
-        i.operands.iter().find(|a| a.role == Role::Addr).map(|a| &a.value)
-    else {
-        return;
+fn moves(
+    before: &mut Vec<Stmt>,
+    after: &mut Vec<Stmt>,
+    given: &Operand,
+    formal: Operand,
+    p: &Param,
+    back: bool,
+    span: Span,
+) -> bool {
+    let stmt = if back {
+        mov(p.size, given.clone(), formal, None, span)
+    } else {
+        mov(p.size, formal, given.clone(), None, span)
     };
-    put.retain(|p| p.0 != *v || p.1 != *offset);
-    let value = i.operands.iter().find(|a| a.role == Role::Src).map(|a| &a.value);
-    let whole = i.types.last().is_some_and(|t| matches!(t.bits(), 32 | 64));
-    if let (Some(value @ (Operand::Reg(..) | Operand::Imm(_))), None, true) = (value, &i.pred, whole) {
-        put.push((*v, *offset, value.clone()));
+    let found = stmt.is_some();
+    if back {
+        after.extend(stmt)
+    } else {
+        before.extend(stmt)
     }
+    found
 }
 
-impl Renamed {
-    fn reg(&self, r: RegId) -> RegId {
-        let returned = self.returned.iter().find(|x| x.0 == r);
-        returned.map_or(RegId(r.0 + self.regs), |x| x.1)
-    }
-
-    fn operand(&self, o: &mut Operand) {
-        match o {
-            Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => {
-                *r = self.reg(*r);
-            }
-            Operand::Pair(a, b) => {
-                self.operand(a);
-                self.operand(b);
-            }
-            Operand::Neg(a) => self.operand(a),
-            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                list.iter_mut().for_each(|o| self.operand(o));
-            }
-            Operand::Label(l) => l.0 += self.labels,
-            Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += self.labels),
-            _ => {}
+fn remap(o: &mut Operand, place: &Place) {
+    let var = |v: &mut VarId| {
+        if let Some(to) = place.vars.get(v) {
+            *v = *to;
         }
-    }
-
-    fn instr(&self, old: &Instr) -> Instr {
-        let mut i = old.clone();
-        if let Some((p, _)) = &mut i.pred {
-            self.operand(p);
+    };
+    match o {
+        Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) => r.0 += place.regs,
+        Operand::VarAddr(v, _) => var(v),
+        Operand::Address(Base::Reg(r), _) => r.0 += place.regs,
+        Operand::Address(Base::Var(v), _) => var(v),
+        Operand::Label(l) => l.0 += place.labels,
+        Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += place.labels),
+        Operand::Pair(a, b) => {
+            remap(a, place);
+            remap(b, place);
         }
-        i.operands.iter_mut().for_each(|a| self.operand(&mut a.value));
-        if i.entry.opcode == "ret"
-            && let Some(bra) = entry("bra")
-        {
-            let pred = i.pred.take();
-            return branch(old, bra, self.end, pred);
+        Operand::Neg(a) => remap(a, place),
+        Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+            list.iter_mut().for_each(|o| remap(o, place));
         }
-        self.parameter(i)
-    }
-
-    /// `ld.param.b64 %rd1, [f_param_0];` is what the caller has put there.
-    fn parameter(&self, mut i: Instr) -> Instr {
-        if i.entry.opcode != "ld" || !i.quals.iter().any(|q| q.starts_with(".param")) || i.operands.len() != 2 {
-            return i;
-        }
-        let Some(Operand::Address(Base::Var(v), offset)) = i.operand("a").map(|a| &a.value) else { return i };
-        let Some((_, _, value)) = self.given.iter().find(|g| g.0 == *v && g.1 == *offset) else { return i };
-        let plain = i.types.last().is_some_and(|t| {
-            matches!(t.bits(), 32 | 64) && matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed)
-        });
-        let (Some(mov), true) = (entry("mov"), plain) else { return i };
-        let value = value.clone();
-        if let Some(a) = i.operands.iter_mut().find(|a| a.role == Role::Addr) {
-            a.role = Role::Src;
-            a.value = value;
-        }
-        Instr { entry: mov, family: "movement", quals: Vec::new(), spelling: "mov".to_string(), ..i }
+        Operand::Imm(_)
+        | Operand::Sreg(_)
+        | Operand::FuncAddr(_)
+        | Operand::Sink
+        | Operand::Func(_)
+        | Operand::Funcs(_)
+        | Operand::Address(Base::Abs, _) => {}
     }
 }

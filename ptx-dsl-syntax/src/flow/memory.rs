@@ -30,7 +30,15 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
         Operand::Address(Base::Var(v), offset) => {
             let space = flow.module.vars.get(v.0 as usize)?.space;
             let base = Origin::Var(*v);
-            let address = Address { space, generic: false, base, offset: Some(*offset), mapped: false, by: u32::MAX };
+            let address = Address {
+                space,
+                generic: false,
+                base,
+                offset: Some(*offset),
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            };
             Some((address, None))
         }
         Operand::Address(Base::Reg(r), offset) => {

@@ -189,18 +189,6 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let mut said = Vec::new();
     for (block, query, p) in queries(flow) {
         // What may depend on the answer is not guessed: loads, shuffles, and values that meet behind the query.
-        let dominates = |b: u32| {
-            let mut up = block;
-            loop {
-                if up == b {
-                    return true;
-                }
-                match flow.cfg.idom.get(up as usize) {
-                    Some(&next) if next != up && next != super::cfg::NONE => up = next,
-                    _ => return false,
-                }
-            }
-        };
         let depends = |v: Val| {
             let mut seen = Vec::new();
             let mut stack = vec![v];
@@ -232,7 +220,7 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
                         stack.extend(old);
                     }
                     // The counter of a loop around the query does not; what it became behind the query was looked at.
-                    Value::Phi { block, .. } if dominates(*block) => {}
+                    Value::Phi { block: join, .. } if flow.cfg.dominates(*join, block) => {}
                     Value::Phi { .. } => return true,
                     _ => {}
                 }

@@ -6,6 +6,7 @@ use crate::lex::{lex, line_col};
 mod asynchronous;
 mod converge;
 mod graph;
+mod groups;
 mod obligations;
 mod ordinary;
 mod protocol;
