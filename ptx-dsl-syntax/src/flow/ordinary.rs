@@ -70,7 +70,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         if said.contains(&var) {
             continue;
         }
-        let hit = paths.from_entry(&mut |at, _| {
+        let hit = paths.at_entry(&mut |at, _| {
             if at == use_at {
                 return Step::Found;
             }

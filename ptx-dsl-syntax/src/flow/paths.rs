@@ -94,14 +94,14 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// From the start of the kernel.
-    pub(super) fn from_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+    pub(super) fn at_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
         self.search(Way { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true }, visit)
     }
 
     /// From behind an instruction, where this predicate is known.
-    pub(super) fn from_behind(
+    pub(super) fn behind(
         &mut self,
         block: u32,
         at: u32,
@@ -164,11 +164,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 let mut next = way.clone();
                 match (guard, e.when, value) {
                     (Some(_), Some(when), Some(v)) if v != when => continue,
-                    (Some((p, _)), Some(when), None) => {
-                        if !self.guess(&mut next, p, when) {
-                            continue;
-                        }
-                    }
+                    (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
                     (None, _, _) if branch.is_some() => next.certain = false,
                     _ => {}
                 }

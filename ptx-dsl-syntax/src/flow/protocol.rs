@@ -157,7 +157,7 @@ fn straight(flow: &Flow, lanes: &Lanes, response: Val, goal: u32) -> bool {
             "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
             _ => Step::Go,
         };
-        same && paths.from_behind(block, at, Some((p, false)), &mut |at, i| goes(at, i)).is_some_and(|hit| hit.certain)
+        same && paths.behind(block, at, Some((p, false)), &mut |at, i| goes(at, i)).is_some_and(|hit| hit.certain)
     })
 }
 
@@ -229,7 +229,7 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         };
         let mut paths = Paths::new(flow, lanes);
         paths.no_guess = Some(&depends);
-        let hit = paths.from_behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
+        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
             "clusterlaunchcontrol.try_cancel" => Step::Found,
             "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
             _ => Step::Go,
@@ -301,7 +301,7 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         _ => Step::Go,
     };
     let mut paths = Paths::new(flow, lanes);
-    let mut hits = vec![(paths.from_entry(&mut |_, i| next(i, false)), false)];
+    let mut hits = vec![(paths.at_entry(&mut |_, i| next(i, false)), false)];
     let mut sites = Vec::new();
     let here = std::cell::Cell::new(0);
     flow.walk(
@@ -313,7 +313,7 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         },
     );
     for (block, at, arrive) in sites {
-        hits.push((paths.from_behind(block, at, None, &mut |_, i| next(i, arrive)), arrive));
+        hits.push((paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive));
     }
     let mut said = Vec::new();
     for (hit, arrive) in hits {

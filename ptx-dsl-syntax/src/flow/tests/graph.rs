@@ -75,10 +75,12 @@ fn seconds(text: &str) -> f64 {
 #[test]
 fn ten_thousand_instructions() {
     for (name, shape) in [("large", large as fn(usize) -> String), ("tiles", tiles), ("calls", calls)] {
-        let (few, many) = (seconds(&shape(2_500)), seconds(&shape(10_000)));
-        let limit = if cfg!(debug_assertions) { 20.0 } else { 0.5 };
-        assert!(many < limit, "{name}: {many} s");
-        assert!(many < 9.0 * few, "{name}: {few} s and {many} s");
+        let optimised = !cfg!(debug_assertions);
+        // So few that caches and the allocator are warm in both, so many that a millisecond more does not matter.
+        let n = if optimised { 10_000 } else { 2_500 };
+        let (few, many) = (seconds(&shape(n)), seconds(&shape(4 * n)));
+        assert!(if optimised { few < 0.5 } else { many < 20.0 }, "{name}: {few} s and {many} s");
+        assert!(many < 10.0 * few, "{name}: {few} s and {many} s");
         eprintln!("{name}: {few:.3} s, {many:.3} s");
     }
 }
