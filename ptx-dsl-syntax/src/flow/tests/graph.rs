@@ -70,18 +70,17 @@ fn seconds(text: &str) -> f64 {
     (0..3).map(once).fold(f64::INFINITY, f64::min)
 }
 
-/// Half a second for ten thousand instructions when optimised, and not much more than four times as long for four times as
-/// many. Tests are not optimised, and the machine may be busy.
+/// Ten thousand instructions take less than half a second when optimised, and eight times as many take about eight times as
+/// long. The machine may be busy and its caches cold: what grows with the square would take sixty-four times as long.
 #[test]
 fn ten_thousand_instructions() {
     for (name, shape) in [("large", large as fn(usize) -> String), ("tiles", tiles), ("calls", calls)] {
         let optimised = !cfg!(debug_assertions);
-        // So few that caches and the allocator are warm in both, so many that a millisecond more does not matter.
-        let n = if optimised { 10_000 } else { 2_500 };
-        let (few, many) = (seconds(&shape(n)), seconds(&shape(4 * n)));
+        let n = if optimised { 10_000 } else { 1_250 };
+        let (few, many) = (seconds(&shape(n)), seconds(&shape(8 * n)));
+        eprintln!("{name}: {few:.4} s and {many:.4} s");
         assert!(if optimised { few < 0.5 } else { many < 20.0 }, "{name}: {few} s and {many} s");
-        assert!(many < 10.0 * few, "{name}: {few} s and {many} s");
-        eprintln!("{name}: {few:.3} s, {many:.3} s");
+        assert!(many < 32.0 * few, "{name}: {few} s and {many} s");
     }
 }
 
