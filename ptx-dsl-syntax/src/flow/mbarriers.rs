@@ -131,7 +131,17 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             }
         },
     );
+    for o in &mut all.list {
+        for list in [&mut o.inits, &mut o.arrives, &mut o.expects, &mut o.copies, &mut o.waits] {
+            list.sort_by_key(|s| s.at);
+        }
+    }
     all
+}
+
+/// Is the instruction one of these, which are in the order of the text?
+pub(super) fn among(list: &[Site], at: u32) -> bool {
+    list.binary_search_by_key(&at, |s| s.at).is_ok()
 }
 
 pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
@@ -234,19 +244,19 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
 
 /// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
 fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
-    let begins = |at: u32| o.arrives.iter().chain(&o.copies).any(|s| s.at == at);
+    let begins = |at: u32| among(&o.arrives, at) || among(&o.copies, at);
     let mut said = false;
     let mut step = |at: u32, i: &Instr, set: &mut Bits| {
         if begins(at) {
             owe(set, 0);
-        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && o.waits.iter().any(|s| s.at == at) {
+        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && among(&o.waits, at) {
             settle(set, 0);
         }
     };
     debts(flow, 1, &mut step, &mut |_, at, i, set| {
         if !said
             && owed(set, 0)
-            && o.waits.iter().any(|s| s.at == at)
+            && among(&o.waits, at)
             && let Some(arg) = i.operand("phaseParity")
             && matches!(arg.value, Operand::Imm(1))
         {
