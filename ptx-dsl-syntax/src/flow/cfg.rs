@@ -140,10 +140,10 @@ impl<'h> Cfg<'h> {
         let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).collect::<Vec<_>>();
         let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).collect::<Vec<_>>();
         self.idom = dominators(n, &post, &preds);
+        self.cyclic = cyclic(n, &self.rpo, &self.blocks);
         let back = postorder(self.exit, n, &preds);
         self.ipdom = dominators(n, &back, &succs);
         self.below = intervals(&self.idom);
-        self.cyclic = cyclic(n, &succs);
         self.block_of = vec![NONE; self.instrs.len()];
         for (b, block) in self.blocks.iter().enumerate() {
             self.block_of[block.first as usize..block.end as usize].fill(b as u32);
@@ -218,6 +218,33 @@ fn postorder(root: u32, n: usize, next: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     out
 }
 
+/// Blocks of strongly connected components with an edge, after Kosaraju.
+fn cyclic(n: usize, rpo: &[u32], blocks: &[Block]) -> Vec<bool> {
+    let mut of = vec![NONE; n];
+    let mut out = vec![false; n];
+    for &root in rpo {
+        if of[root as usize] != NONE {
+            continue;
+        }
+        of[root as usize] = root;
+        let mut stack = vec![root];
+        while let Some(b) = stack.pop() {
+            for (p, _) in &blocks[b as usize].pred {
+                if of[*p as usize] == NONE {
+                    of[*p as usize] = root;
+                    stack.push(*p);
+                }
+                // An edge inside of the component.
+                if of[*p as usize] == root {
+                    out[b as usize] = true;
+                    out[*p as usize] = true;
+                }
+            }
+        }
+    }
+    out
+}
+
 /// Immediate dominators, after Cooper, Harvey and Kennedy. The root is its own.
 fn dominators(n: usize, post: &[u32], preds: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut number = vec![NONE; n];
@@ -287,56 +314,6 @@ fn intervals(idom: &[u32]) -> Vec<(u32, u32)> {
         } else {
             out[*b as usize].1 = next;
             stack.pop();
-        }
-    }
-    out
-}
-
-/// Blocks in a cycle: strongly connected components, after Tarjan, without recursion.
-fn cyclic(n: usize, succs: &dyn Fn(u32) -> Vec<u32>) -> Vec<bool> {
-    let mut number = vec![NONE; n];
-    let mut low = vec![NONE; n];
-    let mut open = vec![false; n];
-    let mut out = vec![false; n];
-    let (mut path, mut count) = (Vec::new(), 0);
-    for root in 0..n as u32 {
-        if number[root as usize] != NONE {
-            continue;
-        }
-        let mut stack = vec![(root, succs(root), 0usize)];
-        while let Some((b, next, at)) = stack.last_mut() {
-            let b = *b as usize;
-            if *at == 0 && number[b] == NONE {
-                (number[b], low[b]) = (count, count);
-                count += 1;
-                path.push(b as u32);
-                open[b] = true;
-            }
-            if let Some(&to) = next.get(*at) {
-                *at += 1;
-                let to = to as usize;
-                out[b] |= to == b;
-                if number[to] == NONE {
-                    let list = succs(to as u32);
-                    stack.push((to as u32, list, 0));
-                } else if open[to] {
-                    low[b] = low[b].min(number[to]);
-                }
-                continue;
-            }
-            stack.pop();
-            if let Some((up, ..)) = stack.last() {
-                let up = *up as usize;
-                low[up] = low[up].min(low[b]);
-            }
-            if low[b] == number[b] {
-                let start = path.iter().rposition(|x| *x == b as u32).unwrap_or(0);
-                let many = path.len() - start > 1;
-                for x in path.drain(start..) {
-                    open[x as usize] = false;
-                    out[x as usize] |= many;
-                }
-            }
         }
     }
     out

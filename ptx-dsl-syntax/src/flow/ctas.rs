@@ -2,6 +2,7 @@
 
 use super::Flow;
 use super::cfg::NONE;
+use super::memory::constant;
 use super::ssa::{Val, Value};
 use crate::hir::Operand;
 
@@ -23,7 +24,7 @@ pub(super) struct Ctas {
     of: Vec<Of>,
 }
 
-/// What must hold for a place to be reached: predicates with their values.
+/// What must hold for a place to be reached: predicates with their values, numbers with whether they are zero.
 pub(super) type Conditions = Vec<(Val, bool)>;
 
 impl Ctas {
@@ -80,14 +81,49 @@ impl Ctas {
 
     /// The predicates that tell CTAs apart and hold wherever the instruction runs.
     pub(super) fn conditions(&self, flow: &Flow, block: u32, at: u32) -> Conditions {
-        let mut all = conditions(flow, block, at);
+        let mut all = taken_apart(flow, conditions(flow, block, at));
         all.retain(|c| self.tells_apart(c.0).is_some());
         all
     }
 }
 
+/// Conjunctions in their parts, and comparisons with zero as what they say of the number. `or` of numbers is zero if both are.
+fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
+    let mut out = Conditions::new();
+    let mut budget = 200;
+    while let Some((v, holds)) = stack.pop() {
+        budget -= 1;
+        if budget == 0 {
+            break;
+        }
+        out.push((v, holds));
+        let Some(m) = flow.ssa.maker(v) else { continue };
+        let i = flow.cfg.instrs[m as usize];
+        let mut part = |name: &str, holds: bool| {
+            if let Some(Operand::Reg(r, lane)) = i.operand(name).map(|a| &a.value) {
+                stack.push((flow.ssa.origin[flow.ssa.read(m, *r, *lane) as usize], holds));
+            }
+        };
+        let predicates = i.has(".pred");
+        match i.entry.opcode {
+            "and" if predicates && holds => ["a", "b"].into_iter().for_each(|n| part(n, true)),
+            "or" if predicates && !holds => ["a", "b"].into_iter().for_each(|n| part(n, false)),
+            "or" if !predicates && holds => ["a", "b"].into_iter().for_each(|n| part(n, true)),
+            "not" if predicates => part("a", !holds),
+            "mov" => part("a", holds),
+            "setp" if i.operands.len() == 3 && constant(i, "b") == Some(0) => match (i.has(".eq"), i.has(".ne")) {
+                (true, _) => part("a", holds),
+                (_, true) => part("a", !holds),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    out
+}
+
 /// What the branches that lead to an instruction, and its guard, say for certain.
-pub(super) fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
+fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     let mut out = Vec::new();
     let origin = |p: Val| flow.ssa.origin[p as usize];
     if let Some((p, positive)) = flow.ssa.guard(at, flow.cfg.instrs[at as usize]) {

@@ -57,23 +57,26 @@ pub(super) fn check(
         });
         for k in 0..n {
             let (site, object) = inits[k];
-            if said[k] {
+            if said[k] || !(owed(set, k) || owed(set, n + k)) {
                 continue;
             }
-            let before = site.at != at
-                && (site.block == b && site.at < at || site.block != b && flow.cfg.dominates(site.block, b));
-            let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
-            let span = flow.cfg.instrs[site.at as usize].span;
-            if before && runs && owed(set, k) && !in_loop(flow, b) {
-                if inits.iter().any(|x| x.0.at == at && x.1 == object) {
-                    said[k] = true;
-                    out.push(errors::init_twice(i.span, &name(flow, object), span));
-                } else if let Some((arg, r, writes)) = &touched
-                    && r.base == Origin::Var(crate::hir::VarId(object.0))
+            let again = inits.iter().any(|x| x.0.at == at && x.1 == object);
+            let data = touched.as_ref().filter(|(_, r, _)| {
+                r.base == Origin::Var(crate::hir::VarId(object.0))
                     && r.bytes.is_some_and(|(a, e)| a < object.1 + 8 && object.1 < e && e != i64::MAX)
-                {
+            });
+            let span = flow.cfg.instrs[site.at as usize].span;
+            if (again || data.is_some()) && owed(set, k) && !in_loop(flow, b) {
+                let first = if site.block == b { site.at < at } else { flow.cfg.dominates(site.block, b) };
+                let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
+                if first && runs {
                     said[k] = true;
-                    out.push(errors::data_on_object(arg.span, &name(flow, object), span, *writes));
+                    out.push(match data {
+                        Some((arg, _, writes)) if !again => {
+                            errors::data_on_object(arg.span, &name(flow, object), span, *writes)
+                        }
+                        _ => errors::init_twice(i.span, &name(flow, object), span),
+                    });
                 }
             }
             if i.entry.opcode == "barrier.cluster.arrive"

@@ -282,7 +282,13 @@ fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
                     && dominates(&flow.cfg.ipdom, b.block, a.block))
         };
         let same = |s: &Site| (with(first, s) || with(s, first)) && guard(s) == guard(first);
-        if !o.expects.iter().chain(&o.copies).all(same) {
+        // Behind a wait for the phase another one is under way.
+        let sites = || o.expects.iter().chain(&o.copies);
+        let before = |a: &Site, b: &Site| {
+            if a.block == b.block { a.at < b.at } else { dominates(&flow.cfg.idom, a.block, b.block) }
+        };
+        let phases = o.waits.iter().any(|w| sites().any(|a| before(a, w)) && sites().any(|b| before(w, b)));
+        if phases || !sites().all(same) {
             continue;
         }
         let expected = |s: &Site| {

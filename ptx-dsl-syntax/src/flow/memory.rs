@@ -43,7 +43,7 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
         }
         Operand::Address(Base::Reg(r), offset) => {
             let v = flow.ssa.read(at, *r, 0);
-            let a = from.address(v)?;
+            let a = from.pointee(v)?;
             let (origin, more) = number(flow, v)?;
             let value = more.checked_add(*offset).map(|o| (origin, o));
             Some((Address { offset: a.offset.and_then(|o| o.checked_add(*offset)), ..a }, value))
@@ -53,7 +53,7 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
                 let origin = flow.ssa.origin.get(v as usize).copied()?;
-                Some((from.address(v)?, Some((origin, 0))))
+                Some((from.pointee(v)?, Some((origin, 0))))
             }
             Operand::VarAddr(v, offset) => {
                 let o = Operand::Address(Base::Var(*v), *offset);

@@ -17,8 +17,8 @@ pub(super) enum From {
     Index,
     /// This number.
     Number(i64),
-    /// The value of parameter n of the kernel, of which is not said that it is an address.
-    Parameter(u32),
+    /// So many bytes behind what parameter n of the kernel is, of which is not said that it is an address.
+    Parameter(u32, Option<i64>),
     /// An address.
     Address(Address),
 }
@@ -80,6 +80,22 @@ impl Provenance {
         }
     }
 
+    /// What a value is the address of, if it is used as a generic address: what a kernel gets as one lies in global memory.
+    pub(super) fn pointee(&self, v: Val) -> Option<Address> {
+        match self.of.get(v as usize) {
+            Some(From::Parameter(n, offset)) => Some(Address {
+                space: Space::Global,
+                generic: true,
+                base: Origin::Pointer(*n),
+                offset: *offset,
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            }),
+            _ => self.address(v),
+        }
+    }
+
     /// The shared variable and the offset that a value is the address of, if all of that is known.
     pub(super) fn variable(&self, v: Val) -> Option<(u32, i64)> {
         let a = self.address(v).filter(|a| !a.mapped)?;
@@ -106,6 +122,7 @@ fn join(a: From, b: From) -> From {
             })
         }
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
+        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, x.filter(|_| x == y)),
         _ => From::Unknown,
     }
 }
@@ -165,7 +182,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         // An address in a window fits 32 bits; a generic one does not.
         "cvt" if wide => match get("a") {
             From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
-            From::Address(_) | From::Unknown | From::Parameter(_) => From::Unknown,
+            From::Address(_) | From::Unknown | From::Parameter(..) => From::Unknown,
             other => other,
         },
         "add" if wide && !i.has(".cc") => add(get("a"), get("b")),
@@ -204,12 +221,12 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 From::Bottom => return From::Bottom,
                 From::Address(a) if a.space == space => Some(a),
                 // `cvta.to` says what the parameter's declaration does not.
-                From::Parameter(n) if space == Space::Global => {
+                From::Parameter(n, offset) if space == Space::Global => {
                     return From::Address(Address {
                         space,
                         generic: !i.spelling.starts_with("cvta.to."),
                         base: Origin::Pointer(n),
-                        offset: Some(0),
+                        offset,
                         mapped: false,
                         map: u32::MAX,
                         by: at,
@@ -266,6 +283,10 @@ fn add(a: From, b: From) -> From {
             From::Address(Address { offset: a.offset.and_then(|o| o.checked_add(n)), ..a })
         }
         (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
+        (From::Parameter(p, o), From::Number(n)) | (From::Number(n), From::Parameter(p, o)) => {
+            From::Parameter(p, o.and_then(|o| o.checked_add(n)))
+        }
+        (From::Parameter(p, _), From::Index) | (From::Index, From::Parameter(p, _)) => From::Parameter(p, None),
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
         _ => From::Unknown,
     }
@@ -327,7 +348,7 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
             by: u32::MAX,
         }),
         _ if small => From::Index,
-        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32),
+        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32, Some(0)),
         _ => From::Unknown,
     }
 }

@@ -17,7 +17,10 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
     let body = inline.as_ref().map_or(&function.body, |i| &i.body);
     let slots = slots(module, inline.as_ref(), function, body);
     if inline.is_none() && slots.is_empty() {
-        return None;
+        let numbers = numbers(&function.regs, body);
+        if numbers.is_empty() || !body.iter().any(|s| matches!(s, Stmt::Instr(i) if counted(i, &numbers))) {
+            return None;
+        }
     }
     let extra = inline.as_ref().map_or(Vec::new(), |i| i.extra.clone());
     let first = inline.as_ref().map_or(u32::MAX, |i| i.first);
@@ -42,7 +45,72 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
     }
     out.body = rewrite.body;
     out.regs = regs;
+    let numbers = numbers(&out.regs, &out.body);
+    for stmt in &mut out.body {
+        if let Stmt::Instr(i) = stmt
+            && counts(i)
+        {
+            for arg in i.operands.iter_mut().filter(|a| a.role == Role::Src) {
+                if let Operand::Reg(r, 0) = arg.value
+                    && let Some(n) = numbers.get(&r)
+                {
+                    arg.value = Operand::Imm(*n);
+                }
+            }
+        }
+    }
     Some(out)
+}
+
+/// Instructions whose counts, bytes, parities and masks the rules want to know. Compilers put these into registers.
+fn counts(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    ["mbarrier.", "cp.", "bar", "st.bulk"].iter().any(|p| op.starts_with(p))
+}
+
+fn counted(i: &Instr, numbers: &HashMap<RegId, u64>) -> bool {
+    let known = |o: &Operand| matches!(o, Operand::Reg(r, 0) if numbers.contains_key(r));
+    counts(i) && i.operands.iter().any(|a| a.role == Role::Src && known(&a.value))
+}
+
+/// Registers that are written once, with a constant.
+fn numbers(regs: &[Reg], body: &[Stmt]) -> HashMap<RegId, u64> {
+    let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
+    let mut out = HashMap::new();
+    if !instrs().any(|i| counts(i)) {
+        return out;
+    }
+    let writes = writes(regs.len(), body);
+    for i in instrs().filter(|i| i.entry.opcode == "mov" && i.pred.is_none()) {
+        if let [d, a] = i.operands.as_slice()
+            && let Operand::Reg(d, 0) = d.value
+            && writes.get(d.0 as usize) == Some(&1)
+        {
+            let n = match &a.value {
+                Operand::Imm(n) => Some(*n),
+                Operand::Reg(r, 0) => out.get(r).copied(),
+                _ => None,
+            };
+            out.extend(n.map(|n| (d, n)));
+        }
+    }
+    out
+}
+
+/// How often each register is written.
+fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
+    let mut out = vec![0u32; regs];
+    for stmt in body {
+        let Stmt::Instr(i) = stmt else { continue };
+        for a in i.operands.iter().filter(|a| a.role == Role::Dst) {
+            super::ssa::registers(&a.value, &mut |r, _| {
+                if let Some(n) = out.get_mut(r.0 as usize) {
+                    *n += 1;
+                }
+            });
+        }
+    }
+    out
 }
 
 /// The function without the branches that constant arguments of its callees decide, if there are any.
@@ -187,16 +255,7 @@ fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &
     if !instrs().any(|i| i.operands.iter().any(|a| touches(&a.value))) {
         return none(seen);
     }
-    seen.writes = vec![0u32; regs.len()];
-    for i in instrs() {
-        for a in i.operands.iter().filter(|a| a.role == Role::Dst) {
-            super::ssa::registers(&a.value, &mut |r, _| {
-                if let Some(n) = seen.writes.get_mut(r.0 as usize) {
-                    *n += 1;
-                }
-            });
-        }
-    }
+    seen.writes = writes(regs.len(), body);
     let mut escaped: HashMap<VarId, ()> = HashMap::new();
     let mut used: HashMap<Slot, bool> = HashMap::new();
     for i in instrs() {

@@ -539,6 +539,36 @@ fn between_ctas() {
                  @!%p2 bra WAIT;
                  barrier.cluster.arrive;
                  barrier.cluster.wait;",
+                // As nvcc writes it: one thread of one CTA by a single comparison, constants and answers in registers.
+                "# .reqnctapercluster 2, 1, 1
+                 mov.u32 %r1, %tid.x;
+                 mov.u32 %r2, bar;
+                 setp.ne.s32 %p1, %r1, 0;
+                 @%p1 bra A;
+                 mov.u32 %r3, 1;
+                 mbarrier.init.shared.b64 [%r2], %r3;
+                 fence.mbarrier_init.release.cluster;
+                 A:
+                 barrier.cluster.arrive;
+                 barrier.cluster.wait;
+                 mov.u32 %r4, %cluster_ctarank;
+                 or.b32 %r5, %r4, %r1;
+                 setp.ne.s32 %p2, %r5, 0;
+                 @%p2 bra B;
+                 mov.u32 %r9, 64;
+                 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %d4, [%r2], %r9; // error: PTX0669
+                 ld.param.u64 %d5, [any];
+                 mov.u32 %r8, sh;
+                 mov.u16 %h1, 3;
+                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r8], [%d5], %r9, [%r2], %h1;
+                 B:
+                 mov.u32 %r13, 0;
+                 mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r2], %r13;
+                 selp.b32 %r11, 1, 0, %p5;
+                 setp.eq.s32 %p3, %r11, 0;
+                 @%p3 bra B;
+                 barrier.cluster.arrive;
+                 barrier.cluster.wait;",
                 // By the number of the CTA, predicated, with a mask that is computed.
                 "# .reqntid 1 .reqnctapercluster 4
                  mov.u32 %r2, %cluster_ctaid.x;
