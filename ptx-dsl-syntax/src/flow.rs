@@ -1,10 +1,11 @@
 //! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
-//! On these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place) and
-//! [`provenance`] (where an address comes from); the rules are in `converge`, [`obligations`], [`protocol`], [`spaces`]
-//! and [`ordinary`]. A rule says error only where every path proves it; else it warns or is silent.
+//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`]
+//! names every value of a register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On
+//! these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an
+//! address comes from) and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error
+//! only where every path proves it; else it warns or is silent.
 
 use crate::diag::Diagnostic;
 use crate::hir;
@@ -12,10 +13,12 @@ use crate::hir;
 mod accesses;
 mod cfg;
 mod clusters;
+mod completion;
 mod converge;
 mod copies;
 mod ctas;
 mod dataflow;
+mod elected;
 mod granularity;
 mod inline;
 mod lanes;
@@ -27,10 +30,12 @@ mod meeting;
 mod memory;
 mod obligations;
 mod ordinary;
+mod paths;
 mod phases;
 mod protocol;
 mod provenance;
 mod proxies;
+mod races;
 mod scalars;
 mod scopes;
 mod spaces;
@@ -89,7 +94,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     converge::check(flow, lanes, &place, out);
     obligations::check(flow, out);
     let from = provenance::Provenance::new(flow);
-    protocol::check(flow, &place, &from, out);
+    protocol::check(flow, lanes, &place, &from, out);
     spaces::check(flow, &from, out);
     mbarriers::check(flow, lanes, &place, &from, out);
     copies::check(flow, lanes, &place, &from, out);
@@ -98,6 +103,9 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     matrices::check(flow, out);
     clusters::check(flow, lanes, &place, &from, out);
     scopes::check(flow, &from, out);
+    completion::check(flow, &from, out);
+    elected::check(flow, lanes, &place, &from, out);
+    races::check(flow, lanes, &place, &from, out);
 }
 
 /// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.

@@ -65,6 +65,13 @@ pub(crate) fn mask_names_absent(
         .help("move it to where all of them are, or name only the lanes that are here")
 }
 
+pub(crate) fn elects_in_part(span: Span, mask: u32, there: u32) -> Diagnostic {
+    let d =
+        found(604, span, false, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
+    section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.14")
+        .help(format!("name the lanes that there are: `{there:#x}`"))
+}
+
 pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, sec: &str) -> Diagnostic {
     let lane = lacking.trailing_zeros();
     let d = error(604, span, format!("every lane runs this `{op}`, and its mask {mask:#x} does not name lane {lane}"));
@@ -141,8 +148,8 @@ pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnos
     .help("loop on `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64` of its mbarrier before this load")
 }
 
-pub(crate) fn first_ctaid(span: Span, sure: bool) -> Diagnostic {
-    let text = if sure {
+pub(crate) fn first_ctaid(span: Span, sure: bool, denied: bool) -> Diagnostic {
+    let text = if denied {
         "this decodes a response that says that nothing was cancelled"
     } else {
         "nothing asks whether the request succeeded before its response is decoded"
@@ -155,18 +162,25 @@ pub(crate) fn first_ctaid(span: Span, sure: bool) -> Diagnostic {
     .help("guard it with the predicate of `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128`")
 }
 
-pub(crate) fn arrives_twice(span: Span) -> Diagnostic {
+pub(crate) fn arrives_twice(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
     section(
-        error(611, span, "this thread has arrived at the cluster barrier, and arrives again without waiting"),
+        found(
+            611,
+            span,
+            sure,
+            format!("this thread has arrived at the cluster barrier, and arrives again{when} without waiting"),
+        ),
         "each `barrier.cluster.arrive` is followed by a `barrier.cluster.wait` before the next one",
         "9.7.13.3",
     )
     .help("put `barrier.cluster.wait;` between the two")
 }
 
-pub(crate) fn wait_without_arrive(span: Span) -> Diagnostic {
+pub(crate) fn wait_without_arrive(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
     section(
-        error(612, span, "this thread waits at the cluster barrier, and has not arrived"),
+        found(612, span, sure, format!("this thread waits at the cluster barrier, and has not arrived{when}")),
         "a thread waits for a phase of the barrier in which it arrived",
         "9.7.13.3",
     )
@@ -200,8 +214,9 @@ pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Opt
     )
 }
 
-pub(crate) fn unwritten(span: Span, reg: &str) -> Diagnostic {
-    found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before"))
+pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
+    let path = if never { "" } else { " on some path" };
+    found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before{path}"))
         .note("the value of such a register is anything (PTX ISA 5.1.1)")
         .help("write it first, if only with `mov`")
 }
@@ -212,10 +227,10 @@ pub(crate) fn unreachable(span: Span) -> Diagnostic {
         .help("remove it, or branch to it")
 }
 
-pub(crate) fn never_runs(span: Span, op: &str) -> Diagnostic {
-    found(622, span, false, format!("this `{op}` never runs: its guard is constant"))
-        .note("the predicate compares constants (PTX ISA 9.3)")
-        .help("remove the instruction, or compare with a register")
+pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
+    found(622, span, false, format!("this `{op}` never runs: {why}"))
+        .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
+        .help("remove the instruction, or compare with what can be")
 }
 
 fn points(is: &str, generic: bool, of: Option<&str>) -> String {

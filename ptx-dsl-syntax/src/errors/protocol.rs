@@ -227,6 +227,23 @@ pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnosti
     .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;` before this place")
 }
 
+pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diagnostic {
+    let (what, commit, wait, note, sec) = if op == "cp.async" {
+        let note = "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier";
+        (never, "cp.async.commit_group; ", "cp.async.wait_group 0;", note, "9.7.9.25.3.3")
+    } else {
+        let note = "`wgmma.wait_group` waits for the MMAs of committed groups; until then they use their registers";
+        (never, "wgmma.commit_group.sync.aligned; ", "wgmma.wait_group.sync.aligned 0;", note, "9.7.15.7.3")
+    };
+    let (what, commit) = if what { ("that was not committed", commit) } else { ("that nobody waited for", "") };
+    section(
+        hint(error(650, span, format!("the thread leaves with a `{op}` {what}"))).label(copy, "started here"),
+        note,
+        sec,
+    )
+    .help(format!("put `{commit}{wait}` before this place"))
+}
+
 pub(crate) fn wgmma_registers(span: Span, reg: &str, mma: Span, writes: bool) -> Diagnostic {
     let what = if writes { "written" } else { "read" };
     section(

@@ -1,4 +1,4 @@
-//! 0616 to 0619 and 0640 to 0674: protocols between threads, copies and CTAs. The examples are files beside this one.
+//! 0616 to 0619 and 0640 to 0690: protocols between threads, copies and CTAs. The examples are files beside this one.
 
 use super::{Explanation, module};
 
@@ -116,4 +116,26 @@ pub(super) const LIST: &[Explanation] = explained! {
          updates."
     674 "an mbarrier after its end"
         "After `mbarrier.inval` the object is none, until `mbarrier.init` makes it one again."
+    680 "a copy whose source alone was waited for"
+        "`cp.async.bulk.wait_group.read` waits until bulk copies have read their source. Whoever reads what they write, or \
+         tells others to, waits with `cp.async.bulk.wait_group`."
+    683 "the result of an MMA too early"
+        "`tcgen05.mma` is asynchronous: `tcgen05.commit` makes an mbarrier track it, and a wait for that mbarrier comes \
+         before `tcgen05.ld` of its accumulators."
+    684 "a request after a failed one"
+        "When a response says that nothing was cancelled there is nothing left: another \
+         `clusterlaunchcontrol.try_cancel` is undefined."
+    685 "before the grid before"
+        "With programmatic dependent launch a grid starts before the one it depends on is done. What that writes is \
+         there behind `griddepcontrol.wait`."
+    686 "an election in each warp"
+        "`elect.sync` elects a lane of each warp that runs it. What one thread of the CTA is to do is guarded by the \
+         choice of a warp too."
+    687 "a lane that is not there"
+        "`shfl.sync` reads from lanes that its mask names, and that the CTA has."
+    688 "an arrival for nobody"
+        "`bar.arrive` lets threads go on that wait at the same barrier; here none waits at it."
+    690 "no barrier between"
+        "Shared memory that one warp writes and others read has an order if a barrier, or anything else that makes \
+         them meet, stands between the accesses: before the reads, and before the next write."
 };

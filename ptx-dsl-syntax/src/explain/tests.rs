@@ -44,6 +44,7 @@ fn every_code_of_the_catalogue_is_explained() {
         include_str!("../errors/flow.rs"),
         include_str!("../errors/order.rs"),
         include_str!("../errors/protocol.rs"),
+        include_str!("../errors/completion.rs"),
         include_str!("../parse/errors.rs"),
     ];
     let mut missing = Vec::new();

@@ -34,8 +34,12 @@ pub(super) struct Cfg<'h> {
     pub ipdom: Vec<u32>,
     /// Immediate dominators.
     pub idom: Vec<u32>,
-    /// By block: a way leads back to it.
-    pub cyclic: Vec<bool>,
+    /// First and last number of what each block dominates, itself included.
+    below: Vec<(u32, u32)>,
+    /// By block: it can be reached from itself.
+    cyclic: Vec<bool>,
+    /// By instruction: its block.
+    block_of: Vec<u32>,
 }
 
 /// Does the instruction end a block?
@@ -91,8 +95,17 @@ impl<'h> Cfg<'h> {
             };
             blocks[b as usize].succ = succ;
         }
-        let mut cfg =
-            Cfg { instrs, blocks, exit, rpo: Vec::new(), ipdom: Vec::new(), idom: Vec::new(), cyclic: Vec::new() };
+        let mut cfg = Cfg {
+            instrs,
+            blocks,
+            exit,
+            rpo: Vec::new(),
+            ipdom: Vec::new(),
+            idom: Vec::new(),
+            below: Vec::new(),
+            cyclic: Vec::new(),
+            block_of: Vec::new(),
+        };
         cfg.order();
         cfg
     }
@@ -130,6 +143,27 @@ impl<'h> Cfg<'h> {
         self.cyclic = cyclic(n, &self.rpo, &self.blocks);
         let back = postorder(self.exit, n, &preds);
         self.ipdom = dominators(n, &back, &succs);
+        self.below = intervals(&self.idom);
+        self.block_of = vec![NONE; self.instrs.len()];
+        for (b, block) in self.blocks.iter().enumerate() {
+            self.block_of[block.first as usize..block.end as usize].fill(b as u32);
+        }
+    }
+
+    /// Does every way to `b` lead through `a`?
+    pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
+        let ((first, last), (at, _)) = (self.below[a as usize], self.below[b as usize]);
+        at != NONE && first <= at && at <= last
+    }
+
+    /// Can the block be reached from itself?
+    pub(super) fn in_loop(&self, b: u32) -> bool {
+        self.cyclic[b as usize]
+    }
+
+    /// The block of an instruction.
+    pub(super) fn block_of(&self, at: u32) -> u32 {
+        self.block_of[at as usize]
     }
 }
 
@@ -254,4 +288,33 @@ fn meet(mut a: u32, mut b: u32, dom: &[u32], number: &[u32]) -> u32 {
         }
     }
     a
+}
+
+/// Numbers the tree of dominators so that what a block dominates is a range.
+fn intervals(idom: &[u32]) -> Vec<(u32, u32)> {
+    let mut children = vec![Vec::new(); idom.len()];
+    for (b, &up) in idom.iter().enumerate() {
+        if up != NONE && up != b as u32 {
+            children[up as usize].push(b as u32);
+        }
+    }
+    let mut out = vec![(NONE, NONE); idom.len()];
+    let mut next = 0;
+    let mut stack = vec![(0u32, 0usize)];
+    if idom.first().is_none_or(|d| *d == NONE) {
+        return out;
+    }
+    out[0].0 = 0;
+    while let Some((b, at)) = stack.last_mut() {
+        if let Some(&child) = children[*b as usize].get(*at) {
+            *at += 1;
+            next += 1;
+            out[child as usize].0 = next;
+            stack.push((child, 0));
+        } else {
+            out[*b as usize].1 = next;
+            stack.pop();
+        }
+    }
+    out
 }

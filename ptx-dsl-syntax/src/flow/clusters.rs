@@ -5,7 +5,7 @@ use super::Flow;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, Meet, simple};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Shared};
 use super::memory::{constant, debts, leaves, owe, owed, region, settle};
 use super::provenance::Provenance;
 use crate::diag::Diagnostic;
@@ -16,7 +16,7 @@ use crate::isa::Role;
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode == op);
     if has("mapa") {
-        remote(flow, from, out);
+        remote(flow, lanes, from, out);
     }
     if has("setmaxnreg") {
         registers(flow, lanes, places, out);
@@ -60,7 +60,7 @@ fn tells(i: &Instr) -> bool {
             && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
 }
 
-fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry {
         return;
     }
@@ -96,11 +96,16 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             settle(set, 0);
         }
     };
-    let mut see = |_: u32, at: u32, i: &Instr, set: &Bits| {
+    let (arrivals, most) = arrivals(flow);
+    let mut see = |b: u32, at: u32, i: &Instr, set: &Bits| {
         if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") {
             last = Some(i.span);
         }
-        if leaves(i) && i.pred.is_none() && owed(set, 0) && !said {
+        if leaves(i) && owed(set, 0) && !said && {
+            let (least, here) = arrivals[b as usize];
+            let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+            !closed
+        } {
             said = true;
             if let Some(span) = last {
                 out.push(errors::leaves_peer(span, i.span));
@@ -108,6 +113,57 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
     };
     debts(flow, 1, &mut step, &mut see);
+}
+
+/// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
+/// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
+fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
+    const MANY: u32 = 1000;
+    let arrives = |b: u32| {
+        let n = flow.cfg.range(b).filter(|at| flow.cfg.instrs[*at as usize].entry.opcode == "barrier.cluster.arrive");
+        n.count() as u32
+    };
+    let mut number = vec![0; flow.cfg.blocks.len()];
+    for (k, b) in flow.cfg.rpo.iter().enumerate() {
+        number[*b as usize] = k;
+    }
+    let mut at_end = vec![(0u32, 0u32); flow.cfg.blocks.len()];
+    let mut most = 0;
+    for &b in &flow.cfg.rpo {
+        let pred = &flow.cfg.blocks[b as usize].pred;
+        let own = arrives(b);
+        let forward = pred.iter().filter(|p| number[p.0 as usize] < number[b as usize]);
+        let before = forward.map(|p| at_end[p.0 as usize]);
+        let before = before.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
+        at_end[b as usize] = (before.0 + own, before.1 + own);
+        most = most.max(before.1 + own);
+        if own > 0 && super::mbarriers::in_loop(flow, b) {
+            most = most.max(MANY);
+        }
+    }
+    (at_end, most)
+}
+
+/// Does the whole CTA run the instruction if one of its threads does?
+fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+    let shared = |at: u32| {
+        let guard = flow.ssa.guard(at, flow.cfg.instrs[at as usize]);
+        guard.is_none_or(|(p, _)| lanes.shared(p) == Shared::Cta)
+    };
+    if !shared(at) {
+        return false;
+    }
+    let mut b = block;
+    loop {
+        let up = flow.cfg.idom[b as usize];
+        if up == super::cfg::NONE || up == b {
+            return up == b;
+        }
+        if flow.cfg.ipdom[up as usize] != b && flow.cfg.branch(up).is_some_and(|i| !shared(i)) {
+            return false;
+        }
+        b = up;
+    }
 }
 
 /// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.

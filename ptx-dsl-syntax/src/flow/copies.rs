@@ -60,6 +60,7 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     };
     let at_start = simple(&flow.cfg, groups.bits(), Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = Vec::new();
+    let alone = alone(flow, from, &target);
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
@@ -67,8 +68,18 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if let Some((arg, writes)) = plain(i)
                 && let Some(here) = region(flow, from, at, arg, bytes(i))
             {
-                let hit = (0..groups.copies.len())
-                    .find(|k| target[*k].is_some_and(|t| t.meets(flow, &here)) && groups.open(&set, *k).is_some());
+                // The same bytes; or a variable that only these copies write, and none of them can be done.
+                let none_done = |base: Origin| {
+                    let of = |k: &usize| target[*k].is_some_and(|t| t.base == base);
+                    alone.contains(&base)
+                        && !writes
+                        && (0..target.len()).filter(of).all(|k| !groups.perhaps_done(&set, k))
+                };
+                let hit = (0..groups.copies.len()).find(|k| {
+                    groups.open(&set, *k).is_some()
+                        && target[*k]
+                            .is_some_and(|t| t.meets(flow, &here) || (t.base == here.base && none_done(t.base)))
+                });
                 if let Some(k) = hit
                     && !said.contains(&k)
                 {
@@ -78,9 +89,47 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                     out.push(errors::copy_not_awaited(arg.span, copy.span, writes, never));
                 }
             }
+            if leaves(i)
+                && i.pred.is_none()
+                && flow.function.entry
+                && said.is_empty()
+                && let Some(k) = (0..groups.copies.len()).find(|k| groups.open(&set, *k).is_some())
+            {
+                said.push(k);
+                let copy = flow.cfg.instrs[groups.copies[k] as usize];
+                out.push(errors::leaves_with(i.span, copy.span, "cp.async", groups.open(&set, k) == Some(true)));
+            }
             step(at, i, &mut set);
         }
     }
+}
+
+/// Shared variables that nothing but `cp.async` with a known target writes.
+fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
+    let mut vars: Vec<Origin> = target.iter().flatten().filter(|t| !t.mapped).map(|t| t.base).collect();
+    vars.retain(|v| matches!(v, Origin::Var(_)));
+    if target.iter().any(|t| t.is_none_or(|t| !matches!(t.base, Origin::Var(_)))) || flow.calls {
+        return Vec::new();
+    }
+    flow.walk(
+        |_| {},
+        |at, i| {
+            let writer = match plain(i) {
+                Some((arg, true)) => Some(arg),
+                Some(_) => None,
+                None if i.entry.opcode == "cp.async" => None,
+                None => i.operand("dstMem").or_else(|| i.operand("addr").filter(|_| i.entry.opcode.starts_with("st."))),
+            };
+            let Some(arg) = writer else { return };
+            let global = i.has(".global") || i.has(".local") || i.has(".bulk_group");
+            match region(flow, from, at, arg, 0).map(|r| r.base) {
+                Some(base @ Origin::Var(_)) => vars.retain(|v| *v != base),
+                _ if global => {}
+                _ => vars.clear(),
+            }
+        },
+    );
+    vars
 }
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).

@@ -67,7 +67,7 @@ pub(super) fn check(
             });
             let span = flow.cfg.instrs[site.at as usize].span;
             if (again || data.is_some()) && owed(set, k) && !in_loop(flow, b) {
-                let first = if site.block == b { site.at < at } else { dominates(&flow.cfg.idom, site.block, b) };
+                let first = if site.block == b { site.at < at } else { flow.cfg.dominates(site.block, b) };
                 let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
                 if first && runs {
                     said[k] = true;
@@ -92,10 +92,7 @@ pub(super) fn check(
 }
 
 fn block_of(flow: &Flow, at: u32) -> u32 {
-    let blocks = &flow.cfg.blocks;
-    // Blocks stand in the order of the text.
-    let k = blocks.partition_point(|b| b.end <= at);
-    (k as u32).min(flow.cfg.exit)
+    flow.cfg.block_of(at)
 }
 
 /// Is `a` above `b` in a tree of dominators?

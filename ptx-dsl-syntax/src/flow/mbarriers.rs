@@ -131,7 +131,17 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             }
         },
     );
+    for o in &mut all.list {
+        for list in [&mut o.inits, &mut o.arrives, &mut o.expects, &mut o.copies, &mut o.waits] {
+            list.sort_by_key(|s| s.at);
+        }
+    }
     all
+}
+
+/// Is the instruction one of these, which are in the order of the text?
+pub(super) fn among(list: &[Site], at: u32) -> bool {
+    list.binary_search_by_key(&at, |s| s.at).is_ok()
 }
 
 pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
@@ -141,7 +151,7 @@ pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
 
 /// Can the block be reached from itself?
 pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
-    flow.cfg.cyclic[block as usize]
+    flow.cfg.in_loop(block)
 }
 
 fn many(set: &Set, n: usize) -> u64 {
@@ -234,19 +244,19 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
 
 /// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
 fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
-    let begins = |at: u32| o.arrives.iter().chain(&o.copies).any(|s| s.at == at);
+    let begins = |at: u32| among(&o.arrives, at) || among(&o.copies, at);
     let mut said = false;
     let mut step = |at: u32, i: &Instr, set: &mut Bits| {
         if begins(at) {
             owe(set, 0);
-        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && o.waits.iter().any(|s| s.at == at) {
+        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && among(&o.waits, at) {
             settle(set, 0);
         }
     };
     debts(flow, 1, &mut step, &mut |_, at, i, set| {
         if !said
             && owed(set, 0)
-            && o.waits.iter().any(|s| s.at == at)
+            && among(&o.waits, at)
             && let Some(arg) = i.operand("phaseParity")
             && matches!(arg.value, Operand::Imm(1))
         {
@@ -364,6 +374,21 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
     }
 }
 
+/// As what these threads count at a barrier, after others: each warp with all its threads, once, whose lanes may come to it
+/// at several places.
+fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
+    let mut come = 0;
+    for w in 0..n.div_ceil(32) {
+        let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
+        let (old, new) = (lanes(met), lanes(set));
+        if new != 0 && (old == 0 || old & new != 0) {
+            come += 32.min(n - w * 32) as u64;
+        }
+    }
+    met.iter_mut().zip(set).for_each(|(a, b)| *a |= b);
+    come
+}
+
 /// Named barriers with a number of threads that is not the number of those who come.
 fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
@@ -371,6 +396,8 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
         id: u64,
         count: u64,
         come: u64,
+        /// The threads that come.
+        set: Set,
         sure: bool,
         wait: Option<u32>,
     }
@@ -397,15 +424,18 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
                 && !who.passed
                 && !in_loop(flow, s.block);
             let count = constant(i, "b").unwrap_or(0);
-            let come = many(&who.set, n);
             let wait = (!op.contains("arrive")).then_some(at);
             match list.iter_mut().find(|x| x.id == id) {
                 Some(x) => {
-                    x.come += come;
+                    x.come += by_warps(&mut x.set, &who.set, n);
                     x.sure &= sure && x.count == count;
                     x.wait = x.wait.or(wait);
                 }
-                None => list.push(Named { id, count, come, sure, wait }),
+                None => {
+                    let mut set = [0; super::lanes::THREADS / 64];
+                    let come = by_warps(&mut set, &who.set, n);
+                    list.push(Named { id, count, come, set, sure, wait });
+                }
             }
         },
     );

@@ -6,7 +6,7 @@ use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
-use super::mbarriers::{Object, Objects, Site, each_round, in_loop, most, name, place, surely};
+use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, surely};
 use super::memory::{MOST, constant, owe, owed, region, settle};
 use super::provenance::Provenance;
 use super::ssa::Val;
@@ -204,7 +204,7 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
         if !one || o.waits.is_empty() || o.inits.iter().any(|s| in_loop(flow, s.block)) || o.inits.len() > 1 {
             continue;
         }
-        let begins = |at: u32| o.arrives.iter().any(|s| s.at == at);
+        let begins = |at: u32| among(&o.arrives, at);
         // 0: waited for; 1: then something arrived.
         let step = |from: u32, to: u32, set: &mut Bits| {
             if (from..to).any(begins) && set.has(0) {
@@ -216,7 +216,7 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             step(range.start, range.end, set);
         };
         let mut edge = |b: u32, way: usize, set: &mut Bits| {
-            if passed(flow, b, way).is_some_and(|at| o.waits.iter().any(|s| s.at == at)) {
+            if passed(flow, b, way).is_some_and(|at| among(&o.waits, at)) {
                 set.set(0);
                 set.unset(1);
             }
@@ -442,7 +442,7 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
         };
         let mut said = None;
         super::memory::debts(flow, 1, &mut step, &mut |_, at, i, set| {
-            if said.is_none() && owed(set, 0) && o.arrives.iter().any(|s| s.at == at) {
+            if said.is_none() && owed(set, 0) && among(&o.arrives, at) {
                 said = Some(i.span);
             }
         });

@@ -23,9 +23,12 @@ pub(super) enum Value {
     Param,
     /// Written by an instruction; under a guard the old value may remain.
     Def { instr: u32, var: u32, old: Option<Val> },
-    /// One of these, by the way that was taken into the block.
+    /// One of these, by the way that was taken into the block: in the order of its predecessors, up to [`PLACED`] of them.
     Phi { block: u32, args: Vec<Val> },
 }
+
+/// A join of more ways has each value once.
+pub(super) const PLACED: usize = 16;
 
 /// The keys are small numbers that need no mixing against attackers.
 #[derive(Default)]
@@ -151,10 +154,11 @@ impl Ssa {
         while let Some((v, var)) = build.open.pop() {
             let Value::Phi { block, .. } = build.values[v as usize] else { continue };
             let mut given = Vec::new();
-            for k in 0..cfg.blocks[block as usize].pred.len() {
-                let (p, _) = cfg.blocks[block as usize].pred[k];
+            let pred = &cfg.blocks[block as usize].pred;
+            for &(p, _) in pred {
                 let a = build.read(p, var);
-                if given.len() >= 64 || !given.contains(&a) {
+                // By predecessor, or each once where there are too many.
+                if pred.len() <= PLACED || given.len() >= 64 || !given.contains(&a) {
                     given.push(a);
                 }
             }

@@ -7,6 +7,7 @@ mod asynchronous;
 mod converge;
 mod graph;
 mod groups;
+mod kernels;
 mod obligations;
 mod ordinary;
 mod protocol;
