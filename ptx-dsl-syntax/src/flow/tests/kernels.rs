@@ -11,6 +11,7 @@ mod lanes;
 mod pipelines;
 mod requests;
 mod results;
+mod right;
 mod whole;
 
 /// What a kernel is around its body.
