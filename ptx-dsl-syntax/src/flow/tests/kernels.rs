@@ -9,6 +9,7 @@ mod copies;
 mod dataflow;
 mod lanes;
 mod pipelines;
+mod races;
 mod requests;
 mod results;
 mod right;
