@@ -55,6 +55,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         if !objects.unclear {
             counts(flow, lanes, places, &objects, out);
             transactions(flow, &objects, out);
+        } else if let Some(one) = super::phases::only(flow, from) {
+            transactions(flow, &one, out);
         }
     }
     if has("mbarrier.init") || has("tcgen05.alloc") {
@@ -246,6 +248,18 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
 fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
     let begins = |at: u32| among(&o.arrives, at) || among(&o.copies, at);
     let mut said = false;
+    // Whoever waits for what a copy brings, waits for the first phase too.
+    let brought = o.copies.iter().any(|s| flow.cfg.instrs[s.at as usize].operand("dstMem").is_some());
+    let first = |s: &&Site| constant(flow.cfg.instrs[s.at as usize], "phaseParity") == Some(1);
+    if brought
+        && o.copies.iter().chain(&o.arrives).all(|s| !in_loop(flow, s.block))
+        && o.waits.iter().filter(first).count() == o.waits.len()
+        && let Some(w) = o.waits.first()
+        && let Some(arg) = flow.cfg.instrs[w.at as usize].operand("phaseParity")
+    {
+        out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        return;
+    }
     let mut step = |at: u32, i: &Instr, set: &mut Bits| {
         if begins(at) {
             owe(set, 0);

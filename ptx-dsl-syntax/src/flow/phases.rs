@@ -8,7 +8,7 @@ use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
 use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, surely};
 use super::memory::{MOST, constant, owe, owed, region, settle};
-use super::provenance::Provenance;
+use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
 use crate::diag::Diagnostic;
 use crate::errors::order as errors;
@@ -31,6 +31,47 @@ pub(super) fn check(
     if !objects.unclear {
         relaxed(flow, from, objects, out);
     }
+}
+
+/// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
+/// of a ring.
+pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
+    let mut key: Option<On> = None;
+    let mut clear = true;
+    let site = |at, block| Site { block, at };
+    let (mut expects, mut copies, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    let mut base = u32::MAX;
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            let op = i.entry.opcode;
+            let expecting = op == "mbarrier.expect_tx" || (arrives(i) && i.spelling.contains("expect_tx"));
+            let copying = i.operand("mbar").is_some() || op == "mbarrier.complete_tx";
+            if mbarrier_wait(i) {
+                waits.push(site(at, here.get()));
+            }
+            if !expecting && !copying {
+                return;
+            }
+            let arg = i.operand("addr").filter(|_| op.starts_with("mbarrier.")).or_else(|| i.operand("mbar"));
+            let r = arg.and_then(|a| region(flow, from, at, a, 8)).filter(|r| !r.mapped);
+            let now = r.and_then(|r| {
+                if let Origin::Var(v) = r.base {
+                    base = v.0;
+                }
+                place(&r).map(|p| On::Place(p.0, p.1)).or_else(|| r.value.map(|v| On::Value(v.0, v.1)))
+            });
+            let elsewhere = i.quals.iter().any(|q| q.starts_with(".multicast")) || i.has(".cta_group::2");
+            clear &= now.is_some()
+                && !elsewhere
+                && *key.get_or_insert(now.unwrap_or(On::Value(0, 0))) == now.unwrap_or(On::Value(0, 1));
+            if expecting { expects.push(site(at, here.get())) } else { copies.push(site(at, here.get())) }
+        },
+    );
+    let whole = clear && !expects.is_empty() && !copies.is_empty();
+    let object = Object { place: (base, 0), inits: Vec::new(), arrives: Vec::new(), expects, copies, waits };
+    whole.then(|| Objects { list: vec![object], unclear: true, mapped: Vec::new() })
 }
 
 /// What an object's address is: a place in a variable, or else a value.
@@ -192,6 +233,8 @@ fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
 
 /// Waits that come again with the same constant parity, though each round completes a phase.
 fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
+    let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
         let mut parity = None;
         let one = o.waits.iter().all(|s| {
@@ -247,6 +290,9 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             let (own, always) = (before(&any), before(&every));
             let again = reaches(flow, next, w.block);
             // What arrives between one wait and the next: in the loop, or behind the wait before.
+            let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
+            let Some(left) = budget.checked_sub(cost) else { return };
+            budget = left;
             let between: Vec<&Site> = match again {
                 true => o.arrives.iter().filter(|s| in_loop(flow, s.block)).collect(),
                 false => o.arrives.iter().filter(|s| behind(flow, o, s, w)).collect(),

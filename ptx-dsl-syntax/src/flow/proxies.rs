@@ -19,16 +19,16 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     }
     let any = |f: &dyn Fn(&Instr) -> bool| flow.cfg.instrs.iter().any(|i| f(i));
     for space in [Space::Shared, Space::Global] {
-        if any(&|i| source(i) == Some(space)) {
-            if let Some(writes) = Writes::new(flow, lanes, places, from, space) {
-                sources(flow, from, &writes, out);
-            }
+        if any(&|i| source(i) == Some(space))
+            && let Some(writes) = Writes::new(flow, lanes, places, from, space)
+        {
+            sources(flow, from, &writes, out);
         }
     }
-    if any(&|i| matrix(i).is_some()) {
-        if let Some(writes) = Writes::new(flow, lanes, places, from, Space::Shared) {
-            matrices(flow, &writes, out);
-        }
+    if any(&|i| matrix(i).is_some())
+        && let Some(writes) = Writes::new(flow, lanes, places, from, Space::Shared)
+    {
+        matrices(flow, &writes, out);
     }
     if any(&fills) {
         reused(flow, from, out);

@@ -6,26 +6,31 @@
 use std::collections::HashMap;
 
 use super::Flow;
-use super::inline::{Inlined, bits, inlined, mov};
+use super::inline::{bits, inlined, mov};
 use super::lanes::{Fact, Lanes};
 use crate::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
 use crate::isa::Role;
+
+/// How often what was found leads to more: an address in a slot is the address of the next one.
+const ROUNDS: usize = 4;
 
 /// The function as the rules see it, if that differs from how it is written.
 pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
     let inline = inlined(module, function, whole);
     let body = inline.as_ref().map_or(&function.body, |i| &i.body);
-    let slots = slots(module, inline.as_ref(), function, body);
+    let regs = inline.as_ref().map_or(&function.regs, |i| &i.regs);
+    let extra = inline.as_ref().map_or(Vec::new(), |i| i.extra.clone());
+    let mut done = HashMap::new();
+    let mut slots = find(module, &extra, regs, body, &done);
     if inline.is_none() && slots.is_empty() {
         let numbers = numbers(&function.regs, body);
         if numbers.is_empty() || !body.iter().any(|s| matches!(s, Stmt::Instr(i) if counted(i, &numbers))) {
             return None;
         }
     }
-    let extra = inline.as_ref().map_or(Vec::new(), |i| i.extra.clone());
     let first = inline.as_ref().map_or(u32::MAX, |i| i.first);
     let mut out = head(function);
-    let (mut regs, body) = match inline {
+    let (mut regs, mut body) = match inline {
         Some(i) => {
             out.labels = i.labels;
             (i.regs, i.body)
@@ -35,18 +40,25 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
             (function.regs.clone(), function.body.clone())
         }
     };
-    let mut rewrite =
-        Rewrite { slots, regs: &mut regs, of: HashMap::new(), extra, first, body: Vec::with_capacity(body.len()) };
-    for stmt in body {
-        match stmt {
-            Stmt::Instr(i) => rewrite.instr(i),
-            label => rewrite.body.push(label),
+    for _ in 0..ROUNDS {
+        if slots.is_empty() {
+            break;
         }
+        done.extend(slots.clean.keys().map(|slot| (slot.0, ())));
+        let new = Vec::with_capacity(body.len());
+        let mut rewrite =
+            Rewrite { module, slots, regs: &mut regs, of: HashMap::new(), extra: &extra, first, body: new };
+        for stmt in body {
+            match stmt {
+                Stmt::Instr(i) => rewrite.instr(i),
+                label => rewrite.body.push(label),
+            }
+        }
+        body = rewrite.body;
+        slots = find(module, &extra, &regs, &body, &done);
     }
-    out.body = rewrite.body;
-    out.regs = regs;
-    let numbers = numbers(&out.regs, &out.body);
-    for stmt in &mut out.body {
+    let numbers = numbers(&regs, &body);
+    for stmt in &mut body {
         if let Stmt::Instr(i) = stmt
             && counts(i)
         {
@@ -59,6 +71,8 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
             }
         }
     }
+    out.body = body;
+    out.regs = regs;
     Some(out)
 }
 
@@ -242,9 +256,14 @@ fn elements(i: &Instr) -> Vec<&Operand> {
     }
 }
 
-fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &[Stmt]) -> Slots {
-    let regs = inline.map_or(&function.regs, |i| &i.regs);
-    let extra = inline.map_or(&[][..], |i| i.extra.as_slice());
+/// Places that nothing but loads and stores of themselves touches, in variables that are not done yet.
+fn find(
+    module: &Module,
+    extra: &[(u32, RegId)],
+    regs: &[Reg],
+    body: &[Stmt],
+    done: &HashMap<VarId, ()>,
+) -> Slots {
     let mut seen = Seen { writes: Vec::new(), known: HashMap::new() };
     let none = |seen| Slots { seen, clean: HashMap::new() };
     let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
@@ -258,6 +277,7 @@ fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &
     seen.writes = writes(regs.len(), body);
     let mut escaped: HashMap<VarId, ()> = HashMap::new();
     let mut used: HashMap<Slot, bool> = HashMap::new();
+    let mut together: Vec<(Slot, u32)> = Vec::new();
     for i in instrs() {
         let made = derived(module, extra, i, &seen);
         if let Some((d, known)) = made {
@@ -283,6 +303,9 @@ fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &
                 let slot = (var, offset + i64::from(k * size), size);
                 *used.entry(slot).or_insert(true) &= clean;
             }
+            if n > 1 {
+                together.push(((var, offset, size), n));
+            }
         }
         let mut escape = |v: VarId| {
             escaped.insert(v, ());
@@ -293,6 +316,18 @@ fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &
                 continue;
             }
             escapes(&a.value, i.entry.opcode == "call" && a.name == "args", &seen, &mut escape);
+        }
+    }
+    // What is loaded and stored as one vector is replaced as a whole, or not.
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for ((var, offset, size), n) in &together {
+            let all = || (0..*n).map(|k| (*var, offset + i64::from(k * size), *size));
+            let clean = all().all(|slot| used.get(&slot) == Some(&true));
+            for slot in all().filter(|_| !clean) {
+                changed |= used.insert(slot, false) == Some(true);
+            }
         }
     }
     // Places that overlap are memory.
@@ -307,7 +342,7 @@ fn slots(module: &Module, inline: Option<&Inlined>, function: &Function, body: &
     }
     let clean = by_var
         .into_iter()
-        .filter(|((v, ..), clean)| *clean && !escaped.contains_key(v) && !crossed.contains_key(v))
+        .filter(|((v, ..), clean)| *clean && ![&escaped, &crossed, done].iter().any(|not| not.contains_key(v)))
         .map(|(slot, _)| (slot, ()))
         .collect();
     Slots { seen, clean }
@@ -369,10 +404,11 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
 }
 
 struct Rewrite<'a> {
+    module: &'a Module,
     slots: Slots,
     regs: &'a mut Vec<Reg>,
     of: HashMap<Slot, RegId>,
-    extra: Vec<(u32, RegId)>,
+    extra: &'a [(u32, RegId)],
     first: u32,
     body: Vec<Stmt>,
 }
@@ -418,8 +454,10 @@ impl Rewrite<'_> {
             moves.extend(stmt);
         }
         self.body.append(&mut moves);
-        // The store itself still reads what it stores.
-        if writes {
+        // A spill itself still reads what it stores; what holds an address lets it go nowhere else.
+        let spill = self.module.vars.get(var.0 as usize).is_some_and(|v| v.space == Space::Local);
+        let address = elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if self.slots.seen.known.contains_key(r)));
+        if writes && spill && !address {
             self.body.push(Stmt::Instr(i));
         }
     }

@@ -7,6 +7,7 @@ use super::verdicts;
 
 mod addresses;
 mod functions;
+mod lives;
 mod mbarriers;
 mod phases;
 mod proxies;
