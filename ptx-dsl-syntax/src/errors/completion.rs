@@ -113,3 +113,18 @@ pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnos
     )
     .help("put `bar.sync 0;` between the two")
 }
+
+pub(crate) fn race_of_all(span: Span, other: Span, name: &str) -> Diagnostic {
+    section(
+        found(
+            690,
+            span,
+            false,
+            format!("this reads what another thread writes into `{name}`, and need not have written yet"),
+        )
+        .label(other, "each thread writes a place of its own here"),
+        "accesses of different threads that conflict have an order only if something makes the threads meet",
+        "8.7",
+    )
+    .help("put `bar.sync 0;` between the two")
+}

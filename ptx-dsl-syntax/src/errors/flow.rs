@@ -51,6 +51,16 @@ pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>
     d.help("move it to where the lanes are together again")
 }
 
+pub(crate) fn aligned_uneven(span: Span, op: &str, why: Span, sec: &str) -> Diagnostic {
+    let d = found(603, span, false, format!("all lanes of a warp run `{op}` together, and some may go another way"));
+    let d = section(
+        if why == span { d } else { d.label(why, "each lane compares a number of its own here") },
+        "an aligned instruction in conditional code needs a condition that the warp shares",
+        sec,
+    );
+    d.help("move it to where the lanes are together again")
+}
+
 pub(crate) fn mask_names_absent(
     span: Span,
     op: &str,

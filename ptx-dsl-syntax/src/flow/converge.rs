@@ -281,6 +281,14 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
                     return;
                 }
             }
+            if warp
+                && grain.is_none()
+                && lanes.threads.exact != Some(1)
+                && let Some(why) = uneven(flow, lanes, places, block, at)
+            {
+                out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+                return;
+            }
             let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
             if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
                 // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
@@ -293,6 +301,65 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
             }
         },
     );
+}
+
+/// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
+/// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
+fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
+    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+    let compares = |i: u32| {
+        let instr = flow.cfg.instrs[i as usize];
+        if instr.entry.opcode == "brx.idx" {
+            return flow.ssa.uses(i).iter().any(|u| differs(u.1));
+        }
+        let Some(maker) = flow.ssa.guard(i, instr).and_then(|(p, _)| flow.ssa.maker(p)) else { return false };
+        let setp = flow.cfg.instrs[maker as usize];
+        let known = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_)));
+        let [a, b] = ["a", "b"].map(|n| match setp.operand(n).map(|a| &a.value) {
+            Some(Operand::Reg(r, lane)) => Some(flow.ssa.read(maker, *r, *lane)),
+            _ => None,
+        });
+        let ((Some(a), Some(b)), "setp", 3) = ((a, b), setp.entry.opcode, setp.operands.len()) else { return false };
+        let pair = |x: Val, y: Val| differs(x) && !known(y) && lanes.shared(y) >= Shared::Warp;
+        pair(a, b) || pair(b, a)
+    };
+    let instr = flow.cfg.instrs[at as usize];
+    if instr.pred.is_some() && compares(at) {
+        return Some(instr.span);
+    }
+    // A loop around it that some lanes leave earlier.
+    let mut b = block;
+    for _ in 0..16 {
+        if b == super::cfg::NONE || !flow.cfg.in_loop(b) {
+            break;
+        }
+        let succ = &flow.cfg.blocks[b as usize].succ;
+        if let Some(branch) = flow.cfg.branch(b)
+            && succ.iter().any(|e| flow.cfg.dominates(e.to, block))
+            && succ.iter().filter(|e| !flow.cfg.dominates(e.to, block)).any(|e| !places.leaves[e.to as usize])
+            && compares(branch)
+        {
+            return Some(flow.cfg.instrs[branch as usize].span);
+        }
+        b = flow.cfg.ipdom[b as usize];
+    }
+    let mut b = block;
+    for _ in 0..64 {
+        let up = flow.cfg.idom[b as usize];
+        if up == super::cfg::NONE || up == b {
+            break;
+        }
+        if let Some(branch) = flow.cfg.branch(up)
+            && flow.cfg.ipdom[up as usize] != b
+            && compares(branch)
+            && flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != b).all(|e| !places.leaves[e.to as usize])
+            && !flow.cfg.dominates(flow.cfg.ipdom[up as usize], block)
+        {
+            return Some(flow.cfg.instrs[branch as usize].span);
+        }
+        b = up;
+    }
+    None
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -388,15 +388,14 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
     }
 }
 
-/// As what these threads count at a barrier, after others: each warp with all its threads, once, whose lanes may come to it
-/// at several places.
+/// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
 fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
     let mut come = 0;
     for w in 0..n.div_ceil(32) {
         let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
         let (old, new) = (lanes(met), lanes(set));
         if new != 0 && (old == 0 || old & new != 0) {
-            come += 32.min(n - w * 32) as u64;
+            come += 32;
         }
     }
     met.iter_mut().zip(set).for_each(|(a, b)| *a |= b);

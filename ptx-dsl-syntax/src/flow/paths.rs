@@ -33,7 +33,10 @@ pub(super) struct Hit {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Condition {
     Value(Val),
-    Compare(&'static str, Key, Key),
+    /// Integers of so many bits.
+    Compare(&'static str, u32, Key, Key),
+    /// Anything else, by its qualifiers: whether its opposite is the opposite comparison is not known.
+    Same(String, Key, Key),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -138,7 +141,13 @@ impl<'a, 'h> Paths<'a, 'h> {
                 let guard = self.flow.ssa.guard(at, i).filter(|_| step != Step::Go);
                 let runs = guard.map_or(Some(true), |(p, is)| self.known(&way, p, 0).map(|v| v == is));
                 match (step, runs) {
-                    (Step::Found, None | Some(true)) => return Some(Hit { at, certain: way.certain }),
+                    (Step::Found, Some(true)) => return Some(Hit { at, certain: way.certain }),
+                    (Step::Found, None) => {
+                        let certain = way.certain;
+                        if guard.is_some_and(|(p, is)| self.guess(&mut way.clone(), p, is)) {
+                            return Some(Hit { at, certain });
+                        }
+                    }
                     (Step::Stop, Some(true)) => continue 'ways,
                     (Step::Stop, None) => {
                         let Some((p, is)) = guard else { continue 'ways };
@@ -211,7 +220,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         let of = |k: &Key| *k == Key::Value(v);
         way.holds.retain(|(c, _)| match c {
             Condition::Value(x) => *x != v,
-            Condition::Compare(_, a, b) => !of(a) && !of(b),
+            Condition::Compare(_, _, a, b) | Condition::Same(_, a, b) => !of(a) && !of(b),
         });
         way.numbers.retain(|(x, _)| *x != v);
     }
@@ -282,17 +291,35 @@ impl<'a, 'h> Paths<'a, 'h> {
         let (condition, positive) = self.condition(p, 0);
         if let Condition::Value(v) = condition
             && depth < 4
-            && let Some(maker) = self.flow.ssa.maker(v)
+            && let Some((and, parts, _)) = self.parts(v)
+            && (positive == is) == and
         {
-            let i = self.flow.cfg.instrs[maker as usize];
-            let wanted = if i.entry.opcode == "and" { positive == is } else { positive != is };
-            if matches!(i.entry.opcode, "and" | "or") && i.has(".pred") && wanted {
-                for (_, u) in self.flow.ssa.uses(maker) {
-                    self.assume(way, *u, i.entry.opcode == "and", depth + 1);
-                }
+            for (u, as_is) in parts {
+                self.assume(way, u, and == as_is, depth + 1);
             }
         }
         way.holds.push((condition, is == positive));
+    }
+
+    /// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
+    fn parts(&self, v: Val) -> Option<(bool, Vec<(Val, bool)>, bool)> {
+        let maker = self.flow.ssa.maker(v)?;
+        let i = self.flow.cfg.instrs[maker as usize];
+        let of = |o: &Operand| match o {
+            Operand::Reg(r, lane) => Some((self.flow.ssa.read(maker, *r, *lane), true)),
+            Operand::NotReg(r) => Some((self.flow.ssa.read(maker, *r, 0), false)),
+            _ => None,
+        };
+        match i.entry.opcode {
+            "and" | "or" if i.has(".pred") => {
+                let list = ["a", "b"].iter().filter_map(|n| of(&i.operand(n)?.value)).collect();
+                Some((i.entry.opcode == "and", list, true))
+            }
+            "setp" if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(".and") || i.has(".or")) => {
+                Some((i.has(".and"), vec![of(&i.operand("c")?.value)?], false))
+            }
+            _ => None,
+        }
     }
 
     /// What a predicate is on this way.
@@ -313,38 +340,35 @@ impl<'a, 'h> Paths<'a, 'h> {
         let v = match condition {
             Condition::Value(v) => v,
             // Numbers that are known on this way.
-            Condition::Compare(op, a, b) => {
+            Condition::Same(..) => return None,
+            Condition::Compare(op, bits, a, b) => {
                 let of = |k: &Key| match k {
                     Key::Value(v) => self.number(way, *v, depth + 1),
                     Key::Number(n) => Some(*n),
                     Key::Special(_) => None,
                 };
-                let (x, y) = (of(&a)? as u32, of(&b)? as u32);
+                let unused = 64 - bits.clamp(1, 64);
+                let (x, y) = (of(&a)? << unused, of(&b)? << unused);
                 let is = match op {
                     "eq" => x == y,
                     "lo" => x < y,
                     "ls" => x <= y,
-                    "lt" => (x as i32) < y as i32,
-                    _ => x as i32 <= y as i32,
+                    "lt" => (x as i64) < y as i64,
+                    _ => x as i64 <= y as i64,
                 };
                 return Some(is == positive);
             }
         };
-        let maker = self.flow.ssa.maker(v)?;
-        let i = self.flow.cfg.instrs[maker as usize];
-        if !i.has(".pred") || !matches!(i.entry.opcode, "and" | "or") {
-            return None;
+        let (and, parts, all) = self.parts(v)?;
+        let mut every = all;
+        for (u, as_is) in parts {
+            let is = self.known(way, u, depth + 1).map(|v| v == as_is);
+            if is == Some(!and) {
+                return Some(!and == positive);
+            }
+            every &= is == Some(and);
         }
-        let and = i.entry.opcode == "and";
-        let parts: Vec<_> = self.flow.ssa.uses(maker).iter().map(|u| self.known(way, u.1, depth + 1)).collect();
-        let is = if parts.contains(&Some(!and)) {
-            !and
-        } else if parts.iter().all(|x| *x == Some(and)) {
-            and
-        } else {
-            return None;
-        };
-        Some(is == positive)
+        every.then_some(and == positive)
     }
 
     /// A value that is a constant on this way.
@@ -380,6 +404,16 @@ impl<'a, 'h> Paths<'a, 'h> {
         }
         match i.entry.opcode {
             "mov" => of(i.operand("a")),
+            "add" | "sub" | "xor"
+                if i.types.len() == 1 && i.types[0].bits() == 32 && !i.has(".cc") && !i.has(".sat") =>
+            {
+                let (a, b) = (of(i.operand("a"))? as u32, of(i.operand("b"))? as u32);
+                Some(u64::from(match i.entry.opcode {
+                    "add" => a.wrapping_add(b),
+                    "sub" => a.wrapping_sub(b),
+                    _ => a ^ b,
+                }))
+            }
             "selp" => {
                 let Operand::Reg(r, lane) = i.operand("c")?.value else { return None };
                 let p = self.known(way, self.flow.ssa.read(*instr, r, lane), depth + 1)?;
@@ -416,8 +450,28 @@ impl<'a, 'h> Paths<'a, 'h> {
     fn comparison(&self, at: u32, i: &Instr) -> Option<(Condition, bool)> {
         let ty = i.types.last()?;
         let single = matches!(i.operands.first()?.value, Operand::Reg(..)) && i.operands.len() == 3;
-        if !single || ty.bits() != 32 || !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) {
+        if !single {
             return None;
+        }
+        let bits = ty.bits();
+        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        let key = |name: &str| {
+            Some(match &i.operand(name)?.value {
+                Operand::Imm(n) => Key::Number(*n & mask),
+                Operand::Reg(r, lane) => {
+                    let v = self.flow.ssa.read(at, *r, *lane);
+                    match self.lanes.facts.get(v as usize) {
+                        Some(Fact::Const(n)) => Key::Number(*n & mask),
+                        _ => Key::Value(self.flow.ssa.origin[v as usize]),
+                    }
+                }
+                Operand::Sreg(name) if !name.contains("clock") && !name.contains("globaltimer") => Key::Special(name),
+                _ => return None,
+            })
+        };
+        let (a, b) = (key("a")?, key("b")?);
+        if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || bits > 64 {
+            return Some((Condition::Same(i.quals.concat(), a, b), true));
         }
         let signed = ty.class() == Class::Signed;
         let word = i.quals.iter().find_map(|q| {
@@ -435,21 +489,7 @@ impl<'a, 'h> Paths<'a, 'h> {
             ("le" | "ls", _) => ("ls", true),
             _ => ("ls", false),
         };
-        let key = |name: &str| {
-            Some(match &i.operand(name)?.value {
-                Operand::Imm(n) => Key::Number(u64::from(*n as u32)),
-                Operand::Reg(r, lane) => {
-                    let v = self.flow.ssa.read(at, *r, *lane);
-                    match self.lanes.facts.get(v as usize) {
-                        Some(Fact::Const(n)) => Key::Number(u64::from(*n as u32)),
-                        _ => Key::Value(self.flow.ssa.origin[v as usize]),
-                    }
-                }
-                Operand::Sreg(name) if !name.contains("clock") && !name.contains("globaltimer") => Key::Special(name),
-                _ => return None,
-            })
-        };
-        Some((Condition::Compare(op, key("a")?, key("b")?), is))
+        Some((Condition::Compare(op, bits, a, b), is))
     }
 }
 

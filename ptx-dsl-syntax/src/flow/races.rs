@@ -1,4 +1,4 @@
-//! Shared memory that one warp writes and all threads read with nothing between that makes warps meet (PTX ISA 8.7).
+//! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
 
 use super::Flow;
 use super::converge::{Places, Who, every_lane};
@@ -26,6 +26,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if !flow.function.entry || flow.calls {
         return;
     }
+    neighbours(flow, lanes, places, from, n, out);
     let mut list: Vec<Access> = Vec::new();
     let here = std::cell::Cell::new(0);
     flow.walk(
@@ -75,6 +76,112 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
                 let name = flow.module.vars.get(var.0 as usize).map_or("", |v| v.name.as_str());
                 out.push(errors::race(i.span, flow.cfg.instrs[old.at as usize].span, name, now.store.is_some()));
             }
+        }
+    });
+}
+
+/// All threads store, each to a place of its own in a variable, and then read one place of it, or that of a neighbour, with
+/// nothing between: what is read is another thread's, of another warp for most.
+fn neighbours(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, n: usize, out: &mut Vec<Diagnostic>) {
+    struct Store {
+        at: u32,
+        place: Region,
+        size: i64,
+    }
+    let mut stores: Vec<Store> = Vec::new();
+    // Variables that others write too: nothing is known of their parts.
+    let mut mixed: Vec<Origin> = Vec::new();
+    let mut unclear = false;
+    let here = std::cell::Cell::new(0);
+    let all = |at: u32, block: u32| {
+        let who = places.who(flow, lanes, block, at);
+        every_lane(flow, lanes, &who, block, at) && (0..n).all(|t| who.set[t / 64] >> (t % 64) & 1 == 1)
+    };
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            let copy = i.entry.opcode == "cp.async";
+            let writer = match plain(i) {
+                Some((arg, true)) => Some(arg),
+                Some(_) => None,
+                None => ["dst", "dstMem"].iter().find_map(|n| i.operand(n)),
+            };
+            let writer = writer.or_else(|| {
+                let other = ["st.", "red.", "multimem", "tcgen05.alloc", "clusterlaunch", "mbarrier.init"];
+                i.operand("addr").filter(|_| other.iter().any(|p| i.entry.opcode.starts_with(p)))
+            });
+            let Some(arg) = writer else { return };
+            let place = region(flow, from, at, arg, 1);
+            match place {
+                Some(p) if p.space != Space::Shared => {}
+                Some(p) if matches!(p.base, Origin::Var(_)) => {
+                    let own = p.bytes.is_none()
+                        && p.value.is_some()
+                        && !p.mapped
+                        && (copy || i.entry.opcode == "st")
+                        && !strong(i)
+                        && all(at, here.get());
+                    let size = if copy { super::memory::constant(i, "cp-size").unwrap_or(0) } else { bytes(i) };
+                    if own && stores.len() < MOST {
+                        stores.push(Store { at, place: p, size: size as i64 });
+                    } else {
+                        mixed.push(p.base);
+                    }
+                }
+                _ => unclear |= !i.has(".global") && !i.has(".local") && !i.has(".bulk_group"),
+            }
+        },
+    );
+    // Each thread's place is made from one number, which differs from thread to thread, or is not known to be the same.
+    stores.retain(|s| !mixed.contains(&s.place.base));
+    let bases: Vec<(Origin, u32)> = stores.iter().filter_map(|s| Some((s.place.base, s.place.value?.0))).collect();
+    stores.retain(|s| {
+        bases.iter().all(|b| b.0 != s.place.base || Some(b.1) == s.place.value.map(|v| v.0))
+            && s.place.value.is_some_and(|v| lanes.shared(v.0) == super::lanes::Shared::No)
+    });
+    if stores.is_empty() || unclear {
+        return;
+    }
+    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
+        if meets(i) || i.entry.opcode == "bar.warp.sync" {
+            let only_warp = i.entry.opcode == "bar.warp.sync";
+            for k in 0..stores.len() {
+                // Debts of the second half are those that a warp alone can settle.
+                settle(set, stores.len() + k);
+                if !only_warp && !i.entry.opcode.starts_with("cp.") {
+                    settle(set, k);
+                }
+            }
+        }
+        if let Some(k) = stores.iter().position(|s| s.at == at) {
+            owe(set, k);
+            owe(set, stores.len() + k);
+        }
+    };
+    let mut said = false;
+    debts(flow, 2 * stores.len(), &mut step, &mut |b, at, i, set| {
+        let Some((arg, false)) = plain(i).filter(|_| !said && i.entry.opcode == "ld" && !strong(i)) else { return };
+        let size = bytes(i) as i64;
+        let Some(p) = region(flow, from, at, arg, bytes(i)).filter(|p| !p.mapped && p.space == Space::Shared) else {
+            return;
+        };
+        if !all(at, b) {
+            return;
+        }
+        let mut of_it = stores.iter().enumerate().filter(|(_, s)| s.place.base == p.base).peekable();
+        let Some(first) = of_it.peek().map(|(_, s)| s.at) else { return };
+        let own = |s: &Store| match (s.place.value, p.value) {
+            (Some((v, o)), Some((w, q))) => v == w && o <= q && q + size <= o + s.size,
+            _ => false,
+        };
+        let fixed = p.bytes.is_some_and(|b| b.1 != i64::MAX);
+        let beside = p.value.is_some_and(|(w, _)| stores.iter().any(|s| s.place.value.is_some_and(|v| v.0 == w)));
+        let every = of_it.clone().all(|(k, _)| owed(set, if fixed { k } else { stores.len() + k }));
+        if every && (fixed || (beside && !of_it.any(|(_, s)| own(s)))) {
+            said = true;
+            let Origin::Var(var) = p.base else { return };
+            let name = flow.module.vars.get(var.0 as usize).map_or("", |v| v.name.as_str());
+            out.push(errors::race_of_all(i.span, flow.cfg.instrs[first as usize].span, name));
         }
     });
 }

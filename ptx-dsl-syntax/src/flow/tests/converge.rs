@@ -39,7 +39,9 @@ fn barrier_outside_of_the_branch() {
     both(&format!("{TID} setp.eq.u32 %p1, %r1, 0;\n @%p1 barrier.sync 1, 32;"));
     // The condition may be the same for all.
     both("ld.param.u32 %r1, [n];\n setp.eq.u32 %p1, %r1, 0;\n @%p1 bar.sync 0;");
-    both(&format!("{TID} ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0;"));
+    both("mov.u32 %r1, %warpid;\n ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0;");
+    // Likely not for a number of threads.
+    both(&format!("{TID} ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0; // warning: PTX0603"));
 }
 
 #[test]

@@ -9,8 +9,10 @@ mod copies;
 mod dataflow;
 mod lanes;
 mod pipelines;
+mod races;
 mod requests;
 mod results;
+mod right;
 mod whole;
 
 /// What a kernel is around its body.

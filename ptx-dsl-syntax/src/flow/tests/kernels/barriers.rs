@@ -141,6 +141,13 @@ fn aligned_and_together() {
             body: "setp.lt.u32 %p2, %r0, 5; @%p2 bar.red.popc.u32 %r5, 0, %p2; st.global.u32 [%d4], %r0;",
         },
         Case {
+            name: "al_brx",
+            kernel: &KERNEL_B,
+            codes: &[603],
+            body: "and.b32 %r2, %r0, 1; TS: .branchtargets L0, L1; brx.idx %r2, TS; L0: bar.sync 0; bra E; L1: \
+                   st.global.u32 [%d4], %r0; E:",
+        },
+        Case {
             name: "al_warp",
             kernel: &KERNEL_B,
             codes: &[],
@@ -341,6 +348,63 @@ fn barriers_for_nobody() {
             codes: &[],
             body: "setp.lt.u32 %p2, %r0, 64; mov.u32 %r9, 3; @!%p2 bra P; bar.arrive 3, 128; bra E; P: \
                    bar.sync %r59, 128; E: st.global.u32 [%d4], %r0;",
+        },
+    ]);
+}
+
+#[test]
+fn conditions_that_lanes_may_not_share() {
+    check(&[
+        Case {
+            name: "uneven_tid_n",
+            kernel: &KERNEL_B,
+            codes: &[603],
+            body: "setp.lt.u32 %p2, %r0, %r59; @!%p2 bra X; bar.sync 0; X: st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_pred",
+            kernel: &KERNEL_B,
+            codes: &[603],
+            body: "setp.lt.u32 %p2, %r0, %r59; @%p2 bar.sync 0; st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_ret",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "setp.ge.u32 %p2, %r0, %r59; @%p2 ret; bar.sync 0; st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_skip",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "setp.ge.u32 %p2, %r0, %r59; @%p2 bra E; bar.sync 0; st.global.u32 [%d4], %r0; E:",
+        },
+        Case {
+            name: "uneven_warp",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "shr.u32 %r2, %r0, 5; setp.lt.u32 %p2, %r2, %r59; @!%p2 bra X; bar.sync 1, 64; X: \
+                   st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_after",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "setp.lt.u32 %p2, %r0, %r59; @!%p2 bra X; st.global.u32 [%d4], %r0; X: bar.sync 0; \
+                   st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_after2",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "setp.lt.u32 %p2, %r0, %r59; @%p2 st.global.u32 [%d4], 1; bar.sync 0; st.global.u32 [%d4], %r0;",
+        },
+        Case {
+            name: "uneven_loop",
+            kernel: &KERNEL_B,
+            codes: &[],
+            body: "mov.u32 %r2, 0; L: setp.lt.u32 %p2, %r0, %r59; @!%p2 bra X; st.global.u32 [%d4], %r0; X: bar.sync 0; \
+                   add.u32 %r2, %r2, 1; setp.le.u32 %p2, %r2, %r59; @%p2 bra L; st.global.u32 [%d4], %r0;",
         },
     ]);
 }

@@ -401,5 +401,15 @@ fn a_tree_of_sums() {
                    st.shared.u32 [%r3], %r7; N: bar.sync 0; shr.u32 %r4, %r4, 1; setp.gt.u32 %p2, %r4, 0; @%p2 bra L; \
                    setp.eq.u32 %p3, %r0, 0; @%p3 ld.shared.u32 %r9, [st]; @%p3 st.global.u32 [%d4], %r9;",
         },
+        Case {
+            name: "tree",
+            kernel: &KERNEL_D,
+            codes: &[603],
+            body: "shl.b32 %r1, %r0, 2; mov.u32 %r2, st; add.u32 %r3, %r2, %r1; st.shared.u32 [%r3], %r0; bar.sync 0; \
+                   mov.u32 %r4, 64; L: setp.lt.u32 %p1, %r0, %r4; @!%p1 bra N; shl.b32 %r5, %r4, 2; \
+                   add.u32 %r6, %r3, %r5; ld.shared.u32 %r7, [%r6]; ld.shared.u32 %r8, [%r3]; add.u32 %r7, %r7, %r8; \
+                   st.shared.u32 [%r3], %r7; bar.sync 0; N: shr.u32 %r4, %r4, 1; setp.gt.u32 %p2, %r4, 0; @%p2 bra L; \
+                   setp.eq.u32 %p3, %r0, 0; @%p3 ld.shared.u32 %r9, [st]; @%p3 st.global.u32 [%d4], %r9;",
+        },
     ]);
 }
