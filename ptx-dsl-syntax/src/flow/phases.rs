@@ -6,7 +6,7 @@ use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
-use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, surely};
+use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, steadily, surely};
 use super::memory::{MOST, constant, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
@@ -290,9 +290,11 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             }
             // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
             let whole = rounds(&between).zip(count).map(|(n, c)| n == c);
+            // What arrives in some rounds only completes a phase in some only.
+            let steady = || between.iter().all(|s| steadily(flow, lanes, **s));
             let single = count == Some(1) && between.len() == 1;
-            let exact = whole == Some(true) || (own && single);
-            if exact || (own && whole.is_none() && count.is_none()) {
+            let exact = whole == Some(true) || (own && single && steady());
+            if exact || (own && whole.is_none() && count.is_none() && steady()) {
                 let sure = exact && (again || always);
                 out.push(errors::parity_again(arg.span, &name(flow, o.place), again, sure));
                 break;
@@ -311,7 +313,7 @@ fn behind(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
 }
 
 /// Is there a way from one block to another?
-fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
+pub(super) fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![a];
     while let Some(x) = stack.pop() {
