@@ -257,13 +257,7 @@ fn elements(i: &Instr) -> Vec<&Operand> {
 }
 
 /// Places that nothing but loads and stores of themselves touches, in variables that are not done yet.
-fn find(
-    module: &Module,
-    extra: &[(u32, RegId)],
-    regs: &[Reg],
-    body: &[Stmt],
-    done: &HashMap<VarId, ()>,
-) -> Slots {
+fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], done: &HashMap<VarId, ()>) -> Slots {
     let mut seen = Seen { writes: Vec::new(), known: HashMap::new() };
     let none = |seen| Slots { seen, clean: HashMap::new() };
     let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
@@ -456,7 +450,8 @@ impl Rewrite<'_> {
         self.body.append(&mut moves);
         // A spill itself still reads what it stores; what holds an address lets it go nowhere else.
         let spill = self.module.vars.get(var.0 as usize).is_some_and(|v| v.space == Space::Local);
-        let address = elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if self.slots.seen.known.contains_key(r)));
+        let address =
+            elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if self.slots.seen.known.contains_key(r)));
         if writes && spill && !address {
             self.body.push(Stmt::Instr(i));
         }
