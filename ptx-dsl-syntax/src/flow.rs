@@ -78,6 +78,7 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir
                 }
                 None => rules(&flow, &lanes, &mut out),
             }
+            called(function, &mut out);
         }
         None => {
             let flow = Flow::new(module, function);
@@ -106,6 +107,15 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
+}
+
+/// Says of what stands in another function which kernel calls it so.
+fn called(function: &hir::Function, found: &mut [Diagnostic]) {
+    let spans = || function.body.iter().filter_map(|s| if let hir::Stmt::Instr(i) = s { Some(i.span) } else { None });
+    let (Some(first), Some(last)) = (spans().map(|s| s.first).min(), spans().map(|s| s.last).max()) else { return };
+    for d in found.iter_mut().filter(|d| d.span.first < first || d.span.last > last) {
+        d.notes.push(format!("this is what it does where `{}` calls it", function.name));
+    }
 }
 
 /// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.

@@ -91,7 +91,7 @@ pub(super) fn check(
     });
 }
 
-fn block_of(flow: &Flow, at: u32) -> u32 {
+pub(super) fn block_of(flow: &Flow, at: u32) -> u32 {
     flow.cfg.block_of(at)
 }
 

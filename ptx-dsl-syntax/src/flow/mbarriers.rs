@@ -10,6 +10,7 @@ use super::lanes::{Fact, Lanes, Set};
 use super::lives::{self, dominates};
 use super::loops::Loops;
 use super::memory::{Region, constant, debts, owe, owed, region, settle};
+use super::phases::reaches;
 use super::provenance::{Origin, Provenance};
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
@@ -341,15 +342,34 @@ pub(super) fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, true)
 }
 
-fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
-    let exact = |p: u32| match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
+/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
+pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let steady = |p: u32| {
+        let p = flow.ssa.origin[p as usize];
+        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [super::ssa::UNDEF; 2]);
+        let before = flow.ssa.maker(p).is_some_and(|m| !in_loop(flow, lives::block_of(flow, m)));
+        exact(flow, lanes, p) || elected || before
+    };
+    certain_by(flow, s, true, &steady)
+}
+
+/// Is it known for every thread whether it sees the predicate true?
+fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+    match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
         Some(Fact::Pred(f)) => {
             let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
             a.iter().zip(b).all(|(a, b)| a & b == 0)
         }
         _ => false,
-    };
-    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !exact(p)) {
+    }
+}
+
+fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
+    certain_by(flow, s, looped, &|p| exact(flow, lanes, p))
+}
+
+fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
+    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !known(p)) {
         return false;
     }
     // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
@@ -380,7 +400,16 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
             let i = flow.cfg.instrs[branch as usize];
             let direct = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at)
                 && flow.cfg.blocks[at as usize].pred.iter().filter(|p| !looped || !under(flow, at, p.0)).count() == 1;
-            if !direct || !flow.ssa.guard(branch, i).is_some_and(|(p, _)| exact(p)) {
+            // Where the other way leaves the loop, each round comes here.
+            let leaves = || {
+                let others = flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != at);
+                looped
+                    && in_loop(flow, up)
+                    && reaches(flow, s.block, up)
+                    && others.into_iter().all(|e| !reaches(flow, e.to, s.block))
+            };
+            let told = direct && (flow.ssa.guard(branch, i).is_some_and(|(p, _)| known(p)) || leaves());
+            if !told {
                 return false;
             }
         }

@@ -6,7 +6,7 @@ use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
-use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, surely};
+use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, steadily, surely};
 use super::memory::{MOST, constant, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
@@ -183,42 +183,30 @@ fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The wait that a predicate is the answer of, and the value of the predicate if it says yes. Compilers of C take it through a
-/// number.
+/// The wait that a predicate is the answer of, and the value of the predicate if it says yes. Compilers of C take it through
+/// numbers, 1 for yes.
 fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
-    let (mut p, mut yes) = (p, true);
-    for _ in 0..8 {
-        let m = flow.ssa.maker(p)?;
+    let (mut v, mut yes) = (p, true);
+    for _ in 0..24 {
+        let m = flow.ssa.maker(v)?;
         let i = flow.cfg.instrs[m as usize];
-        let reg = |at: u32, o: &Operand| match o {
-            Operand::Reg(r, lane) => Some(flow.ssa.read(at, *r, *lane)),
-            _ => None,
-        };
-        match i.entry.opcode {
+        let with = |name: &str, n: u64| constant(i, name).is_some_and(|c| c == n);
+        let (next, same) = match i.entry.opcode {
             _ if mbarrier_wait(i) => return Some((m, yes)),
-            "mov" => p = reg(m, &i.operand("a")?.value)?,
-            "not" => {
-                yes = !yes;
-                p = reg(m, &i.operand("a")?.value)?;
-            }
-            "setp" => {
-                let against = constant(i, "b").filter(|n| *n <= 1)?;
-                let same = if i.has(".eq") { true } else { i.has(".ne").then_some(false)? };
-                let chosen = flow.ssa.maker(reg(m, &i.operand("a")?.value)?)?;
-                let by = flow.cfg.instrs[chosen as usize];
-                if by.entry.opcode != "selp" || i.operands.len() > 3 {
-                    return None;
-                }
-                let (a, b) = (constant(by, "a")?, constant(by, "b")?);
-                if (a, b) != (1, 0) && (a, b) != (0, 1) {
-                    return None;
-                }
-                // The number that stands for yes is 1 in the first case; the comparison holds if it is `against`.
-                yes = yes == ((a == against) == same);
-                p = reg(chosen, &by.operand("c")?.value)?;
+            "mov" | "cvt" => ("a", true),
+            "and" if with("b", 1) => ("a", true),
+            "xor" if with("b", 1) => ("a", false),
+            "not" if i.has(".pred") => ("a", false),
+            "selp" if with("a", 1) && with("b", 0) => ("c", true),
+            "selp" if with("a", 0) && with("b", 1) => ("c", false),
+            "setp" if i.operands.len() == 3 && (with("b", 0) || with("b", 1)) && (i.has(".eq") || i.has(".ne")) => {
+                ("a", i.has(".eq") == with("b", 1))
             }
             _ => return None,
-        }
+        };
+        yes = yes == same;
+        let Operand::Reg(r, lane) = i.operand(next)?.value else { return None };
+        v = flow.ssa.read(m, r, lane);
     }
     None
 }
@@ -302,9 +290,11 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             }
             // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
             let whole = rounds(&between).zip(count).map(|(n, c)| n == c);
+            // What arrives in some rounds only completes a phase in some only.
+            let steady = || between.iter().all(|s| steadily(flow, lanes, **s));
             let single = count == Some(1) && between.len() == 1;
-            let exact = whole == Some(true) || (own && single);
-            if exact || (own && whole.is_none() && count.is_none()) {
+            let exact = whole == Some(true) || (own && single && steady());
+            if exact || (own && whole.is_none() && count.is_none() && steady()) {
                 let sure = exact && (again || always);
                 out.push(errors::parity_again(arg.span, &name(flow, o.place), again, sure));
                 break;
@@ -323,7 +313,7 @@ fn behind(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
 }
 
 /// Is there a way from one block to another?
-fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
+pub(super) fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![a];
     while let Some(x) = stack.pop() {

@@ -6,6 +6,7 @@ use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, Meet, simple};
 use super::lanes::Lanes;
+use super::mbarriers::{Site, in_loop, steadily};
 use super::memory::{MOST, Region, bytes, constant, plain, region};
 use super::provenance::{Origin, Provenance};
 use super::ssa::{Val, Value};
@@ -31,7 +32,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         matrices(flow, &writes, out);
     }
     if any(&fills) {
-        reused(flow, from, out);
+        reused(flow, lanes, from, out);
     }
 }
 
@@ -302,7 +303,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
 
 /// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
 /// this may still be right where something orders the two that is not seen here: a hint.
-fn reused(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut list = Vec::new();
     flow.walk(
         |_| {},
@@ -346,7 +347,9 @@ fn reused(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             let i = flow.cfg.instrs[at as usize];
             let arg = i.operand("dstMem").or_else(|| i.operand("addr")).or_else(|| i.operand("a"));
             let size = if i.entry.opcode.starts_with("cluster") { 16 } else { constant(i, "size").unwrap_or(0) };
-            if let Some(arg) = arg.filter(|_| fills(i))
+            // What fills in some rounds only may do so before anything was loaded.
+            let each = || !in_loop(flow, b) || steadily(flow, lanes, Site { block: b, at });
+            if let Some(arg) = arg.filter(|_| fills(i) && each())
                 && let Some(here) = region(flow, from, at, arg, size)
             {
                 let open = |k: usize| (set.has(3 * k) || set.has(3 * k + 1)) && !set.has(3 * k + 2);

@@ -309,7 +309,7 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
             if compares || (at.is_some() && a.role == Role::Addr) {
                 continue;
             }
-            escapes(&a.value, i.entry.opcode == "call" && a.name == "args", &seen, &mut escape);
+            escapes(&a.value, &seen, &mut escape);
         }
     }
     // What is loaded and stored as one vector is replaced as a whole, or not.
@@ -342,22 +342,21 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
     Slots { seen, clean }
 }
 
-/// Variables whose address goes where it is not followed. What a call reads from `.param` variables is no address that goes on.
-fn escapes(o: &Operand, by_value: bool, seen: &Seen, each: &mut dyn FnMut(VarId)) {
+/// Variables whose address goes where it is not followed, or that a call reads and writes.
+fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
     match o {
-        Operand::VarAddr(v, _) if !by_value => each(*v),
-        Operand::Address(Base::Var(v), _) => each(*v),
+        Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => each(*v),
         Operand::Reg(r, _) | Operand::Address(Base::Reg(r), _) => {
             if let Some(k) = seen.known.get(r) {
                 each(k.var);
             }
         }
         Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter().for_each(|o| escapes(o, by_value, seen, each));
+            list.iter().for_each(|o| escapes(o, seen, each));
         }
         Operand::Pair(a, b) => {
-            escapes(a, by_value, seen, each);
-            escapes(b, by_value, seen, each);
+            escapes(a, seen, each);
+            escapes(b, seen, each);
         }
         _ => {}
     }

@@ -346,12 +346,14 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         },
     );
     let span = |f: &Flag| flow.cfg.instrs[f.at as usize].span;
-    let same = |a: &Flag, b: &Flag| a.region.base == b.region.base && a.region.may_meet(&b.region);
+    // Flags and data often share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
+    let maybe = |a: &Flag, b: &Flag| a.region.base == b.region.base && a.region.may_meet(&b.region);
+    let same = |a: &Flag, b: &Flag| a.region.meets(flow, &b.region);
     // One of the two sides has no order.
     if !fences {
-        if let Some((a, w)) = unpaired(&list, unknown_release, &same, true) {
+        if let Some((a, w)) = unpaired(&list, unknown_release, &maybe, &same, true) {
             out.push(errors::one_sided(span(a), span(w), true));
-        } else if let Some((r, l)) = unpaired(&list, unknown_acquire, &same, false) {
+        } else if let Some((r, l)) = unpaired(&list, unknown_acquire, &maybe, &same, false) {
             out.push(errors::one_sided(span(r), span(l), false));
         }
     }
@@ -389,6 +391,7 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 fn unpaired<'a>(
     list: &'a [Flag],
     unknown: bool,
+    maybe: &dyn Fn(&Flag, &Flag) -> bool,
     same: &dyn Fn(&Flag, &Flag) -> bool,
     acquire: bool,
 ) -> Option<(&'a Flag, &'a Flag)> {
@@ -398,7 +401,7 @@ fn unpaired<'a>(
     for f in list.iter().filter(|f| if acquire { f.acquires } else { f.releases }) {
         let mut other = None;
         let mut paired = f.region.mapped || (f.acquires && f.releases);
-        for g in list.iter().filter(|g| same(f, g)) {
+        for g in list.iter().filter(|g| maybe(f, g)) {
             paired |= if acquire { g.releases } else { g.acquires };
             // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
             let resets = !g.writes && !f.writes;
@@ -407,7 +410,7 @@ fn unpaired<'a>(
             } else {
                 g.reads && g.at != f.at
             };
-            if counts && !g.acquires && !g.releases {
+            if counts && !g.acquires && !g.releases && same(f, g) {
                 other = other.or(Some(g));
             }
         }

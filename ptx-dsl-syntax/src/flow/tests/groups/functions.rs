@@ -394,3 +394,155 @@ fn what_callees_do() {
         },
     ]);
 }
+
+#[test]
+fn arguments_by_reference() {
+    rules(&[Rule {
+        code: 642,
+        wrong: &[
+            // As nvcc without optimisation: constants by the address of a local variable, results by another one.
+            "#.reqntid 128
+             .func begin(.param .b64 m, .param .b64 count) {
+                .reg .b64 %x<3>; .reg .b32 %n;
+                ld.param.b64 %x0, [m];
+                ld.param.b64 %x1, [count];
+                ld.u32 %n, [%x1];
+                mbarrier.init.shared::cta.b64 [%x0], %n;
+                ret;
+             }
+             .func (.param .b32 done) ask(.param .b64 m, .param .b64 state) {
+                .reg .b64 %x<3>; .reg .b32 %n; .reg .pred %p;
+                ld.param.b64 %x0, [m];
+                ld.param.b64 %x1, [state];
+                ld.u64 %x2, [%x1];
+                mbarrier.test_wait.shared::cta.b64 %p, [%x0], %x2; // error: PTX0642
+                selp.b32 %n, 1, 0, %p;
+                st.param.b32 [done], %n;
+                ret;
+             }
+--
+             .local .align 8 .b8 depot[16];
+             mov.u64 %d1, depot;
+             cvta.local.u64 %d2, %d1;
+             mov.u64 %d3, bar;
+             mov.u32 %r1, %tid.x;
+             setp.ne.u32 %p1, %r1, 0;
+             @%p1 bra N;
+             mov.u32 %r2, 256;
+             st.u32 [%d2], %r2;
+             add.u64 %d4, %d2, 0;
+             {
+                .param .b64 p0; .param .b64 p1;
+                st.param.b64 [p0], %d3;
+                st.param.b64 [p1], %d4;
+                call begin, (p0, p1);
+             }
+             N:
+             bar.sync 0;
+             mbarrier.arrive.shared::cta.b64 %d5, [%d3];
+             st.u64 [%d2+8], %d5;
+             add.u64 %d6, %d2, 8;
+             W:
+             {
+                .param .b64 p0; .param .b64 p1; .param .b32 r0;
+                st.param.b64 [p0], %d3;
+                st.param.b64 [p1], %d6;
+                call (r0), ask, (p0, p1);
+                ld.param.b32 %r3, [r0];
+             }
+             setp.eq.u32 %p2, %r3, 0;
+             @%p2 bra W;",
+            "#.reqntid 64
+             .func begin(.reg .b32 m, .reg .b32 n) { mbarrier.init.shared::cta.b64 [m], n; ret; }
+--
+             mov.u32 %r4, bar;
+             mov.u32 %r1, %tid.x;
+             setp.eq.u32 %p1, %r1, 0;
+             @%p1 call begin, (%r4, 65);
+             bar.sync 0;
+             mbarrier.arrive.shared::cta.b64 _, [%r4];
+             W:
+             mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0; // error: PTX0642
+             @!%p2 bra W;",
+        ],
+        right: &[
+            "#.reqntid 128
+             .func begin(.param .b64 m, .param .b64 count) {
+                .reg .b64 %x<3>; .reg .b32 %n;
+                ld.param.b64 %x0, [m];
+                ld.param.b64 %x1, [count];
+                ld.u32 %n, [%x1];
+                mbarrier.init.shared::cta.b64 [%x0], %n;
+                ret;
+             }
+--
+             .local .align 8 .b8 depot[16];
+             mov.u64 %d1, depot;
+             cvta.local.u64 %d2, %d1;
+             mov.u64 %d3, bar;
+             mov.u32 %r1, %tid.x;
+             setp.ne.u32 %p1, %r1, 0;
+             @%p1 bra N;
+             mov.u32 %r2, 128;
+             st.u32 [%d2], %r2;
+             {
+                .param .b64 p0; .param .b64 p1;
+                st.param.b64 [p0], %d3;
+                st.param.b64 [p1], %d2;
+                call begin, (p0, p1);
+             }
+             N:
+             bar.sync 0;
+             mbarrier.arrive.shared::cta.b64 _, [%d3];
+             W:
+             mbarrier.try_wait.parity.shared::cta.b64 %p2, [%d3], 0;
+             @!%p2 bra W;",
+            // The callee stores through a reference: what the variable holds then is not known.
+            "#.reqntid 64
+             .func change(.param .b64 count) {
+                .reg .b64 %x; .reg .b32 %n;
+                ld.param.b64 %x, [count];
+                ld.u32 %n, [%x];
+                sub.u32 %n, %n, 1;
+                st.u32 [%x], %n;
+                ret;
+             }
+--
+             .local .align 8 .b8 depot[16];
+             mov.u64 %d1, depot;
+             cvta.local.u64 %d2, %d1;
+             mov.u32 %r2, 65;
+             st.u32 [%d2], %r2;
+             {
+                .param .b64 p0;
+                st.param.b64 [p0], %d2;
+                call change, (p0);
+             }
+             ld.u32 %r3, [%d2];
+             mov.u32 %r1, %tid.x;
+             setp.eq.u32 %p1, %r1, 0;
+             @%p1 mbarrier.init.shared::cta.b64 [bar], %r3;
+             bar.sync 0;
+             mbarrier.arrive.shared::cta.b64 _, [bar];
+             W:
+             mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+             @!%p2 bra W;",
+            // A reference that goes to a function that is somewhere else.
+            "#.reqntid 64
+             .extern .func change(.param .b64 count);
+--
+             .local .align 8 .b8 depot[16];
+             mov.u64 %d1, depot;
+             cvta.local.u64 %d2, %d1;
+             mov.u64 %d7, sh;
+             st.u64 [%d2], %d7;
+             {
+                .param .b64 p0;
+                st.param.b64 [p0], %d2;
+                call change, (p0);
+             }
+             ld.u64 %d8, [%d2];
+             ld.global.u32 %r3, [%d8];",
+        ],
+    }]);
+}

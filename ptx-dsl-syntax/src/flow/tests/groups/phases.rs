@@ -51,6 +51,24 @@ fn the_same_parity_again() {
              add.u32 %r2, %r2, 1;
              setp.lt.u32 %p3, %r2, 8;
              @%p3 bra L;",
+            // The loop's condition at its head.
+            "# .reqntid 64
+             mov.u32 %r1, %tid.x;
+             setp.eq.u32 %p1, %r1, 0;
+             @%p1 mbarrier.init.shared::cta.b64 [bar], 64;
+             bar.sync 0;
+             ld.param.u32 %r4, [n];
+             mov.u32 %r2, 0;
+             L:
+             setp.ge.u32 %p3, %r2, %r4;
+             @%p3 bra END;
+             mbarrier.arrive.shared::cta.b64 _, [bar];
+             W:
+             mbarrier.test_wait.parity.shared::cta.b64 %p2, [bar], 0; // error: PTX0666
+             @!%p2 bra W;
+             add.u32 %r2, %r2, 1;
+             bra L;
+             END:",
             // Twice in a row.
             "# .reqntid 1
              mbarrier.init.shared::cta.b64 [bar], 1;
@@ -158,6 +176,26 @@ fn the_same_parity_again() {
              mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
              @!%p2 bra W;
              ld.shared.u32 %r3, [word];
+             add.u32 %r2, %r2, 1;
+             setp.lt.u32 %p3, %r2, 8;
+             @%p3 bra L;",
+            // Copied in the first round only.
+            "# .reqntid 128
+             mov.u32 %r1, %tid.x;
+             setp.eq.u32 %p1, %r1, 0;
+             @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+             bar.sync 0;
+             ld.param.u64 %d1, [a];
+             mov.u32 %r2, 0;
+             L:
+             setp.ne.u32 %p4, %r2, 0;
+             @%p4 bra W;
+             @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;
+             @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sh], [%d1], 64, [bar];
+             W:
+             mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;
+             @!%p2 bra W;
+             ld.shared.u32 %r3, [sh];
              add.u32 %r2, %r2, 1;
              setp.lt.u32 %p3, %r2, 8;
              @%p3 bra L;",

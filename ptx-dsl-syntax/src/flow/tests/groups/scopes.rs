@@ -427,6 +427,18 @@ fn one_side_of_a_synchronisation() {
              setp.eq.u32 %p2, %r2, 0;
              @%p2 bra CONSUMER;
              ld.global.u32 %r3, [%d1+64];",
+            // Flags and data in one buffer, the releases in another kernel.
+            "ld.param.u64 %d1, [a];
+             ld.param.u32 %r9, [n];
+             mad.wide.u32 %d2, %r9, 4, %d1;
+             W:
+             ld.acquire.gpu.global.u32 %r2, [%d2];
+             setp.eq.u32 %p2, %r2, 0;
+             @%p2 bra W;
+             mov.u32 %r3, %tid.x;
+             mad.wide.u32 %d3, %r3, 4, %d1;
+             st.global.u32 [%d3+4096], %r2;
+             red.global.add.u32 [%d1], 1;",
             // A counter that releases and acquires.
             "atom.acq_rel.gpu.global.add.u32 %r1, [flag], 1;
              setp.ne.u32 %p1, %r1, 15;
