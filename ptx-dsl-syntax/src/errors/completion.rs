@@ -55,10 +55,14 @@ pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
     .help("leave the loop when `is_canceled` is false, before the next `clusterlaunchcontrol.try_cancel`")
 }
 
-pub(crate) fn before_the_grid(span: Span, wait: Span) -> Diagnostic {
+pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic {
+    let what = if again {
+        "this uses memory before `griddepcontrol.wait` that the kernel uses behind it too"
+    } else {
+        "this reads memory before `griddepcontrol.wait`, and nothing is read behind it"
+    };
     section(
-        found(685, span, false, "this uses memory before `griddepcontrol.wait` that the kernel uses behind it too")
-            .label(wait, "the grid before is waited for here"),
+        found(685, span, false, what).label(wait, "the grid before is waited for here"),
         "what the grid before this one writes is there behind `griddepcontrol.wait` only",
         "9.7.13.13",
     )

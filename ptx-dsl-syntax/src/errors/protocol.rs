@@ -353,7 +353,7 @@ pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: S
 
 pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {
     section(
-        hint(error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`"))),
+        error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`")),
         "any operation but `mbarrier.init` needs an object that is initialised",
         "9.7.13.15",
     )

@@ -122,8 +122,8 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Global memory that is used before `griddepcontrol.wait` and behind it too: what the grid before writes is there
-/// behind the wait only.
+/// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
+/// writes is there behind the wait.
 fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let Some(wait) = flow.cfg.instrs.iter().find(|i| waits(i)) else { return };
     let mut step = |_: u32, i: &Instr, set: &mut Bits| {
@@ -134,10 +134,29 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let at_start = simple(&flow.cfg, 1, Meet::Any, &mut step);
     let mut before: Vec<(Origin, crate::span::Span)> = Vec::new();
     let mut after: Vec<Origin> = Vec::new();
+    // Reads before, and whether there are any behind.
+    let mut first: Option<crate::span::Span> = None;
+    let mut reads = false;
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
             let i = flow.cfg.instrs[at as usize];
+            if set.has(0) {
+                // Whatever may read global memory.
+                let op = i.entry.opcode;
+                let other =
+                    [".shared", ".param", ".const", ".local"].iter().any(|o| i.quals.iter().any(|q| q.starts_with(o)));
+                reads |= (op.starts_with("ld") && !other)
+                    || ["cp.", "atom", "red", "tex", "tld4", "suld", "multimem", "wmma.load"]
+                        .iter()
+                        .any(|p| op.starts_with(p));
+            } else if first.is_none()
+                && i.entry.opcode == "ld"
+                && (i.has(".global") || i.quals.iter().all(|q| super::provenance::space(q).is_none()))
+                && !i.has(".nc")
+            {
+                first = i.operand("a").map(|a| a.span);
+            }
             if let Some((arg, _)) = plain(i)
                 && let Some(r) = region(flow, from, at, arg, bytes(i))
                 && r.space == Space::Global
@@ -154,7 +173,9 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
     }
     if let Some((_, span)) = before.iter().find(|(base, _)| after.contains(base)) {
-        out.push(errors::before_the_grid(*span, wait.span));
+        out.push(errors::before_the_grid(*span, wait.span, true));
+    } else if let Some(span) = first.filter(|_| !reads) {
+        out.push(errors::before_the_grid(span, wait.span, false));
     }
 }
 

@@ -230,8 +230,8 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
     }
 }
 
-/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises. An excerpt may lack
-/// that; it does not say how many threads there are either.
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
+/// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
 fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
     for o in objects.list.iter().filter(|o| o.inits.is_empty() && !o.arrives.is_empty() && !o.waits.is_empty()) {
         let sites = o.arrives.iter().chain(&o.waits).chain(&o.expects);

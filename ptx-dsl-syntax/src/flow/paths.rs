@@ -46,6 +46,9 @@ enum Key {
     Special(&'static str),
 }
 
+/// Conjunction, the predicates with whether each stands as it is, whether these are all.
+type Parts = (bool, Vec<(Val, bool)>, bool);
+
 /// What numbers are made from: parameters and special registers by name, else the instruction that brings them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
@@ -302,7 +305,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
-    fn parts(&self, v: Val) -> Option<(bool, Vec<(Val, bool)>, bool)> {
+    fn parts(&self, v: Val) -> Option<Parts> {
         let maker = self.flow.ssa.maker(v)?;
         let i = self.flow.cfg.instrs[maker as usize];
         let of = |o: &Operand| match o {
@@ -364,7 +367,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         for (u, as_is) in parts {
             let is = self.known(way, u, depth + 1).map(|v| v == as_is);
             if is == Some(!and) {
-                return Some(!and == positive);
+                return Some(and != positive);
             }
             every &= is == Some(and);
         }

@@ -8,11 +8,13 @@ mod barriers;
 mod copies;
 mod dataflow;
 mod lanes;
+mod lifetimes;
 mod pipelines;
 mod races;
 mod requests;
 mod results;
 mod right;
+mod right_too;
 mod whole;
 
 /// What a kernel is around its body.

@@ -31,7 +31,7 @@ fn who_initialises_and_when() {
                  mbarrier.init.shared::cta.b64 [bars+8], 1;",
                 // Nobody does.
                 "# .reqntid 32
-                 mbarrier.arrive.shared::cta.b64 _, [bar]; // warning: PTX0613
+                 mbarrier.arrive.shared::cta.b64 _, [bar]; // error: PTX0613
                  W:
                  mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
                  @!%p1 bra W;",

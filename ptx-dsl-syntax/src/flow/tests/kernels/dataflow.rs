@@ -1,394 +1,151 @@
-//! Lifetimes, and ordinary dataflow.
+//! Ordinary dataflow, and shared memory without a barrier.
 
 use super::{Case, Kernel, check};
 
 const SHARED: &str = ".shared .align 16 .b8 sm[4096]; .shared .align 8 .b64 mb[4]; .shared .align 4 .b32 x;";
 
-const KERNEL_A: Kernel =
-    Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: ".reqnctapercluster 2", shared: SHARED };
-const KERNEL_B: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: "", shared: "" };
-const KERNEL_C: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "", directives: "", shared: "" };
-const KERNEL_D: Kernel =
+const KERNEL_A: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: "", shared: "" };
+const KERNEL_B: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "", directives: "", shared: "" };
+const KERNEL_C: Kernel =
     Kernel { target: "sm_90a", version: "8.6", threads: "", directives: ".maxntid 256", shared: "" };
-const KERNEL_E: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: "", shared: SHARED };
-
-#[test]
-fn memory_of_peers() {
-    check(&[
-        Case {
-            name: "p_noend",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_generic",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; mov.u64 %d10, sm; \
-                   cvta.shared.u64 %d10, %d10; mapa.u64 %d11, %d10, %r21; ld.u32 %r24, [%d11]; \
-                   st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_loop",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %r30, 0; L: \
-                   ld.shared::cluster.u32 %r24, [%r23]; add.u32 %r23, %r23, 4; add.u32 %r30, %r30, 1; \
-                   setp.lt.u32 %p3, %r30, 8; @%p3 bra L; st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_exit1",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; setp.eq.u32 %p3, %r59, 0; @%p3 exit; \
-                   barrier.cluster.arrive; barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_role",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "setp.ge.u32 %p3, %r0, 64; @%p3 bra X; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; \
-                   mov.u32 %r22, sm; mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; \
-                   barrier.cluster.wait; ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; bra E; X: \
-                   barrier.cluster.arrive; barrier.cluster.wait; E:",
-        },
-        Case {
-            name: "p_arriveonly_before",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; bar.sync 0; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; bar.sync 0;",
-        },
-        Case {
-            name: "p_atom",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; \
-                   atom.shared::cluster.add.u32 %r24, [%r23], 1;",
-        },
-        Case {
-            name: "p_red",
-            kernel: &KERNEL_A,
-            codes: &[656],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; \
-                   red.shared::cluster.add.u32 [%r23], 1;",
-        },
-        Case {
-            name: "p_start",
-            kernel: &KERNEL_A,
-            codes: &[655],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; st.shared::cluster.u32 [%r23], 7; barrier.cluster.arrive; \
-                   barrier.cluster.wait; ld.shared.u32 %r24, [sm]; st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_start_bar",
-            kernel: &KERNEL_A,
-            codes: &[655],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; bar.sync 0; st.shared::cluster.u32 [%r23], 7; \
-                   barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r24, [sm]; st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_full",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; barrier.cluster.arrive; barrier.cluster.wait; \
-                   st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_split",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; barrier.cluster.arrive; st.global.u32 [%d4], %r24; \
-                   barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_loop",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; mov.u32 %r30, 0; L: shl.b32 %r25, %r0, 2; \
-                   add.u32 %r26, %r22, %r25; st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; barrier.cluster.arrive; barrier.cluster.wait; \
-                   st.global.u32 [%d4], %r24; add.u32 %r30, %r30, 1; setp.lt.u32 %p3, %r30, 8; @%p3 bra L;",
-        },
-        Case {
-            name: "p_role",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.ge.u32 %p3, %r0, 64; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; @%p3 bra X; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; X: barrier.cluster.arrive; \
-                   barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_exit",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; add.u32 %r26, %r22, %r25; \
-                   st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; barrier.cluster.arrive; barrier.cluster.wait; \
-                   setp.eq.u32 %p3, %r59, 0; @%p3 exit; st.global.u32 [%d4], %r24;",
-        },
-        Case {
-            name: "p_mbar",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 128; \
-                   @%p1 fence.mbarrier_init.release.cluster; barrier.cluster.arrive; barrier.cluster.wait; \
-                   mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; st.shared::cluster.u32 [%r23], 1; mov.u32 %r27, mb; \
-                   mapa.shared::cluster.u32 %r28, %r27, %r21; \
-                   mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r28]; W: \
-                   mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p5, [mb], 0; @!%p5 bra W; \
-                   ld.shared.u32 %r24, [sm]; st.global.u32 [%d4], %r24; barrier.cluster.arrive; barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_earlyret",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.eq.u32 %p3, %r59, 0; @%p3 ret; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; \
-                   mov.u32 %r22, sm; mapa.shared::cluster.u32 %r23, %r22, %r21; shl.b32 %r25, %r0, 2; \
-                   add.u32 %r26, %r22, %r25; st.shared.u32 [%r26], %r0; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; barrier.cluster.arrive; \
-                   barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_reader_exits",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.ge.u32 %p3, %r0, 32; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; @%p3 bra X; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; ret; X: barrier.cluster.arrive; \
-                   barrier.cluster.wait;",
-        },
-        Case {
-            name: "p_reader_exits2",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.ge.u32 %p3, %r0, 32; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; @%p3 bra X; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; bra E; X: barrier.cluster.arrive; \
-                   barrier.cluster.wait; E:",
-        },
-        Case {
-            name: "p_prod_early",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "setp.ge.u32 %p3, %r0, 32; mov.u32 %r20, %cluster_ctarank; xor.b32 %r21, %r20, 1; mov.u32 %r22, sm; \
-                   mapa.shared::cluster.u32 %r23, %r22, %r21; barrier.cluster.arrive; barrier.cluster.wait; \
-                   ld.shared::cluster.u32 %r24, [%r23]; st.global.u32 [%d4], %r24; @%p3 exit; barrier.cluster.arrive; \
-                   barrier.cluster.wait;",
-        },
-    ]);
-}
-
-#[test]
-fn the_grid_before() {
-    check(&[
-        Case {
-            name: "gd_before",
-            kernel: &KERNEL_B,
-            codes: &[685],
-            body: "ld.global.u32 %r5, [%d3]; griddepcontrol.wait; ld.global.u32 %r6, [%d3+4]; add.u32 %r7, %r5, %r6; \
-                   st.global.u32 [%d4], %r7;",
-        },
-        Case {
-            name: "gd_store_before",
-            kernel: &KERNEL_B,
-            codes: &[685],
-            body: "st.global.u32 [%d4], %r0; griddepcontrol.wait; ld.global.u32 %r6, [%d3+4]; st.global.u32 [%d4], %r6;",
-        },
-        Case {
-            name: "gd",
-            kernel: &KERNEL_B,
-            codes: &[],
-            body: "griddepcontrol.wait; ld.global.u32 %r5, [%d3]; griddepcontrol.launch_dependents; \
-                   st.global.u32 [%d4], %r5;",
-        },
-        Case {
-            name: "gd_early",
-            kernel: &KERNEL_B,
-            codes: &[],
-            body: "griddepcontrol.launch_dependents; griddepcontrol.wait; ld.global.u32 %r5, [%d3]; \
-                   st.global.u32 [%d4], %r5;",
-        },
-        Case {
-            name: "gd_weights",
-            kernel: &KERNEL_B,
-            codes: &[],
-            body: "ld.global.nc.u32 %r9, [%d3]; griddepcontrol.wait; ld.global.u32 %r5, [%d4+64]; \
-                   add.u32 %r5, %r5, %r9; st.global.u32 [%d4], %r5;",
-        },
-        Case {
-            name: "gd_role",
-            kernel: &KERNEL_B,
-            codes: &[],
-            body: "setp.lt.u32 %p3, %r0, 32; @!%p3 bra X; griddepcontrol.wait; ld.global.u32 %r5, [%d3]; \
-                   st.global.u32 [%d4], %r5; X: griddepcontrol.launch_dependents;",
-        },
-    ]);
-}
+const KERNEL_D: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: "", shared: SHARED };
 
 #[test]
 fn registers_unwritten_on_a_path() {
     check(&[
         Case {
             name: "un_all",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "add.u32 %r5, %r6, 1; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_branch",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; mov.u32 %r5, 1; A: st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_pred",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 mov.u32 %r5, 1; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_otherpred",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; setp.eq.u32 %p4, %r0, 0; @%p3 mov.u32 %r5, 1; \
                    @%p4 st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_neg",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 mov.u32 %r5, 1; @!%p3 st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_loop",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "mov.u32 %r8, 0; L: add.u32 %r5, %r5, %r8; add.u32 %r8, %r8, 1; setp.lt.u32 %p4, %r8, %r59; \
                    @%p4 bra L; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_loop0",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "mov.u32 %r8, 0; setp.ge.u32 %p4, %r8, %r59; @%p4 bra E; L: mov.u32 %r5, %r8; add.u32 %r8, %r8, 1; \
                    setp.lt.u32 %p4, %r8, %r59; @%p4 bra L; E: st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_predicate",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; setp.eq.u32 %p5, %r0, 3; A: @%p5 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "un_addr",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[620],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; add.u64 %d10, %d4, 8; A: st.global.u32 [%d10], %r0;",
         },
         Case {
             name: "un_both",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; mov.u32 %r5, 1; bra B; A: mov.u32 %r5, 2; B: \
                    st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_corr",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; mov.u32 %r5, 1; A: @%p3 bra B; st.global.u32 [%d4], %r5; B:",
         },
         Case {
             name: "un_pred",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 mov.u32 %r5, 1; @!%p3 mov.u32 %r5, 2; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_pred2",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 mov.u32 %r5, 1; @%p3 st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_setpagain",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 mov.u32 %r5, 1; setp.ne.u32 %p4, %r59, 0; \
                    @!%p4 st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_xor",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "xor.b32 %r5, %r5, %r5; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_loopinit",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "mov.u32 %r8, 0; mov.u32 %r5, 0; L: add.u32 %r5, %r5, %r8; add.u32 %r8, %r8, 1; \
                    setp.lt.u32 %p4, %r8, %r59; @%p4 bra L; st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_firstiter",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "mov.u32 %r8, 0; L: setp.eq.u32 %p5, %r8, 0; @%p5 bra F; st.global.u32 [%d4], %r5; F: \
                    mov.u32 %r5, %r8; add.u32 %r8, %r8, 1; setp.lt.u32 %p4, %r8, %r59; @%p4 bra L;",
         },
         Case {
             name: "un_do",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "mov.u32 %r8, 0; L: mov.u32 %r5, %r8; add.u32 %r8, %r8, 1; setp.lt.u32 %p4, %r8, %r59; @%p4 bra L; \
                    st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "un_sel",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; mov.u32 %r5, 1; A: selp.u32 %r6, 7, %r5, %p3; \
                    st.global.u32 [%d4], %r6;",
         },
         Case {
             name: "un_vec",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; mov.u32 %r5, 0; @%p3 ld.global.v2.u32 {%r5, %r6}, [%d3]; \
                    @!%p3 mov.u32 %r6, 0; st.global.v2.u32 [%d4], {%r5,%r6};",
         },
         Case {
             name: "un_trap",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; mov.u32 %r5, 1; bra B; A: trap; B: st.global.u32 [%d4], %r5;",
         },
@@ -400,31 +157,31 @@ fn code_that_nothing_reaches() {
     check(&[
         Case {
             name: "unreach",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[621],
             body: "bra A; add.u32 %r5, %r0, 1; st.global.u32 [%d4], %r5; A: st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "unreach2",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[621],
             body: "L: add.u32 %r0, %r0, 1; st.global.u32 [%d4], %r0; bra L; st.global.u32 [%d4], 3;",
         },
         Case {
             name: "unreach3",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[621],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; ret; st.global.u32 [%d4], 3; A: st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "unreach",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; ret; A: st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "unreach_trap",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.eq.u32 %p3, %r59, 0; @!%p3 bra A; trap; exit; A: st.global.u32 [%d4], %r0;",
         },
@@ -436,91 +193,91 @@ fn guards_that_never_hold() {
     check(&[
         Case {
             name: "np_const",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "mov.u32 %r5, 4; setp.gt.u32 %p3, %r5, 8; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_unsigned",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "setp.lt.u32 %p3, %r59, 0; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_tid",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "setp.ge.u32 %p3, %r0, 128; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_warp",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "shr.u32 %r5, %r0, 5; setp.eq.u32 %p3, %r5, 4; @!%p3 bra E; st.global.u32 [%d4], %r0; E:",
         },
         Case {
             name: "np_lane",
-            kernel: &KERNEL_C,
+            kernel: &KERNEL_B,
             codes: &[622],
             body: "mov.u32 %r5, %laneid; setp.eq.u32 %p3, %r5, 32; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_contra",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "setp.eq.u32 %p3, %r59, 0; @%p3 bra A; @%p3 st.global.u32 [%d4], %r0; A:",
         },
         Case {
             name: "np_self",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "setp.ne.u32 %p3, %r59, %r59; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_and",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "setp.eq.u32 %p3, %r59, 0; not.pred %p4, %p3; and.pred %p5, %p3, %p4; @%p5 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_mask",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "and.b32 %r5, %r0, 7; setp.eq.u32 %p3, %r5, 8; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_mask2",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[622],
             body: "and.b32 %r5, %r59, 7; setp.eq.u32 %p3, %r5, 8; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_guardexit",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.ge.u32 %p3, %r0, 128; @%p3 ret; st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_guardskip",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "setp.ge.u32 %p3, %r0, 128; @%p3 bra E; st.global.u32 [%d4], %r0; E:",
         },
         Case {
             name: "np_true",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "mov.u32 %r5, 4; setp.lt.u32 %p3, %r5, 8; @%p3 st.global.u32 [%d4], %r0;",
         },
         Case {
             name: "np_warp3",
-            kernel: &KERNEL_B,
+            kernel: &KERNEL_A,
             codes: &[],
             body: "shr.u32 %r5, %r0, 5; setp.eq.u32 %p3, %r5, 3; @!%p3 bra E; st.global.u32 [%d4], %r0; E:",
         },
         Case {
             name: "np_maxntid",
-            kernel: &KERNEL_D,
+            kernel: &KERNEL_C,
             codes: &[],
             body: "setp.ge.u32 %p3, %r0, 128; @%p3 st.global.u32 [%d4], %r0;",
         },
@@ -532,14 +289,14 @@ fn shared_memory_without_a_barrier() {
     check(&[
         Case {
             name: "rc_waw",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[690],
             body: "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [x], 5; ld.shared.u32 %r5, [x]; \
                    mul.wide.u32 %d10, %r0, 4; add.u64 %d10, %d4, %d10; st.global.u32 [%d10], %r5;",
         },
         Case {
             name: "rc_war",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[690],
             body: "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [x], 5; bar.sync 0; ld.shared.u32 %r5, [x]; \
                    @%p1 st.shared.u32 [x], 6; bar.sync 0; ld.shared.u32 %r6, [x]; add.u32 %r5, %r5, %r6; \
@@ -547,7 +304,7 @@ fn shared_memory_without_a_barrier() {
         },
         Case {
             name: "rc_loop",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[690],
             body: "setp.eq.u32 %p1, %r0, 0; mov.u32 %r8, 0; L: @%p1 st.shared.u32 [x], %r8; bar.sync 0; \
                    ld.shared.u32 %r5, [x]; st.global.u32 [%d4], %r5; add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 9; \
@@ -555,28 +312,28 @@ fn shared_memory_without_a_barrier() {
         },
         Case {
             name: "rc_ok",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[],
             body: "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [x], 5; bar.sync 0; ld.shared.u32 %r5, [x]; bar.sync 0; \
                    @%p1 st.shared.u32 [x], 6; bar.sync 0; ld.shared.u32 %r6, [x];",
         },
         Case {
             name: "rc_one",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[],
             body: "setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [x], 5; @%p1 ld.shared.u32 %r5, [x]; \
                    @%p1 st.global.u32 [%d4], %r5;",
         },
         Case {
             name: "rc_warp",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[],
             body: "setp.ge.u32 %p1, %r0, 32; @%p1 bra E; setp.eq.u32 %p2, %r0, 0; @%p2 st.shared.u32 [x], 5; \
                    bar.warp.sync -1; ld.shared.u32 %r5, [x]; st.global.u32 [%d4], %r5; E:",
         },
         Case {
             name: "rc_volatile",
-            kernel: &KERNEL_E,
+            kernel: &KERNEL_D,
             codes: &[],
             body: "setp.eq.u32 %p1, %r0, 0; @%p1 st.volatile.shared.u32 [x], 5; L: ld.volatile.shared.u32 %r5, [x]; \
                    setp.eq.u32 %p3, %r5, 5; @!%p3 bra L;",

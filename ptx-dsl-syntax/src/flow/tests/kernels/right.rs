@@ -368,12 +368,6 @@ fn cluster_barriers_in_step() {
 fn dependent_grids() {
     check(&[
         Case {
-            name: "g1",
-            kernel: &KERNEL_A,
-            codes: &[],
-            body: "ld.global.u32 %r1, [%d3]; griddepcontrol.wait; st.global.u32 [%d4], %r1;",
-        },
-        Case {
             name: "g2",
             kernel: &KERNEL_A,
             codes: &[],
