@@ -135,7 +135,7 @@ impl Emit<'_> {
             // a predicate is the mask of its lanes
             if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
         });
-        let quals = &self.qual_items;
+        let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
@@ -193,6 +193,8 @@ impl Emit<'_> {
                 ) -> ::core::result::Result<(), ::std::boxed::Box<#rt::Fault>> {
                     #run
                 }
+
+                #(#pieces)*
             }
 
             impl #rt::Kernel for #ident {
