@@ -5,6 +5,7 @@ mod check;
 mod describe;
 mod format;
 mod input;
+mod layout;
 mod place;
 
 use std::io::Write;
