@@ -253,10 +253,10 @@ pub fn nearest<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Opti
     let short = name.trim_start_matches(['%', '$', '.']).len() < 3;
     let mut best: Option<(usize, &str)> = None;
     for candidate in legal {
-        let d = distance(name.as_bytes(), candidate.as_bytes());
-        if short && candidate.len() == name.len() {
+        if candidate.len().abs_diff(name.len()) > limit || short && candidate.len() == name.len() {
             continue;
         }
+        let d = distance(name.as_bytes(), candidate.as_bytes());
         if d <= limit && best.is_none_or(|(b, _)| d < b) {
             best = Some((d, candidate));
         }

@@ -37,4 +37,16 @@ impl<'t> Lines<'t> {
         let end = self.starts.get(self.line(bytes.end.max(bytes.start)) + 1).map_or(self.text.len(), |e| e - 1);
         start..end.max(start)
     }
+
+    /// What of `part` is within `whole`, cut between characters.
+    pub fn part(&self, part: Range<usize>, whole: Range<usize>) -> Range<usize> {
+        let clamp = |byte: usize| {
+            let mut byte = byte.clamp(whole.start, whole.end);
+            while !self.text.is_char_boundary(byte) {
+                byte -= 1;
+            }
+            byte
+        };
+        clamp(part.start)..clamp(part.end)
+    }
 }
