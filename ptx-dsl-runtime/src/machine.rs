@@ -60,7 +60,9 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
     }
 
     fn reset(&mut self, slot: usize) {
-        self.warps[slot].fill(K::Warp::default());
+        if !K::FRESH {
+            self.warps[slot].fill(K::Warp::default());
+        }
     }
 
     fn snapshot(&mut self, warps: &[(usize, usize, usize)]) {

@@ -66,11 +66,11 @@ fn avx2<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]
 #[allow(unsafe_code)]
 pub(crate) fn step<K: Kernel, M: Monitor>(level: Level, x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
     match level {
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         // SAFETY: `best` is where levels come from, and it has found these features on this processor.
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         Level::Avx512 => unsafe { avx512::<K, M>(x, pc, warps) },
-        // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        // SAFETY: as above.
         Level::Avx2 => unsafe { avx2::<K, M>(x, pc, warps) },
         Level::Base => K::step_at::<M, Base>(x, pc, warps),
     }

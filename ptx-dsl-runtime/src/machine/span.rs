@@ -59,12 +59,12 @@ impl<M: Monitor> Ctx<'_, M> {
 
     #[inline(always)]
     fn own_shared(&self) -> &[u8] {
-        &self.cta().shared
+        &self.shared
     }
 
     #[inline(always)]
     fn own_shared_mut(&mut self) -> &mut [u8] {
-        &mut self.cta_mut().shared
+        &mut self.shared
     }
 
     /// One element a row: all lanes of a row load from one address.
