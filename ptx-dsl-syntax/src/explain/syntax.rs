@@ -6,14 +6,14 @@ pub(super) const LIST: &[Explanation] = &[
     body(
         101,
         "unknown character",
-        "PTX is written in ASCII. Only strings and comments hold other characters; `#` lines of the C preprocessor are not PTX.",
+        "PTX is written in ASCII. Only comments hold other characters; `#` lines of the C preprocessor are not PTX.",
         ".reg .b32 %r<2>;\nmov.u32 %r1, 6; §",
         "// § 6: comments may hold anything",
     ),
     module(
         102,
         "string without an end",
-        "A string ends with a double quote on the line it begins on.",
+        "A string ends with the next double quote, on the line it begins on; a backslash means nothing in it.",
         ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu",
         ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu\"",
     ),

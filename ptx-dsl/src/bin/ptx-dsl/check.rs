@@ -76,24 +76,29 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         };
         crate::write_err(&format!("{counts}; {} checked, {wrong} with errors\n", count(files.len(), "file")));
     }
-    if readable { Ok(errors == 0) } else { Err("not every file could be read".into()) }
+    if readable { Ok(errors == 0) } else { Err(UNREADABLE.into()) }
 }
 
 /// `ptx-dsl print`
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches);
-    let mut good = true;
-    let mut unreadable = None;
+    let (mut good, mut readable) = (true, true);
     each(&inputs(matches)?, &request, |outcome| {
         good &= outcome.errors == 0;
         crate::write_err(&outcome.shown);
-        if outcome.errors == 0 && outcome.unreadable.is_none() {
-            crate::write_out(&outcome.ptx);
+        match outcome.unreadable {
+            Some(reason) => {
+                readable = false;
+                crate::write_err(&format!("error: {reason}\n"));
+            }
+            None if outcome.errors == 0 => crate::write_out(&outcome.ptx),
+            None => {}
         }
-        unreadable = outcome.unreadable.or(unreadable.take());
     });
-    unreadable.map_or(Ok(good), Err)
+    if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
+
+const UNREADABLE: &str = "not every file could be read";
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })

@@ -8,9 +8,16 @@ use crate::layout::layout;
 /// `ptx-dsl fmt`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let check = matches.get_flag("check");
-    let mut good = true;
+    let (mut good, mut readable) = (true, true);
     for file in inputs(matches)? {
-        let text = file.read()?;
+        let text = match file.read() {
+            Ok(text) => text,
+            Err(reason) => {
+                crate::write_err(&format!("error: {reason}\n"));
+                readable = false;
+                continue;
+            }
+        };
         let Some(new) = layout(&text) else {
             crate::write_err(&format!("error: `{}` is not formatted: `ptx-dsl check` says why\n", file.name()));
             good = false;
@@ -25,10 +32,13 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
             }
             Input::Stdin => crate::write_out(&new),
             Input::File(path) if new != text => {
-                std::fs::write(path, new).map_err(|e| format!("cannot write `{}`: {e}", file.name()))?;
+                if let Err(e) = std::fs::write(path, new) {
+                    crate::write_err(&format!("error: cannot write `{}`: {e}\n", file.name()));
+                    readable = false;
+                }
             }
             Input::File(_) => {}
         }
     }
-    Ok(good)
+    if readable { Ok(good) } else { Err("not every file could be read and written".into()) }
 }
