@@ -37,7 +37,6 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     let (header, used, diags) = parse_header(tokens);
     let mut parser = Parser::new(tokens, used);
     parser.diags = diags;
-    parser.strings();
     let mut module = Module::default();
     if let Some(header) = header {
         header.apply(&mut module);
@@ -50,7 +49,6 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
 /// Parses the body of the expression form, `{ ... }` or its statements alone, and counts its instructions.
 pub fn parse_body(tokens: &[Token]) -> (Vec<Stmt>, u32, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
-    parser.strings();
     let body = parser.whole_body();
     (body, parser.instrs, parser.diags)
 }
@@ -93,17 +91,6 @@ impl<'a> Parser<'a> {
             unwinding: false,
             version_seen: None,
             target_seen: false,
-        }
-    }
-
-    /// Reports strings that PTX cannot write: Rust's lexer reads escapes, and neither minds other characters than ASCII.
-    fn strings(&mut self) {
-        for token in self.tokens {
-            if let Tok::Str(text) = &token.kind
-                && let Some(c) = text.chars().find(|c| !c.is_ascii() || *c == '"')
-            {
-                self.diags.push(errors::character_in_string(token.span(), c));
-            }
         }
     }
 
@@ -217,6 +204,16 @@ impl<'a> Parser<'a> {
             _ => "this".to_string(),
         };
         self.report(errors::missing_semicolon(span, &after));
+    }
+
+    /// A string that PTX can write: Rust's lexer reads escapes, and neither minds other characters than ASCII.
+    fn string(&mut self, what: &str) -> Res<Word> {
+        let Some(Tok::Str(text)) = self.peek() else { return self.unexpected(what) };
+        if let Some(c) = text.chars().find(|c| !c.is_ascii() || *c == '"') {
+            let span = self.here();
+            return self.fail(errors::character_in_string(span, c));
+        }
+        Ok(Word { text: text.clone(), span: self.bump() })
     }
 
     fn name(&mut self, what: &str) -> Res<Word> {

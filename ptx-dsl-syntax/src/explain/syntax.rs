@@ -182,8 +182,8 @@ pub(super) const LIST: &[Explanation] = &[
         146,
         "no component of a register",
         "The components of a vector register are `.x .y .z .w` or `.r .g .b .a`. Video instructions select bytes and half-words with `.b0` to `.b3`, `.h0` and `.h1`.",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %r, %v.q;",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %r, %v.y;",
+        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.q;",
+        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.x;",
     ),
     module(
         147,
@@ -197,7 +197,7 @@ pub(super) const LIST: &[Explanation] = &[
         "empty vector",
         "A vector operand has elements.",
         ".reg .b64 %d;\nmov.b64 %d, {};",
-        ".reg .b64 %d;\n.reg .b32 %r<2>;\nmov.b64 %d, {%r0, %r1};",
+        ".reg .b64 %d;\n.reg .b32 %r;\nmov.b32 %r, 1;\nmov.b64 %d, {%r, %r};",
     ),
     rust(
         150,
