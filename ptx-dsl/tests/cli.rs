@@ -156,6 +156,8 @@ fn unusual_texts() {
     assert_eq!(check(format!("{right}// caf\u{e9}\n")), (0, String::new()));
     let (status, shown) = check(format!("\u{feff}{right}"));
     assert!(status == 1 && shown.contains("unknown character U+FEFF") && shown.contains("byte order mark"), "{shown}");
+    let (status, shown) = check([HEAD.as_bytes(), b"ret;\xff\xfe\n}\n"].concat());
+    assert!(status == 1 && shown.contains("not UTF-8") && shown.contains("<stdin>:6:5"), "{shown}");
     let (status, shown) = check("");
     assert!(status == 1 && shown.contains("PTX0304") && shown.contains("PTX0305"), "{shown}");
     // A carriage return is not drawn.

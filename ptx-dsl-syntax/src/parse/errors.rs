@@ -16,6 +16,9 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
     let shown = unseen.map_or(format!("`{text}`"), |c| format!("U+{:04X}", c as u32));
     let d = error(101, span, format!("unknown character {shown}"));
     match text {
+        _ if text.starts_with('\u{fffd}') => {
+            d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
+        }
         "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
         "#" => d.note("lines of the preprocessor are not PTX").help("remove the line"),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
