@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Role;
 use quote::{format_ident, quote};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -22,7 +22,7 @@ impl<'m> Emit<'m> {
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
-        let mut done = BTreeSet::new();
+        let mut done = HashSet::new();
         while let Some(pc) = self.entered.pop_first() {
             let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
             let parted = self.classes.parted.get(pc) == Some(&true);
