@@ -66,14 +66,15 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir
     match scalars::seen(module, function, whole) {
         // What stands in the text is there as it stands; all else is asked of what the kernel does.
         Some(seen) => {
-            let written = Flow::new(module, function);
-            let lanes = lanes::Lanes::new(&written);
-            ordinary::check(&written, &lanes, &mut out);
-            let flow = Flow::new(module, &seen);
+            if let Some(written) = Flow::new(module, function) {
+                let lanes = lanes::Lanes::new(&written);
+                ordinary::check(&written, &lanes, &mut out);
+            }
+            let Some(flow) = Flow::new(module, &seen) else { return out };
             let lanes = lanes::Lanes::new(&flow);
             match scalars::decided(&flow, &lanes) {
                 Some(decided) => {
-                    let flow = Flow::new(module, &decided);
+                    let Some(flow) = Flow::new(module, &decided) else { return out };
                     rules(&flow, &lanes::Lanes::new(&flow), &mut out);
                 }
                 None => rules(&flow, &lanes, &mut out),
@@ -81,7 +82,7 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir
             called(function, &mut out);
         }
         None => {
-            let flow = Flow::new(module, function);
+            let Some(flow) = Flow::new(module, function) else { return out };
             let lanes = lanes::Lanes::new(&flow);
             rules(&flow, &lanes, &mut out);
             ordinary::check(&flow, &lanes, &mut out);
@@ -127,11 +128,12 @@ pub(crate) fn once(found: &mut Vec<Diagnostic>) {
 }
 
 impl<'h> Flow<'h> {
-    fn new(module: &'h hir::Module, function: &'h hir::Function) -> Flow<'h> {
+    /// `None` for a function that is too large to be looked at.
+    fn new(module: &'h hir::Module, function: &'h hir::Function) -> Option<Flow<'h>> {
         let cfg = cfg::Cfg::new(function);
-        let ssa = ssa::Ssa::new(function, &cfg);
+        let ssa = ssa::Ssa::new(function, &cfg)?;
         let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
-        Flow { module, function, cfg, ssa, calls }
+        Some(Flow { module, function, cfg, ssa, calls })
     }
 
     /// A variable's name: that of its register.
