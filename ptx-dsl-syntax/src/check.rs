@@ -146,6 +146,8 @@ struct Checker {
     externals: HashSet<hir::VarId>,
     /// Functions by name.
     declared: HashMap<String, Declared>,
+    /// How many more names may be compared with undeclared ones.
+    comparisons: usize,
 }
 
 /// What is known of a function besides its signature.
@@ -182,6 +184,7 @@ impl Checker {
             dropped: false,
             whole: Vec::new(),
             declared: HashMap::new(),
+            comparisons: names::COMPARED,
         }
     }
 
