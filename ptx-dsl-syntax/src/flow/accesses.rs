@@ -112,6 +112,7 @@ pub(super) fn accesses(i: &Instr) -> Vec<Access<'_>> {
                 add("mbar", Kind::Shared, own(kind(0)) && !i.has(".cta_group::2"), false, 8, 8);
             }
         }
+        "cp.async.bulk.prefetch.tensor" => add("tensorMap", Kind::Map, false, false, 128, 64),
         "st.async" | "red.async" if i.operand("mbar").is_some() => {
             add("a", Kind::Shared, false, true, 0, 4);
             add("mbar", Kind::Shared, false, false, 8, 8);

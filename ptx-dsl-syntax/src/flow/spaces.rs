@@ -33,23 +33,24 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             let sure = always[block_of.get() as usize] && i.pred.is_none();
             apart(flow, from, at, i, sure, out);
             for access in accesses(i) {
-                let found = match &access.arg.value {
-                    Operand::Address(Base::Reg(r), offset) => from
-                        .address(flow.ssa.read(at, *r, 0))
-                        .map(|a| (a, *offset, flow.name(flow.ssa.var(*r, 0)).to_string())),
-                    Operand::Address(Base::Var(v), offset) => {
+                // A tensor's map stands before the coordinates.
+                let operand = match &access.arg.value {
+                    Operand::Addresses(list) => list.first(),
+                    o => Some(o),
+                };
+                let found = match operand {
+                    Some(Operand::Address(Base::Reg(r), offset)) => Some((*r, 0, *offset)),
+                    Some(Operand::Reg(r, lane)) => Some((*r, *lane, 0)),
+                    Some(Operand::Address(Base::Var(v), offset)) => {
                         bounds_of_variable(flow, *v, *offset, &access, out);
                         None
                     }
-                    // A tensor's map, before the coordinates.
-                    Operand::Addresses(list) => match list.first() {
-                        Some(Operand::Reg(r, lane)) => from
-                            .address(flow.ssa.read(at, *r, *lane))
-                            .map(|a| (a, 0, flow.name(flow.ssa.var(*r, *lane)).to_string())),
-                        _ => None,
-                    },
                     _ => None,
                 };
+                let found = found.and_then(|(r, lane, offset)| {
+                    let address = from.address(flow.ssa.read(at, r, lane))?;
+                    Some((address, offset, flow.name(flow.ssa.var(r, lane)).to_string()))
+                });
                 if let Some((address, offset, name)) = found {
                     one(flow, &access, address, offset, &name, sure, out);
                 }

@@ -95,6 +95,18 @@ fn accesses_by_addresses_of_other_spaces() {
              cp.async.bulk.global.shared::cta.bulk_group [%d3], [%r1], 64; // error: PTX0630
              cp.async.bulk.commit_group;
              cp.async.bulk.wait_group 0;",
+            // Tensors' maps in shared memory, or in a parameter by the address in its own space.
+            "cvta.shared.u64 %d1, sh;
+             mov.u32 %r1, 0;
+             cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [other]; // error: PTX0630
+             cp.async.bulk.commit_group;
+             cp.async.bulk.wait_group 0;",
+            "mov.b64 %d1, map;
+             mov.u32 %r1, 0;
+             cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d1, {%r1}]; // error: PTX0630
+             cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [other]; // error: PTX0630
+             cp.async.bulk.commit_group;
+             cp.async.bulk.wait_group 0;",
             // `cp.async` from shared memory.
             "mov.u64 %d1, sh;
              mov.u32 %r1, other;
@@ -198,6 +210,15 @@ fn accesses_by_addresses_of_other_spaces() {
              ld.u32 %r4, [%d2];
              barrier.cluster.arrive;
              barrier.cluster.wait;",
+            // A map where it belongs.
+            "mov.b64 %d1, map;
+             cvta.param.u64 %d2, %d1;
+             ld.param.u64 %d3, [any];
+             mov.u32 %r1, 0;
+             cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d2, {%r1}], [other];
+             cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d3, {%r1}], [other];
+             cp.async.bulk.commit_group;
+             cp.async.bulk.wait_group 0;",
             // Generic addresses of kernel parameters and constants.
             "mov.b64 %d1, map;
              cvta.param.u64 %d2, %d1;
