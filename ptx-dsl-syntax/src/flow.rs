@@ -63,32 +63,36 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir
         return Vec::new();
     }
     let mut out = Vec::new();
-    match scalars::seen(module, function, whole) {
-        // What stands in the text is there as it stands; all else is asked of what the kernel does.
-        Some(seen) => {
-            if let Some(written) = Flow::new(module, function) {
-                let lanes = lanes::Lanes::new(&written);
-                ordinary::check(&written, &lanes, &mut out);
-            }
-            let Some(flow) = Flow::new(module, &seen) else { return out };
-            let lanes = lanes::Lanes::new(&flow);
-            match scalars::decided(&flow, &lanes) {
-                Some(decided) => {
-                    let Some(flow) = Flow::new(module, &decided) else { return out };
-                    rules(&flow, &lanes::Lanes::new(&flow), &mut out);
-                }
-                None => rules(&flow, &lanes, &mut out),
-            }
-            called(function, &mut out);
-        }
-        None => {
-            let Some(flow) = Flow::new(module, function) else { return out };
-            let lanes = lanes::Lanes::new(&flow);
-            rules(&flow, &lanes, &mut out);
-            ordinary::check(&flow, &lanes, &mut out);
-        }
-    }
+    // A function of which there is too much to say is not looked at.
+    let _ = look(module, function, whole, &mut out);
     out
+}
+
+fn look(
+    module: &hir::Module,
+    function: &hir::Function,
+    whole: &[hir::FuncId],
+    out: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let written = Flow::new(module, function)?;
+    let lanes = lanes::Lanes::new(&written);
+    ordinary::check(&written, &lanes, out);
+    // What stands in the text is there as it stands; all else is asked of what the kernel does.
+    let Some(seen) = scalars::seen(module, function, whole) else {
+        rules(&written, &lanes, out);
+        return Some(());
+    };
+    let flow = Flow::new(module, &seen)?;
+    let lanes = lanes::Lanes::new(&flow);
+    match scalars::decided(&flow, &lanes) {
+        Some(decided) => {
+            let flow = Flow::new(module, &decided)?;
+            rules(&flow, &lanes::Lanes::new(&flow), out);
+        }
+        None => rules(&flow, &lanes, out),
+    }
+    called(function, out);
+    Some(())
 }
 
 fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
@@ -128,7 +132,6 @@ pub(crate) fn once(found: &mut Vec<Diagnostic>) {
 }
 
 impl<'h> Flow<'h> {
-    /// `None` for a function that is too large to be looked at.
     fn new(module: &'h hir::Module, function: &'h hir::Function) -> Option<Flow<'h>> {
         let cfg = cfg::Cfg::new(function);
         let ssa = ssa::Ssa::new(function, &cfg)?;

@@ -145,9 +145,7 @@ impl Ssa {
         // Room for the joins, which predecessors give their arguments before or after the walk comes to them.
         for (b, list) in build.joins.iter().enumerate() {
             build.first[b] = build.values.len() as Val;
-            // By predecessor, or each once where there are too many.
-            let ways = Some(cfg.blocks[b].pred.len()).filter(|n| *n <= PLACED).unwrap_or(0);
-            build.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: vec![UNDEF; ways] }));
+            build.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: Vec::new() }));
         }
         for p in function.params.iter().chain(&function.rets).filter_map(|p| p.reg) {
             build.write(ssa.var(p, 0), Value::Param);
@@ -186,17 +184,21 @@ impl Ssa {
         for i in cfg.range(b) {
             self.instr(build, i, cfg.instrs[i as usize]);
         }
-        for (way, e) in cfg.blocks[b as usize].succ.iter().enumerate() {
+        for (n, e) in cfg.blocks[b as usize].succ.iter().enumerate() {
             let first = build.first[e.to as usize];
             let pred = &cfg.blocks[e.to as usize].pred;
-            let place = pred.iter().position(|p| *p == (b, way as u32)).filter(|_| pred.len() <= PLACED);
+            // By predecessor, or each value once where there are too many.
+            let place = if pred.len() <= PLACED { pred.iter().position(|p| *p == (b, n as u32)) } else { None };
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
                 let a = build.now[*var as usize];
                 let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };
                 match place {
-                    Some(n) if n < args.len() => args[n] = a,
-                    _ if args.len() >= 64 || !args.contains(&a) => args.push(a),
-                    _ => {}
+                    Some(at) => {
+                        args.resize(pred.len(), UNDEF);
+                        args[at] = a;
+                    }
+                    None if args.len() >= 64 || !args.contains(&a) => args.push(a),
+                    None => {}
                 }
             }
         }
