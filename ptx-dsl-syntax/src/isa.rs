@@ -68,6 +68,9 @@ pub struct Instr {
     pub until: Option<(Ptx, Targets)>,
     /// Targets that have it.
     pub requires: Targets,
+    /// Qualifiers that stay directly behind the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
+    /// `cvta.to`). All others come in any order.
+    pub first: &'static [&'static str],
     /// The syntax block.
     pub syntax: &'static str,
     /// What the names in the syntax block stand for.
@@ -344,6 +347,7 @@ pub const fn instr(opcode: &'static str) -> Instr {
         since: Ptx(1, 0),
         until: None,
         requires: ANY,
+        first: &[],
         syntax: "",
         operands: &[],
         gates: &[],
@@ -372,6 +376,11 @@ impl Instr {
     /// Targets.
     pub const fn requires(mut self, targets: Targets) -> Self {
         self.requires = targets;
+        self
+    }
+    /// Qualifiers that stay directly behind the opcode.
+    pub const fn first(mut self, qualifiers: &'static [&'static str]) -> Self {
+        self.first = qualifiers;
         self
     }
     /// The syntax block.

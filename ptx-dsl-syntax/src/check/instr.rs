@@ -30,15 +30,25 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
 }
 
 /// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
-const MOVABLE: &[(&str, &str)] =
-    &[("vote", "sync"), ("shfl", "sync"), ("redux", "sync"), ("barrier", "sync"), ("add", "cc"), ("sub", "cc")];
+const MOVABLE: &[(&str, &[&str])] = &[
+    ("vote", &["sync"]),
+    ("shfl", &["sync"]),
+    ("redux", &["sync"]),
+    ("barrier", &["sync"]),
+    ("add", &["cc"]),
+    ("sub", &["cc"]),
+    ("mma", &["sp", "sp::ordered_metadata"]),
+    ("wgmma", &["sp"]),
+    ("tcgen05", &["sp"]),
+];
 
 /// The instruction with such a word in its place; `None` if it stands there.
 fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
     let first = &ast.parts.first()?.text;
-    let (_, word) = MOVABLE.iter().find(|m| m.0 == first)?;
-    let at = ast.parts.iter().position(|p| p.text == *word)?;
-    let place = if ast.parts[1].text == "cta" { 2 } else { 1 };
+    let (_, words) = MOVABLE.iter().find(|m| m.0 == first)?;
+    let at = ast.parts.iter().position(|p| words.contains(&p.text.as_str()))?;
+    let before = |p: &&ast::Word| matches!(p.text.as_str(), "cta" | "mma_async" | "mma" | "ws");
+    let place = 1 + ast.parts[1..at.max(1)].iter().take_while(before).count();
     if at <= place {
         return None;
     }
