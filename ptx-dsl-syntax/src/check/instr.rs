@@ -263,7 +263,12 @@ impl Checker {
             && self.target.is_some_and(|t| t.satisfies(targets, self.version).is_ok())
             && self.version.0 != u32::MAX
         {
-            errors.push(errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section));
+            errors.push(if typed.has(".sync") && !typed.has(".aligned") {
+                // `wmma` of old did without, but that is hardly what is meant.
+                errors::missing_qualifier(opcode_span, entry.opcode, ".aligned", &["aligned"], false, entry.section)
+            } else {
+                errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section)
+            });
             return;
         }
         for gate in entry.gates {
