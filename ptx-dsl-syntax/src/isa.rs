@@ -274,10 +274,23 @@ pub struct OperandSpec {
     pub wider: bool,
     /// Alignment of a constant address, in bytes (0: that of the access).
     pub align: u32,
+    /// Registers of the type alone, and of bits of its width; no signed one for an unsigned.
+    pub exact: bool,
 }
 
 const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
-    OperandSpec { name, role, ty, sink: false, range: None, imm_only: false, no_imm: false, wider: false, align: 0 }
+    OperandSpec {
+        name,
+        role,
+        ty,
+        sink: false,
+        range: None,
+        imm_only: false,
+        no_imm: false,
+        wider: false,
+        align: 0,
+        exact: false,
+    }
 }
 /// A destination.
 pub const fn dst(name: &'static str, ty: OpTy) -> OperandSpec {
@@ -325,6 +338,11 @@ impl OperandSpec {
     /// Registers only.
     pub const fn reg(mut self) -> Self {
         self.no_imm = true;
+        self
+    }
+    /// Registers of the type or of plain bits alone.
+    pub const fn exact(mut self) -> Self {
+        self.exact = true;
         self
     }
     /// The register may be wider.

@@ -147,7 +147,7 @@ impl Checker {
                     }
                 };
                 let ty = self.reg_ty(id);
-                if !matches!(ty.bits(), 32 | 64) || ty.class() == Class::Float {
+                if !matches!(ty.bits(), 32 | 64) || matches!(ty.class(), Class::Float | Class::Packed) {
                     at.fail(errors::address_register(word.span, &word.text, ty), 1);
                 }
                 Some((Operand::Reg(id, 0), sig))

@@ -394,6 +394,16 @@ impl Checker {
             let written = qualifiers.iter().find(|q| typed.has(q));
             match (given, written) {
                 (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+                // A constant mask has a bit for each CTA there can be, and no more.
+                (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
+                    let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
+                    if let hir::Operand::Imm(mask) = arg.value
+                        && mask > most
+                    {
+                        let section = typed.entry.section;
+                        errors.push(errors::range(arg.span, spec.name, mask as i64, 0, most as i64, section));
+                    }
+                }
                 (None, Some(q)) => {
                     let span = words.iter().find(|w| format!(".{}", w.text) == **q).map_or(opcode_span, |w| w.span);
                     errors.push(errors::goes_with(span, spec.name, q, false));
@@ -529,6 +539,7 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::Vector(_), K::Expr(ast::Expr::Name(..))) => true,
         (Shape::Vector(_), _) => false,
         (Shape::Pair(..), K::Pair(..)) => true,
+        (Shape::Pair(..), K::Not(_)) => false,
         (Shape::Pair(_, optional), _) => *optional,
         (_, K::Pair(..)) => false,
         (Shape::List, K::List(_)) => true,

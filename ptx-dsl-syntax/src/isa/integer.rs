@@ -255,7 +255,7 @@ pub const LIST: &[Instr] = &[
             "bmsk.mode.b32 d, a, b;
              .mode = { .clamp, .wrap }",
         )
-        .operands(&[dst("d", T), src("a", ty(Ty::U32)), src("b", ty(Ty::U32))])
+        .operands(&[dst("d", ty(Ty::U32)), src("a", ty(Ty::U32)), src("b", ty(Ty::U32))])
         .host(Host::Lane),
     // The result is signed as soon as one of the sources is; either way it is a 32-bit integer.
     instr("dp4a")

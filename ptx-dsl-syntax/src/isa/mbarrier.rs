@@ -10,7 +10,7 @@ const OBJECT: OperandSpec = addr("addr").align(8);
 const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
 const TX_COUNT: OperandSpec = src("txCount", ty(Ty::U32)).range(0, MAX);
-const MASK: OperandSpec = src("ctaMask", ty(Ty::B32));
+const MASK: OperandSpec = src("ctaMask", ty(Ty::U32));
 /// An opaque value: ptxas takes an integer or `.b64` register for it, no `.f64` one.
 const STATE_TY: OpTy = ty(Ty::U64);
 const STATE: OperandSpec = dst("state", STATE_TY).or_sink();

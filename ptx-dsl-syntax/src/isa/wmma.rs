@@ -36,7 +36,11 @@ fn operand_of(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
         ([_, _], _) => "f16",
         (four, n) => four.get(n).copied().unwrap_or("f16"),
     };
-    fragment(quals, matrix, element)
+    match element {
+        // The product takes integers alone; loads take any register of 32 bits.
+        "s4" | "u4" | "b1" => (Ty::U32, fragment(quals, matrix, element).1),
+        _ => fragment(quals, matrix, element),
+    }
 }
 fn d(quals: &[String]) -> (Ty, u32) {
     operand_of(quals, Matrix::C, 0)
