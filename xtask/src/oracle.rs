@@ -118,6 +118,22 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     run.verdicts = batch::judge(ptxas, &run.cases)?;
     run.mutants(ptxas, &families, quota, &mut random)?;
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
+    if let Ok(path) = std::env::var("ORACLE_DUMP") {
+        let mut out = String::new();
+        for (case, v) in run.cases.iter().zip(&run.verdicts) {
+            if v.ours.is_some() == v.theirs.is_some() {
+                continue;
+            }
+            out += &format!(
+                "{}\t{}\t{}\t{}\t{}.{}\t{}\t{}\t{}\n",
+                if v.ours.is_some() { "-" } else { "+" },
+                case.family, case.kind, case.target, case.version.0, case.version.1, case.text,
+                v.ours.as_ref().or(v.theirs.as_ref()).unwrap(), case.opcode
+            );
+        }
+        std::fs::write(path, out).unwrap();
+        return Ok(());
+    }
     // What they disagree on beyond the list is asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
     let open: Vec<usize> = (0..run.cases.len())

@@ -530,7 +530,9 @@ impl Checker {
         }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
-            && (count <= 1 || at.entry.opcode == "mov")
+            && (count <= 1
+                || at.entry.opcode == "mov"
+                || ["tex", "tld4", "suld"].iter().any(|o| at.entry.opcode.starts_with(o)))
         {
             // Here `_` stands for elements of a vector only.
             at.fail(errors::no_sink(given.span, form.name), 2);

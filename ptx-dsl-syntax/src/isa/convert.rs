@@ -9,7 +9,7 @@ use crate::ty::Class;
 pub mod narrow;
 
 const F32: OpTy = ty(Ty::F32);
-const SATFINITE: Gate = gate(&[has(".satfinite")]).since(ptx(8, 1));
+const SATFINITE: Gate = gate(&[has(".satfinite")]).since(ptx(8, 1)).requires(sm(70));
 const RELU: Gate = gate(&[has(".relu")]).since(ptx(7, 0)).requires(sm(80));
 const BF16: Gate = gate(&[has(".bf16")]).since(ptx(7, 0)).requires(sm(80));
 const TF32: &[Gate] = &[

@@ -21,11 +21,16 @@ fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
 fn d(quals: &[String]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 0)
 }
+/// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
+fn factor(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+    let (ty, count) = fragment(quals, matrix, number);
+    (if quals.iter().any(|q| q == ".kind::mxf8f6f4") { Ty::U32 } else { ty }, count)
+}
 fn a(quals: &[String]) -> (Ty, u32) {
-    fragment(quals, Matrix::A, 1)
+    factor(quals, Matrix::A, 1)
 }
 fn b(quals: &[String]) -> (Ty, u32) {
-    fragment(quals, Matrix::B, 2)
+    factor(quals, Matrix::B, 2)
 }
 fn c(quals: &[String]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 3)

@@ -16,6 +16,8 @@ const LOW: Targets = Targets::Only(&[
     ("sm_110f", Ptx(8, 8)),
     ("sm_120f", Ptx(8, 8)),
 ]);
+/// Where pairs of 8-bit floats are.
+const PAIRS_OF_8: Targets = Targets::Only(&[("sm_89", Ptx(8, 1)), ("sm_90", Ptx(7, 8))]);
 /// What PTX ISA 9.4 added.
 const FROM_107: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 /// Where stochastic rounding is.
@@ -78,7 +80,7 @@ pub const LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.frnd2.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2type.f32 d, a, b{, scale_factor};
              .frnd2 = { .rn, .rz }
@@ -90,7 +92,7 @@ pub const LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.frnd2.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2type.fp16x2type d, a{, scale_factor};
              .frnd2 = { .rn, .rz }
@@ -103,7 +105,7 @@ pub const LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.rn{.relu}.f16x2.f8x2type d, a;
              .f8x2type = { .e4m3x2, .e5m2x2 }",
