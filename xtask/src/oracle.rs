@@ -259,7 +259,7 @@ impl Run {
             }
             let mut mutants = Vec::new();
             for (k, opcode) in unused {
-                let of: Vec<usize> = self.accepted().filter(|i| self.cases[*i].opcode == opcode).collect();
+                let of: Vec<usize> = self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
                 let (mut missing, mut tries) = (more, more * 40);
                 while missing > 0 && tries > 0 {
                     tries -= 1;
@@ -284,7 +284,7 @@ impl Run {
         }
         let mut out = Vec::new();
         for (k, entry) in known.iter().enumerate() {
-            let here = |o: &str| entries.iter().any(|e| e.opcode == o);
+            let here = |o: &str| o == "*" || entries.iter().any(|e| e.opcode == o);
             let opcodes = entry.opcodes.iter().enumerate().filter(|(_, o)| here(o));
             out.extend(opcodes.filter(|(at, _)| !used.contains(&(k, *at))).map(|(_, o)| (k, *o)));
         }

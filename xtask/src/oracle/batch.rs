@@ -241,7 +241,9 @@ fn assembler(
         let fatal = messages(&printed).find(|m| m.2);
         let Some((line, text, _)) = fatal else {
             if !printed.contains("aborted due to errors") {
-                return crash(ptxas, file, target, head, lines, &printed);
+                // What was found before stays: those lines are blank by now.
+                let rest = crash(ptxas, file, target, head, lines, &printed)?;
+                return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
             }
             break;
         };

@@ -14,7 +14,7 @@ pub struct Known {
     pub kinds: Vec<&'static str>,
     /// Why.
     pub reason: &'static str,
-    /// The opcodes, as the table has them.
+    /// The opcodes, as the table has them; `*` for all.
     pub opcodes: Vec<&'static str>,
 }
 
@@ -58,14 +58,24 @@ impl Known {
         let Some(message) = verdict.ours.as_ref().or(verdict.theirs.as_ref()) else { return false };
         self.accept == verdict.ours.is_none()
             && self.kinds.contains(&case.kind)
-            && self.parts.iter().all(|p| message.contains(p) || case.text.contains(p))
+            && self.parts.iter().all(|p| within(message, p) || within(&case.text, p))
+    }
+}
+
+/// Is the part in the text? `#` at its end is a digit.
+fn within(text: &str, part: &str) -> bool {
+    match part.strip_suffix('#') {
+        Some(part) => text
+            .match_indices(part)
+            .any(|(at, _)| text[at + part.len()..].starts_with(|c: char| c.is_ascii_digit())),
+        None => text.contains(part),
     }
 }
 
 /// The entry that this disagreement is under.
 pub fn find(known: &[Known], case: &Case, verdict: &Verdict) -> Option<Place> {
     known.iter().enumerate().find_map(|(i, k)| {
-        let at = k.opcodes.iter().position(|o| *o == case.opcode)?;
+        let at = k.opcodes.iter().position(|o| *o == case.opcode || *o == "*")?;
         k.alike(case, verdict).then_some((i, at))
     })
 }
