@@ -18,6 +18,12 @@ fn takes_address(opcode: &str, operand: &str) -> bool {
     matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
 }
 
+/// Is it a conversion between integers? Of the others none takes a special register.
+fn integers(at: &Attempt) -> bool {
+    let types = at.words.iter().filter_map(|w| Ty::from_name(&w.text));
+    at.form.operands.len() == 2 && types.into_iter().all(|t| matches!(t.class(), Class::Unsigned | Class::Signed))
+}
+
 impl Checker {
     /// One value.
     pub(super) fn value(
@@ -220,7 +226,7 @@ impl Checker {
                 };
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") || at.form.operands.len() > 2 {
+                } else if at.entry.opcode != "mov" && !(at.entry.opcode == "cvt" && integers(at)) {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);
@@ -228,7 +234,9 @@ impl Checker {
                     at.fail(d, 1);
                 } else if let Some(want) = ty {
                     // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower = want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
+                    let lower = at.entry.opcode == "cvt"
+                        || want.bits() == 16 && row.ty == Ty::U32
+                        || row.name == "%gridid";
                     if !register_fits(row.ty, want, lower) {
                         at.fail(errors::register_type(span, full, row.ty, want, false), 1);
                     }
