@@ -595,8 +595,8 @@ impl Checker {
         spec: Option<&OperandSpec>,
     ) {
         let have = self.reg_ty(id);
-        // No wider register of `.bf16` (ptxas takes those for the other types of `cvt`).
-        let wider = spec.is_some_and(|s| s.wider) && want != Ty::Bf16;
+        // In conversions from and to `.bf16` no wider registers, says ptxas.
+        let wider = spec.is_some_and(|s| s.wider) && !(at.entry.opcode == "cvt" && at.has(".bf16"));
         let exact = !spec.is_some_and(|s| s.exact) || have == want || have.class() == Class::Bits;
         if !register_fits(have, want, wider) || !exact {
             at.fail(errors::register_type(span, name, have, want, wider), 1);

@@ -302,7 +302,7 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     let stderr = std::fs::File::create(&log).map_err(seen)?;
     // Code generation of a few wrong statements has no end, and takes all memory on its way there.
     let good = Command::new("sh")
-        .args(["-c", "ulimit -t 5 -v 4194304; exec \"$0\" \"$@\""])
+        .args(["-c", "ulimit -t 20; ulimit -v 4194304; exec \"$0\" \"$@\""])
         .arg(ptxas)
         .arg(format!("-arch={}", architecture(target)))
         .args(["-o", "/dev/null"])
