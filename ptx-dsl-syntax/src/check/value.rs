@@ -109,6 +109,8 @@ impl Checker {
                 if let Some((low, high)) = spec.and_then(|s| s.range)
                     && fold(e).is_some_and(|c| matches!(c, Const::Int { .. }))
                     && !(low..=high).contains(&(bits as i64))
+                    // -1 is all ones in 32 bits.
+                    && !(bits as i64 == -1 && high == i64::from(u32::MAX))
                 {
                     at.fail(errors::range(given.span, name, bits as i64, low, high, at.entry.section), 1);
                 }
