@@ -15,7 +15,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::hir::{FuncId, Instr, Module};
 use quote::{format_ident, quote};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub use launch::{Source, rust_name};
 
@@ -43,6 +43,8 @@ pub struct Emit<'m> {
     fields: BTreeMap<String, (u32, u32)>,
     classes: classes::Classes,
     reqntid: Option<[u32; 3]>,
+    /// Regions that are jumped to and have no arm yet.
+    entered: BTreeSet<usize>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -95,6 +97,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         fields: BTreeMap::new(),
         classes: classes::Classes::default(),
         reqntid: compiled.hir.functions[entry.0 as usize].reqntid,
+        entered: BTreeSet::new(),
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),

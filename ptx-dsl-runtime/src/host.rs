@@ -98,6 +98,11 @@ impl<M: Monitor> Host<M> {
         }
     }
 
+    /// Are all choices the first one, and not recorded?
+    pub(crate) fn takes_the_first(&self) -> bool {
+        matches!(self.schedule, Schedule::RoundRobin) && !self.record
+    }
+
     pub(crate) fn replay_hint(&self) -> Option<String> {
         match &self.schedule {
             Schedule::RoundRobin => None,

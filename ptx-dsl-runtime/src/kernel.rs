@@ -10,6 +10,8 @@ pub type Pc = u16;
 pub trait Kernel: 'static {
     /// The registers of one warp. Fragments of a warp share it, they own disjoint lanes.
     type Warp: Default + Clone + PartialEq;
+    /// No register is read before it is written: a warp may start with what another one left.
+    const FRESH: bool = false;
     /// What a launch has to know.
     const INFO: &'static KernelInfo;
     /// Runs regions from `pc` on for the warps `warps` until they wait, part, end, or somebody else should have a turn.

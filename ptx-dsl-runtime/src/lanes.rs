@@ -1,6 +1,11 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
+mod blend;
+
+pub use blend::{Register, mask, put};
+
 use crate::isa::arith::float;
+use crate::mem::scattered::Scattered;
 use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
 /// Runs `f` for every lane of `mask`. The full mask has a loop of its own, without tests, that LLVM can turn into vectors.
@@ -28,6 +33,12 @@ fn some(mut mask: u32, mut f: impl FnMut(usize)) {
 pub trait Level: Copy + 'static {
     /// `f32::mul_add` is an instruction.
     const FMA: bool;
+    /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
+    /// many rows of eight.
+    #[inline(always)]
+    fn lanes(rows: u8) -> usize {
+        if Self::FMA { 32 } else { (rows as usize).min(4) * 8 }
+    }
 }
 
 /// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
@@ -51,7 +62,7 @@ impl Level for Base {
 }
 
 /// An element of memory: an unsigned integer.
-pub trait Word: bytemuck::Pod + Default {
+pub trait Word: bytemuck::Pod + Default + Scattered {
     /// Its size.
     const BYTES: usize = size_of::<Self>();
     /// From its bytes, little endian; there are as many as it has.
@@ -114,18 +125,6 @@ macro_rules! words {
 }
 words!(u8 u16 u32 u64);
 
-/// Sets the lanes of `m`.
-#[inline(always)]
-pub fn put<T: Copy>(to: &mut [T; 32], v: &[T; 32], m: u32) {
-    if m == u32::MAX {
-        *to = *v;
-    } else {
-        for l in 0..32 {
-            to[l] = if m >> l & 1 != 0 { v[l] } else { to[l] };
-        }
-    }
-}
-
 /// One value for each row, as lanes.
 #[inline(always)]
 pub fn expand<T: Copy + Default, const NB: usize>(v: [T; NB]) -> [T; 32] {
@@ -144,6 +143,41 @@ pub fn fits<const NB: usize>(base: [u32; NB], stride: i64, signed: bool) -> bool
         let end = last + if signed { b as i32 as i64 } else { b as i64 };
         if signed { i32::try_from(end).is_ok() } else { u32::try_from(end).is_ok() }
     })
+}
+
+/// The lanes with `base + l < limit`.
+#[inline(always)]
+pub fn below(base: u32, limit: u32) -> u32 {
+    if base <= u32::MAX - 31 {
+        let n = limit.saturating_sub(base).min(32);
+        ((1u64 << n) - 1) as u32
+    } else {
+        (0..32).fold(0, |m, l| m | u32::from(base.wrapping_add(l) < limit) << l)
+    }
+}
+
+/// The lanes with `base + l <= limit`.
+#[inline(always)]
+pub fn up_to(base: u32, limit: u32) -> u32 {
+    if limit == u32::MAX { u32::MAX } else { below(base, limit + 1) }
+}
+
+/// The lane with `base + l == value`.
+#[inline(always)]
+pub fn just(base: u32, value: u32) -> u32 {
+    1u32.checked_shl(value.wrapping_sub(base)).unwrap_or(0)
+}
+
+/// `shfl.sync` of a whole warp with operands that all lanes share; gives the lanes whose source was in range.
+#[inline(always)]
+pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
+    let mut p = 0;
+    for (l, d) in (0..).zip(d.iter_mut()) {
+        let (from, ok) = crate::isa::warp::source(crate::isa::warp::mode(q), l, b, c);
+        *d = a[from as usize & 31];
+        p |= u32::from(ok) << l;
+    }
+    p
 }
 
 /// The one NaN of f32 arithmetic.
@@ -247,16 +281,82 @@ pub fn slow_add<M: Monitor, T: Word>(
     q: Q,
     m: u32,
     addr: &Lanes,
-    v: &Lanes,
+    v: &[T; 32],
     old: Option<&mut [T; 32]>,
 ) -> Done {
     let all = x.mask;
     x.mask = m;
     let mut d = [0; 32];
-    crate::isa::atom::atom(x, q, [addr, v], [&mut d])?;
+    crate::isa::atom::atom(x, q, [addr, &v.map(T::widen)], [&mut d])?;
     if let Some(old) = old {
         lanes(m, |l| old[l] = T::narrow(d[l]));
     }
     x.mask = all;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qual::{Ty, q};
+
+    fn numbers() -> impl Iterator<Item = u32> {
+        let mut x = 1u64;
+        std::iter::repeat_with(move || {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            (x >> 16) as u32
+        })
+    }
+
+    #[test]
+    fn fma_is_the_same_on_all_levels() {
+        let mut r = numbers();
+        for _ in 0..20_000 {
+            let [a, b, c] = [(); 3].map(|()| r.next().unwrap_or(0));
+            // also operands of like size, where something is left to round
+            for c in [c, (c & 0x807f_ffff) | (a & 0x7f80_0000), (c & 0x803f_ffff) | 0x3f80_0000] {
+                for b in [b, (b & 0x807f_ffff) | 0x3f80_0000] {
+                    assert_eq!(ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c), "{a:08x} {b:08x} {c:08x}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_of_what_counts_the_lanes() {
+        let ends = [0, 1, 5, 31, 32, 33, 1000, u32::MAX - 40, u32::MAX - 31, u32::MAX - 30, u32::MAX - 1, u32::MAX];
+        for base in ends {
+            for limit in ends.into_iter().chain([base.wrapping_add(7), base.wrapping_add(31)]) {
+                let by = |f: &dyn Fn(u32) -> bool| (0..32).fold(0, |m, l| m | u32::from(f(base.wrapping_add(l))) << l);
+                assert_eq!(below(base, limit), by(&|v| v < limit), "{base} < {limit}");
+                assert_eq!(up_to(base, limit), by(&|v| v <= limit), "{base} <= {limit}");
+                assert_eq!(just(base, limit), by(&|v| v == limit), "{base} == {limit}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_wrap_do_not_fit() {
+        assert!(fits([u32::MAX - 31], 1, false) && !fits([u32::MAX - 30], 1, false));
+        assert!(fits([0, u32::MAX - 60], 4, false) && !fits([0, u32::MAX - 59], 4, false));
+        assert!(fits([31], -1, false) && !fits([30], -1, false));
+        assert!(fits([i32::MIN as u32], 1, true) && !fits([i32::MAX as u32], 1, true));
+        assert!(fits([30], -1, true));
+    }
+
+    #[test]
+    fn one_value_a_row() {
+        let wide = expand([1u64, 2]);
+        assert_eq!((wide[0], wide[15], wide[16], wide[31]), (1, 1, 2, 2));
+    }
+
+    #[test]
+    fn shuffles_up() {
+        let a = std::array::from_fn(|l| 100 + l as u32);
+        let mut d = [0; 32];
+        let p = shuffle(Q::new(&[q::up], &[Ty::B32]), &a, 4, 0, &mut d);
+        assert_eq!((p, d[3], d[4], d[31]), (0xffff_fff0, 103, 100, 127));
+    }
 }

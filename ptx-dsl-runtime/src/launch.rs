@@ -408,7 +408,7 @@ fn place<'s>(
             if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
                 return Err(LaunchError::ArgumentNotBuffer { index, name });
             }
-            return Ok((v.clone(), Segment::Empty));
+            return Ok((v.clone(), Segment::EMPTY));
         }
         Kind::Buffer(b, offset) => (b.len() as u64, *offset),
         Kind::ReadOnly(b, offset) => (b.len() as u64, *offset),
@@ -432,7 +432,7 @@ fn place<'s>(
             }
         }
         Kind::ReadOnly(b, _) => Segment::ReadOnly(b),
-        Kind::Value(_) => Segment::Empty,
+        Kind::Value(_) => Segment::EMPTY,
     };
     Ok(((segment << SEGMENT_SHIFT | offset).to_le_bytes().to_vec(), segment_bytes))
 }
@@ -460,7 +460,7 @@ fn prepare<'s>(
         return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
-    let mut segments = vec![Segment::Empty, Segment::Module(info.global_image.to_vec())];
+    let mut segments = vec![Segment::EMPTY, Segment::Module(info.global_image.into())];
     for (index, (arg, p)) in args.iter_mut().zip(info.params).enumerate() {
         let (bytes, segment) = place(index, p, arg, FIRST_BUFFER + index as u64).map_err(error)?;
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod global;
+pub mod scattered;
 pub mod tmem;
 
 /// `bytes` bytes at `at`, little endian; `None` if they are not all there.

@@ -86,3 +86,56 @@ fn votes_matches_and_reductions_see_the_members() {
         assert_eq!(d[4 * l..4 * l + 4], [0x2222_2222, 0x1111_1111 << (l % 4), 496, elected]);
     }
 }
+
+#[test]
+fn one_elected_lane_branches_again() {
+    // Lanes meet and part: `elect.sync` runs with the branch behind it for a warp that is whole, and that branch with what the
+    // elected lane does next for one that is not.
+    let k = ptx!(<sm_90, ptx 8.0> |n: u32, d: &mut [u32]| {
+        .shared .align 8 .b64 bar;
+        .reg .pred %p, %leader;
+        .reg .b32 %i, %n, %v;
+        .reg .b64 %pd, %o, %s;
+        ld.param.u64 %pd, [d];
+        ld.param.u32 %n, [n];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        mov.u32 %v, 0;
+        setp.ne.u32 %p, %i, 0;
+        @%p bra ready;
+        mbarrier.init.shared.b64 [bar], 1;
+    ready:
+        bar.warp.sync 0xffffffff;
+        and.b32 %i, %i, 1;
+        setp.ne.u32 %p, %i, 0;
+        @%p bra odd;
+        add.u32 %v, %v, 7;
+    odd:
+        elect.sync _|%leader, 0xffffffff;
+        @!%leader bra done;
+        add.u32 %v, %v, 100;
+        setp.eq.u32 %p, %n, 0;
+        @%p bra done;
+        mbarrier.arrive.shared.b64 %s, [bar];
+    wait:
+        mbarrier.try_wait.parity.shared.b64 %p, [bar], 0;
+        @!%p bra wait;
+        add.u32 %v, %v, 1000;
+    again:
+        sub.u32 %n, %n, 1;
+        add.u32 %v, %v, %n;
+        setp.ne.u32 %p, %n, 0;
+        @%p bra again;
+    done:
+        st.global.u32 [%pd], %v;
+    });
+    for n in [0, 3] {
+        let mut d = vec![0u32; 32];
+        k.launch(&Host::new(), Launch::grid(1).block(32), (n, &mut d)).unwrap();
+        let elected = if n == 0 { 100 } else { 1100 + 2 + 1 };
+        let want: Vec<u32> =
+            (0..32).map(|l| if l % 2 == 0 { 7 } else { 0 } + if l == 0 { elected } else { 0 }).collect();
+        assert_eq!(d, want);
+    }
+}

@@ -2,15 +2,18 @@
 //! the rest is one loop over the lanes, up to where memory or the warp as a whole needs its results. Registers are locals
 //! here; at the end those that are read later go to the warp's state.
 
+mod memory;
+mod operands;
+
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
 use super::step::{carry_use, function_carries, named_destinations, number32, written};
-use super::values::{names_space, truncated};
-use super::{Emit, FUNCTION_TAG, rt};
+use super::values::names_space;
+use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Host;
-use ptx_dsl_syntax::ty::{Class, Ty};
+use ptx_dsl_syntax::ty::Ty;
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -126,269 +129,6 @@ impl<'e, 'm> Block<'e, 'm> {
         self.e.site(i)
     }
 
-    // values
-
-    fn register(&mut self, k: Key) -> Value {
-        if let Some(v) = self.env.get(&k) {
-            return v.clone();
-        }
-        let shape = self.e.classes.shape(&k);
-        let (field, bits) = self.e.key_field(k);
-        let repr = if shape.rows() {
-            let (name, nb, t) = (self.name(), usize_literal(32 / shape.p), ty(bits));
-            self.code(quote!(let #name: [#t; #nb] = w.#field;));
-            Repr::Rows(name)
-        } else {
-            Repr::Field(field)
-        };
-        let v = Value { bits, shape, repr, guard: None };
-        self.env.insert(k, v.clone());
-        v
-    }
-
-    fn define(&mut self, k: Key, v: Value) {
-        self.env.insert(k, v);
-        self.dirty.insert(k);
-    }
-
-    fn constant(v: u64, bits: u32) -> Value {
-        Value { bits, shape: UNIFORM, repr: Repr::Constant(v), guard: None }
-    }
-
-    /// A statement of the loop: a value for each lane.
-    fn lanes(&mut self, bits: u32, expr: TokenStream) -> Value {
-        let n = self.fresh();
-        let (name, t) = (format_ident!("t{}", n), ty(bits));
-        self.body.push(quote!(let #name: #t = #expr;));
-        self.defined.push((n, bits));
-        Value { bits, shape: LANES, repr: Repr::Loop(n), guard: None }
-    }
-
-    /// An operand that is one value of at most 64 bits; `bits` for what is no register.
-    fn operand(&mut self, o: &Operand, bits: u32) -> Value {
-        let mut k = Vec::new();
-        match o {
-            Operand::Reg(..) | Operand::Select(..) => {
-                registers(self.f, o, &mut k);
-                self.register(k[0])
-            }
-            Operand::NotReg(_) => {
-                registers(self.f, o, &mut k);
-                let v = self.register(k[0]);
-                self.negated(&v)
-            }
-            Operand::Imm(v) => Self::constant(*v, bits),
-            Operand::VarAddr(v, o) => {
-                let at = self.e.var_address(*v, *o);
-                if self.e.moves_with_frame(self.f, *v) {
-                    let (at, t) = (Literal::u64_suffixed(at), ty(bits));
-                    return self.lanes(bits, quote!((w.frame[l] + #at) as #t));
-                }
-                Self::constant(at, bits)
-            }
-            Operand::FuncAddr(f) => Self::constant(FUNCTION_TAG | u64::from(f.0), bits),
-            Operand::Sreg(name) => self.sreg(name, bits),
-            _ => Self::constant(0, bits),
-        }
-    }
-
-    fn negated(&mut self, v: &Value) -> Value {
-        if v.shape.rows() {
-            let (e, name) = (self.row(v, 0, 32), self.name());
-            self.code(quote!(let #name = [!#e];));
-            return Value { repr: Repr::Rows(name), ..v.clone() };
-        }
-        let e = self.lane(v);
-        self.lanes(1, quote!(!#e))
-    }
-
-    fn sreg(&mut self, name: &'static str, bits: u32) -> Value {
-        let (rt, t) = (rt(), ty(bits));
-        let shape = self.e.sreg_shape(name);
-        let shape = if shape.guard > 0 && bits != 32 { LANES } else { shape };
-        let lane = self.e.sreg(name);
-        let lane = if bits == 1 { quote!((#lane != 0)) } else { quote!(#lane as #t) };
-        if !shape.rows() {
-            return self.lanes(bits, lane);
-        }
-        let v = self.name();
-        let nb = usize_literal(32 / shape.p);
-        let axis = match name {
-            "%tid.x" => Some(0u32),
-            "%tid.y" => Some(1),
-            "%tid.z" => Some(2),
-            _ => None,
-        };
-        let init = match axis {
-            Some(axis) => {
-                let axis = usize_literal(axis);
-                quote!(x.tid_rows::<#nb>(#axis).map(|v| v as #t))
-            }
-            None => quote!({ let l = 0usize; [#lane; #nb] }),
-        };
-        self.code(quote!(let #v: [#t; #nb] = #init;));
-        let guard = (shape.guard > 0).then(|| {
-            let exact = format_ident!("{}x", v);
-            self.code(quote! {
-                let mut #exact: [u32; 32] = [0; 32];
-                for l in 0..32usize { #exact[l] = #rt::isa::sreg::tid_x(x, l) as u32; }
-            });
-            Rc::new(Guard { ok: quote!(x.flat()), exact: quote!(#exact[l]) })
-        });
-        Value { bits, shape, repr: Repr::Rows(v), guard }
-    }
-
-    /// The value in row `j` of rows of `p` lanes: at the first lane of it.
-    fn row(&mut self, v: &Value, j: u32, p: u32) -> TokenStream {
-        match &v.repr {
-            Repr::Constant(c) => literal(*c, v.bits),
-            Repr::Rows(name) => {
-                let first = j * p;
-                let at = usize_literal(first / v.shape.p);
-                plus(quote!(#name[#at]), v.shape.stride * i64::from(first % v.shape.p), v.bits)
-            }
-            _ => quote!(0),
-        }
-    }
-
-    /// The value in lane `l`.
-    fn lane(&mut self, v: &Value) -> TokenStream {
-        if let Some(g) = &v.guard {
-            return g.exact.clone();
-        }
-        match &v.repr {
-            Repr::Constant(c) => literal(*c, v.bits),
-            Repr::Rows(name) => {
-                let (p, rt, t) = (v.shape.p, rt(), ty(v.bits));
-                let base = if p == 32 {
-                    quote!(#name[0])
-                } else {
-                    let wide = format_ident!("{}w", name);
-                    self.code(quote!(let #wide = #rt::lanes::expand(#name);));
-                    quote!(#wide[l])
-                };
-                if v.shape.stride == 0 {
-                    return base;
-                }
-                let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
-                let within = if p == 32 {
-                    quote!(l)
-                } else {
-                    let p = usize_literal(p);
-                    quote!((l % #p))
-                };
-                quote!(#base.wrapping_add((#within as #t).wrapping_mul(#s)))
-            }
-            Repr::Loop(n) => {
-                if self.open(v) {
-                    let t = format_ident!("t{}", n);
-                    quote!(#t)
-                } else {
-                    self.exported.insert(*n);
-                    element(&format_ident!("a{}", n), v.bits)
-                }
-            }
-            Repr::Array(name) => element(name, v.bits),
-            Repr::Field(f) if v.bits == 1 => quote!((w.#f >> l & 1 != 0)),
-            Repr::Field(f) => quote!(w.#f[l]),
-        }
-    }
-
-    /// The same where no loop is open that defines it.
-    fn outside(&mut self, v: &Value) -> TokenStream {
-        if self.open(v) {
-            self.close();
-        }
-        self.lane(v)
-    }
-
-    /// All lanes: an array, of predicates a mask.
-    fn array(&mut self, v: &Value) -> TokenStream {
-        match &v.repr {
-            Repr::Array(name) => quote!(#name),
-            Repr::Field(f) => quote!(w.#f),
-            Repr::Loop(n) => {
-                if self.open(v) {
-                    self.close();
-                }
-                self.exported.insert(*n);
-                let name = format_ident!("a{}", n);
-                quote!(#name)
-            }
-            _ if v.bits == 1 => {
-                let e = self.row(v, 0, 32);
-                quote!((if #e { u32::MAX } else { 0 }))
-            }
-            _ => {
-                let (e, name, t) = (self.outside(v), self.name(), ty(v.bits));
-                let zero = literal(0, v.bits);
-                self.code(quote!(let mut #name: [#t; 32] = [#zero; 32]; for l in 0..32usize { #name[l] = #e; }));
-                quote!(#name)
-            }
-        }
-    }
-
-    /// The `u64` parts of an operand in lane `l`, or in a row.
-    fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<TokenStream> {
-        match o {
-            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                return list.iter().flat_map(|o| self.parts(o, t, row)).collect();
-            }
-            Operand::Pair(a, b) => {
-                let mut all = self.parts(a, t, row);
-                all.extend(self.parts(b, t, row));
-                return all;
-            }
-            Operand::Imm(v) => {
-                let low = literal(truncated(*v, t), 64);
-                if t == Some(Ty::B128) {
-                    let high = literal(if (*v as i64) < 0 { u64::MAX } else { 0 }, 64);
-                    return vec![low, high];
-                }
-                return vec![low];
-            }
-            Operand::VarAddr(v, at) if !self.e.moves_with_frame(self.f, *v) => {
-                return vec![literal(truncated(self.e.var_address(*v, *at), t), 64)];
-            }
-            Operand::Address(base, offset) => {
-                let v = self.address(*base, *offset);
-                let e = self.lane(&v);
-                return vec![if v.bits == 64 { e } else { quote!(((#e) as u64)) }];
-            }
-            Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => {
-                return vec![literal(0, 64)];
-            }
-            _ => {}
-        }
-        let v = self.operand(o, 64);
-        let e = match row {
-            Some((j, p)) => self.row(&v, j, p),
-            None => self.lane(&v),
-        };
-        match v.bits {
-            64 => vec![e],
-            128 => vec![quote!(((#e) as u64)), quote!(((#e) >> 64) as u64)],
-            _ => vec![quote!(((#e) as u64))],
-        }
-    }
-
-    /// The lanes whose predicate holds.
-    pub fn mask(&mut self, pred: &(Operand, bool)) -> TokenStream {
-        let v = self.operand(&pred.0, 1);
-        let mask = self.array(&v);
-        if pred.1 { mask } else { quote!(!#mask) }
-    }
-
-    /// The predicate, if it is one for all lanes.
-    pub fn uniform(&mut self, pred: &(Operand, bool)) -> Option<TokenStream> {
-        let v = self.operand(&pred.0, 1);
-        if v.shape != UNIFORM {
-            return None;
-        }
-        let e = self.row(&v, 0, 32);
-        Some(if pred.1 { e } else { quote!(!#e) })
-    }
-
     // instructions
 
     pub fn instruction(&mut self, i: &Instr) {
@@ -433,6 +173,15 @@ impl<'e, 'm> Block<'e, 'm> {
             let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
             let values: Vec<Value> =
                 sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+            if guard.is_none()
+                && let Some(mask) = self.prefix(native, &values)
+                && let Operand::Reg(r, e) = i.operands[0].value
+            {
+                let name = self.name();
+                self.code(quote!(let #name: u32 = #mask;));
+                let v = Value { bits: 1, shape: LANES, repr: Repr::Array(name), guard: None };
+                return self.define((self.f.0, r.0, e), v);
+            }
             let lanes: Vec<_> = values.iter().map(|v| self.lane(v)).collect();
             let expr = native.tokens(&lanes);
             return self.set(&i.operands[0].value, expr, native.to, &guard);
@@ -474,6 +223,66 @@ impl<'e, 'm> Block<'e, 'm> {
             let v = self.lanes(1, quote!(#cc & 1 != 0));
             self.define(carry, v);
         }
+    }
+
+    /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
+    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<TokenStream> {
+        let super::native::Op::Setp(op) = native.op else { return None };
+        let counts = Shape { p: 32, stride: 1, guard: 0 };
+        if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
+            return None;
+        }
+        let rt = rt();
+        let (a, b) = (self.row(&values[0], 0, 32), self.row(&values[1], 0, 32));
+        // signed numbers are in order with their sign flipped
+        let flip = literal(if native.signed { 1 << 31 } else { 0 }, 32);
+        let (a, b) = (quote!((#a ^ #flip)), quote!((#b ^ #flip)));
+        Some(match op {
+            "lt" => quote!(#rt::lanes::below(#a, #b)),
+            "ge" => quote!(!#rt::lanes::below(#a, #b)),
+            "le" => quote!(#rt::lanes::up_to(#a, #b)),
+            "gt" => quote!(!#rt::lanes::up_to(#a, #b)),
+            "eq" => quote!(#rt::lanes::just(#a, #b)),
+            _ => quote!(!#rt::lanes::just(#a, #b)),
+        })
+    }
+
+    /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
+    pub fn together(&mut self, i: &Instr) {
+        let rt = rt();
+        if function_of(i.entry.opcode, i) == "bar_warp_sync" {
+            return;
+        }
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
+        if simple && let [a, b, c, _] = sources[..] {
+            let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
+            if b.shape == UNIFORM && c.shape == UNIFORM && a.bits == 32 && b.bits == 32 && c.bits == 32 {
+                let q = self.e.q(i);
+                let (b, c) = (self.row(&b, 0, 32), self.row(&c, 0, 32));
+                let a = self.array(&a);
+                let (d, p) = (self.name(), self.name());
+                self.code(quote! {
+                    let mut #d: [u32; 32] = [0; 32];
+                    let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
+                });
+                let mut dests = Vec::new();
+                for o in i.operands.iter().filter(|a| written(a)) {
+                    match &o.value {
+                        Operand::Pair(a, b) => dests.extend([(**a).clone(), (**b).clone()]),
+                        o => dests.push(o.clone()),
+                    }
+                }
+                for (o, (name, bits)) in dests.iter().zip([(d, 32), (p, 1)]) {
+                    if let Operand::Reg(r, e) = o {
+                        let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+                        self.define((self.f.0, r.0, *e), v);
+                    }
+                }
+                return;
+            }
+        }
+        self.warp_instruction(i);
     }
 
     /// Once a row.
@@ -642,261 +451,6 @@ impl<'e, 'm> Block<'e, 'm> {
         }
     }
 
-    // memory
-
-    /// An address as a value of 32 or 64 bits.
-    fn address(&mut self, base: Base, offset: i64) -> Value {
-        match base {
-            Base::Abs => Self::constant(offset as u64, 64),
-            Base::Var(v) => {
-                let window = self.e.window_of(v);
-                let at = window | self.e.var_address(v, offset);
-                if self.e.moves_with_frame(self.f, v) {
-                    let at = Literal::u64_suffixed(at);
-                    return self.lanes(64, quote!((w.frame[l] + #at)));
-                }
-                Self::constant(at, 64)
-            }
-            Base::Reg(r) => {
-                let v = self.register((self.f.0, r.0, 0));
-                if offset == 0 && matches!(v.bits, 32 | 64) {
-                    return v;
-                }
-                if v.shape.rows() && matches!(v.bits, 32 | 64) {
-                    let p = v.shape.p;
-                    let (name, t, nb) = (self.name(), ty(v.bits), usize_literal(32 / p));
-                    let rows: Vec<_> = (0..32 / p)
-                        .map(|j| {
-                            let e = self.row(&v, j, p);
-                            plus(e, offset, v.bits)
-                        })
-                        .collect();
-                    self.code(quote!(let #name: [#t; #nb] = [#(#rows),*];));
-                    let guard = v
-                        .guard
-                        .as_ref()
-                        .map(|g| Rc::new(Guard { ok: g.ok.clone(), exact: plus(g.exact.clone(), offset, v.bits) }));
-                    return Value { repr: Repr::Rows(name), guard, ..v };
-                }
-                let e = self.lane(&v);
-                match v.bits {
-                    32 | 64 => self.lanes(v.bits, plus(e, offset, v.bits)),
-                    _ => {
-                        let o = Literal::u32_suffixed(offset as u32);
-                        self.lanes(32, quote!(((#e) as u32).wrapping_add(#o)))
-                    }
-                }
-            }
-        }
-    }
-
-    /// The rows of an address as `u64`, and under what condition.
-    fn address_rows(&mut self, v: &Value) -> (TokenStream, TokenStream) {
-        let p = v.shape.p;
-        let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
-        let rows = quote!([#((#rows) as u64),*]);
-        let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
-        (rows, ok)
-    }
-
-    /// The lane's address as `u64`, in code outside of loops.
-    fn address_lane(&mut self, v: &Value) -> TokenStream {
-        let e = match (&v.guard, &v.repr) {
-            (None, Repr::Rows(name)) => {
-                let (p, t) = (usize_literal(v.shape.p), ty(v.bits));
-                let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
-                if v.shape.stride == 0 {
-                    quote!(#name[l / #p])
-                } else {
-                    quote!(#name[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
-                }
-            }
-            _ => self.outside(v),
-        };
-        quote!((#e) as u64)
-    }
-
-    /// The address of every lane as an array of `u64`, if it is not in rows.
-    fn address_array(&mut self, v: &Value) -> TokenStream {
-        let v = if v.bits == 64 {
-            v.clone()
-        } else {
-            let e = self.lane(v);
-            self.lanes(64, quote!((#e) as u64))
-        };
-        self.array(&v)
-    }
-
-    /// The mask an instruction runs with, as a name.
-    fn active(&mut self, i: &Instr) -> Ident {
-        match &i.pred {
-            Some(p) => {
-                let (mask, name) = (self.mask(p), self.name());
-                self.code(quote!(let #name: u32 = m & #mask;));
-                name
-            }
-            None => format_ident!("m"),
-        }
-    }
-
-    fn load(&mut self, i: &Instr) {
-        let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
-        let memory = i.types[0].bits();
-        let t = ty(memory);
-        self.e.generic = !names_space(i);
-        let Some(Operand::Address(base, offset)) = i.operands.iter().find(|a| !written(a)).map(|a| a.value.clone())
-        else {
-            return;
-        };
-        let shape = self.shape_of(i);
-        let address = self.address(base, offset);
-        let dests: Vec<Operand> = match &i.operands[0].value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
-        let space = quote!(#rt::isa::space(#q));
-        if shape.rows() {
-            let Operand::Reg(r, e) = dests[0] else { return };
-            let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
-            let (raw, name, n, to) = (self.name(), self.name(), usize_literal(nb), ty(bits));
-            let (rows, _) = self.address_rows(&address);
-            let lane = self.address_lane(&address);
-            self.code(quote! {
-                let mut #raw: [#t; #n] = [0; #n];
-                if !x.load_uniform::<#t, #n>(#space, m, #rows, &mut #raw) {
-                    x.site = #site;
-                    #rt::lanes::slow_load_uniform(x, #q, m, &#rt::from_lanes(|l| #lane), &mut #raw)?;
-                }
-            });
-            let extended: Vec<_> = (0..nb)
-                .map(|j| {
-                    let j = usize_literal(j);
-                    extend(quote!(#raw[#j]), i.types[0], bits)
-                })
-                .collect();
-            self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
-            let v = Value { bits, shape, repr: Repr::Rows(name), guard: None };
-            return self.define((self.f.0, r.0, e), v);
-        }
-        let mask = self.active(i);
-        let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
-        for name in &names {
-            self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
-        }
-        let fast = if names.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
-            let (rows, ok) = self.address_rows(&address);
-            let (nb, name) = (usize_literal(32 / address.shape.p), &names[0]);
-            quote!(#ok && x.load_rows::<#t, #nb>(#space, #mask, #rows, &mut #name))
-        } else if names.len() == 1 && !address.shape.rows() {
-            let (array, name) = (self.address_array(&address), &names[0]);
-            quote!(x.gather::<#t>(#space, #mask, &#array, &mut #name))
-        } else {
-            let (lane, d) = (self.address_lane(&address), usize_literal(names.len() as u32));
-            quote!(x.load_lanes::<#t, #d>(#space, #mask, |l| #lane, [#(&mut #names),*]))
-        };
-        let lane = self.address_lane(&address);
-        self.code(quote! {
-            if !(#fast) {
-                x.site = #site;
-                #rt::lanes::slow_load(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&mut #names),*])?;
-            }
-        });
-        for (o, name) in dests.iter().zip(&names) {
-            let Operand::Reg(r, e) = o else { continue };
-            let bits = self.e.reg_bits(self.f, *r);
-            if bits == memory && i.pred.is_none() {
-                let v = Value { bits, shape: LANES, repr: Repr::Array(name.clone()), guard: None };
-                self.define((self.f.0, r.0, *e), v);
-            } else {
-                let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
-                self.set(o, extend(quote!(#name[l]), i.types[0], bits), bits, &guard);
-            }
-        }
-    }
-
-    fn store(&mut self, i: &Instr) {
-        let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
-        let memory = i.types[0].bits();
-        let t = ty(memory);
-        self.e.generic = !names_space(i);
-        let [a, b, ..] = i.operands.as_slice() else { return };
-        let Operand::Address(base, offset) = a.value else { return };
-        let address = self.address(base, offset);
-        let values: Vec<Operand> = match &b.value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
-        let mut arrays = Vec::new();
-        for o in &values {
-            let v = self.operand(o, memory);
-            let v = if v.bits == memory {
-                v
-            } else {
-                let e = self.lane(&v);
-                self.lanes(memory, quote!((#e) as #t))
-            };
-            arrays.push(self.array(&v));
-        }
-        let space = quote!(#rt::isa::space(#q));
-        let mask = self.active(i);
-        let fast = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
-            let (rows, ok) = self.address_rows(&address);
-            let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v))
-        } else if arrays.len() == 1 && !address.shape.rows() {
-            let (array, v) = (self.address_array(&address), &arrays[0]);
-            quote!(x.scatter::<#t>(#space, #mask, &#array, &#v))
-        } else {
-            let (lane, d) = (self.address_lane(&address), usize_literal(arrays.len() as u32));
-            quote!(x.store_lanes::<#t, #d>(#space, #mask, |l| #lane, [#(&#arrays),*]))
-        };
-        let lane = self.address_lane(&address);
-        self.code(quote! {
-            if !(#fast) {
-                x.site = #site;
-                #rt::lanes::slow_store(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&#arrays),*])?;
-            }
-        });
-    }
-
-    /// `red.add` and `atom.add`.
-    fn add(&mut self, i: &Instr) {
-        let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
-        let bits = i.types[0].bits();
-        let t = ty(bits);
-        self.e.generic = !names_space(i);
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
-        let Operand::Address(base, offset) = sources[0].value else { return };
-        let address = self.address(base, offset);
-        let v = self.operand(&sources[1].value, bits);
-        let mask = self.active(i);
-        let (lane, value) = (self.address_lane(&address), self.outside(&v));
-        let dest = i.operands.iter().find(|a| written(a)).and_then(|a| match a.value {
-            Operand::Reg(r, e) => Some((r, e)),
-            _ => None,
-        });
-        let (name, rest) = (self.name(), self.name());
-        let (keep, old) = match dest {
-            Some(_) => (quote!(#name[l] = o), quote!(Some(&mut #name))),
-            None => (quote!(), quote!(None)),
-        };
-        self.code(quote! {
-            let mut #name: [#t; 32] = [0; 32];
-            let #rest = x.add_lanes::<#t>(#rt::isa::space(#q), #mask, |l| #lane, |l| #value, |l, o| { #keep });
-            if #rest != 0 {
-                x.site = #site;
-                #rt::lanes::slow_add::<M, #t>(x, #q, #rest, &#rt::from_lanes(|l| #lane), &#rt::from_lanes(|l| (#value) as u64), #old)?;
-            }
-        });
-        if let Some((r, e)) = dest {
-            let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
-            self.set(&Operand::Reg(r, e), quote!(#name[l]), bits, &guard);
-        }
-    }
-
     /// An instruction of the runtime on the lanes of the warp.
     fn warp_instruction(&mut self, i: &Instr) {
         let rt = rt();
@@ -979,18 +533,20 @@ impl<'e, 'm> Block<'e, 'm> {
             match piece {
                 Piece::Code(c) => out.extend(c.clone()),
                 Piece::Loop(body, defined) => {
-                    let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
+                    let (mut before, mut after, mut masks) =
+                        (TokenStream::new(), TokenStream::new(), TokenStream::new());
                     for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
                         let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
                         if *bits == 1 {
-                            before.extend(quote!(let mut #a: u32 = 0;));
-                            after.extend(quote!(#a |= (#t as u32) << l;));
+                            before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
+                            after.extend(quote!(#a[l] = #t as u8;));
+                            masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
                             after.extend(quote!(#a[l] = #t;));
                         }
                     }
-                    out.extend(quote!(#before for l in 0..32usize { #(#body)* #after }));
+                    out.extend(quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks));
                 }
             }
         }
@@ -1002,6 +558,71 @@ impl<'e, 'm> Block<'e, 'm> {
         let e = self.parts(o, t, None).into_iter().next().unwrap_or_else(|| quote!(0));
         let v = self.lanes(64, e);
         self.array(&v)
+    }
+
+    /// The lanes whose predicate holds go to the region `to`; the others go on here.
+    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: &Literal) {
+        let rt = rt();
+        let uniform = self.uniform(pred);
+        let lanes = match &uniform {
+            Some(_) => format_ident!("m"),
+            None => {
+                let (mask, name) = (self.mask(pred), self.name());
+                self.code(quote!(let #name: u32 = m & #mask;));
+                name
+            }
+        };
+        // what they read there
+        let classes = &self.e.classes;
+        let mut keys: Vec<Key> = self.dirty.iter().copied().filter(|k| classes.reads(to, k)).collect();
+        keys.sort_unstable();
+        let mut stores = TokenStream::new();
+        for k in keys {
+            let v = self.env[&k].clone();
+            let (field, bits) = self.e.key_field(k);
+            let shape = self.e.classes.shape(&k);
+            if shape.rows() {
+                let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
+                stores.extend(quote!(w.#field = [#(#rows),*];));
+                continue;
+            }
+            let v = if v.shape.rows() && bits != 1 {
+                let e = self.lane(&v);
+                self.lanes(bits, e)
+            } else {
+                v
+            };
+            let a = self.array(&v);
+            stores.extend(match bits {
+                1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
+                _ => quote!(#rt::lanes::put(&mut w.#field, &#a, #lanes);),
+            });
+        }
+        self.code(match uniform {
+            Some(p) => quote!(if #p { #stores break 'all #pc; }),
+            None => quote! {
+                if #lanes != 0 {
+                    #stores
+                    if #lanes == m { break 'all #pc; }
+                    x.fork(#lanes, #pc);
+                    m &= !#lanes;
+                    x.mask = m;
+                }
+            },
+        });
+    }
+
+    /// The lanes that end here take no part in what follows.
+    pub fn leave(&mut self, pred: &(Operand, bool)) {
+        if let Some(p) = self.uniform(pred) {
+            return self.code(quote!(if #p { break 'all; }));
+        }
+        let mask = self.mask(pred);
+        self.code(quote! {
+            m &= !#mask;
+            if m == 0 { break 'all; }
+            x.mask = m;
+        });
     }
 
     /// Reads what a branch needs before registers are written back.
@@ -1021,75 +642,7 @@ fn element(name: &Ident, bits: u32) -> TokenStream {
     if bits == 1 { quote!((#name >> l & 1 != 0)) } else { quote!(#name[l]) }
 }
 
-/// An element of memory as a register holds it.
-fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
-    if memory.bits() == bits {
-        return e;
-    }
-    let to = ty(bits);
-    if memory.class() == Class::Signed {
-        let (from, wide) = (format_ident!("i{}", memory.bits()), format_ident!("i{}", bits));
-        quote!(((#e) as #from as #wide as #to))
-    } else {
-        quote!(((#e) as #to))
-    }
-}
-
 impl Emit<'_> {
-    /// A load or store of one to four elements of 8 to 64 bits in plain registers: how many.
-    pub fn simple_access(&self, f: FuncId, i: &Instr) -> Option<usize> {
-        if i.types.len() != 1 || !matches!(i.types[0].bits(), 8 | 16 | 32 | 64) || i.operands.len() != 2 {
-            return None;
-        }
-        let memory = i.types[0].bits();
-        let element = |o: &Operand, store: bool| match o {
-            Operand::Reg(r, _) => matches!(self.reg_bits(f, *r), b @ 8..=64 if b >= memory),
-            Operand::Imm(_) | Operand::VarAddr(..) | Operand::Sreg(_) => store && memory >= 32,
-            _ => false,
-        };
-        let (values, address, store) = match i.entry.opcode {
-            "ld" => (&i.operands[0], &i.operands[1], false),
-            _ => (&i.operands[1], &i.operands[0], true),
-        };
-        if !matches!(address.value, Operand::Address(..)) {
-            return None;
-        }
-        let n = if i.has(".v8") {
-            8
-        } else if i.has(".v4") {
-            4
-        } else if i.has(".v2") {
-            2
-        } else {
-            1
-        };
-        match &values.value {
-            Operand::Vector(list) if n == list.len() && n <= 4 => {
-                list.iter().all(|o| element(o, store)).then_some(list.len())
-            }
-            o if n == 1 && element(o, store) => Some(1),
-            _ => None,
-        }
-    }
-
-    /// `red.add` or `atom.add` of one integer.
-    pub fn simple_add(&self, f: FuncId, i: &Instr) -> bool {
-        let adds = i.has(".add")
-            && i.types.len() == 1
-            && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
-            && !i.quals.iter().any(|q| q.starts_with(".v") || q.starts_with(".L2") || q.starts_with(".level"));
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
-        let fits = |o: &Operand| match o {
-            Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),
-            Operand::Imm(_) => true,
-            _ => false,
-        };
-        adds && sources.len() == 2
-            && matches!(sources[0].value, Operand::Address(..))
-            && fits(&sources[1].value)
-            && i.operands.iter().filter(|a| written(a)).all(|a| fits(&a.value) || matches!(a.value, Operand::Sink))
-    }
-
     /// How the lanes of a special register lie.
     pub fn sreg_shape(&self, name: &str) -> Shape {
         let x = self.reqntid.map(|r| r[0]);

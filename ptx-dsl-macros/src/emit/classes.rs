@@ -6,7 +6,7 @@
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
 use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Program, successors};
+use super::regions::{End, Program, ending, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -26,12 +26,22 @@ pub struct Classes {
     pub rows: HashMap<Key, Shape>,
     /// Registers that are read after each region; everything, if there are calls.
     pub live_out: Vec<HashSet<Key>>,
+    /// Registers that are read from each region on before they are written.
+    pub live_in: Vec<HashSet<Key>>,
     pub all_live: bool,
+    /// Nothing is read before it is written.
+    pub fresh: bool,
+    /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
+    pub parted: Vec<bool>,
 }
 
 impl Classes {
     pub fn shape(&self, k: &Key) -> Shape {
         self.rows.get(k).copied().unwrap_or(LANES)
+    }
+
+    pub fn reads(&self, region: usize, k: &Key) -> bool {
+        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
     }
 
     pub fn lives(&self, region: usize, k: &Key) -> bool {
@@ -108,7 +118,7 @@ fn facts(p: &Program<'_>) -> Facts {
 }
 
 /// What is read later, at the end of each region.
-fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, HashSet<Key>) {
+fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
     let n = next.len();
     let mut before: Vec<HashSet<Key>> = facts.uses.clone();
     let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
@@ -127,8 +137,7 @@ fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, HashSet<K
             }
         }
     }
-    let entry = before.first().cloned().unwrap_or_default();
-    (after, entry)
+    (after, before)
 }
 
 /// Shapes while one region is gone through.
@@ -205,6 +214,45 @@ impl Analysis<'_, '_> {
     }
 }
 
+/// The regions from each parting to where its ways meet.
+fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
+    let mut inside = vec![false; next.len()];
+    if parting.is_empty() {
+        return inside;
+    }
+    // what all ways from a region pass, as sets of bits
+    let words = next.len().div_ceil(64);
+    let mut passed = vec![vec![u64::MAX; words]; next.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for r in (0..next.len()).rev() {
+            let mut set = vec![if next[r].is_empty() { 0 } else { u64::MAX }; words];
+            for &s in &next[r] {
+                set.iter_mut().zip(&passed[s]).for_each(|(a, b)| *a &= b);
+            }
+            set[r / 64] |= 1 << (r % 64);
+            if set != passed[r] {
+                passed[r] = set;
+                changed = true;
+            }
+        }
+    }
+    for &b in parting {
+        inside[b] = true;
+        let meets = |r: usize| r != b && passed[b][r / 64] >> (r % 64) & 1 != 0;
+        let mut seen = HashSet::new();
+        let mut todo: Vec<usize> = next[b].clone();
+        while let Some(r) = todo.pop() {
+            if !meets(r) && seen.insert(r) {
+                inside[r] = true;
+                todo.extend(&next[r]);
+            }
+        }
+    }
+    inside
+}
+
 /// All of `from` that can be reached, without what lies behind `stop`.
 fn reach(next: &[Vec<usize>], from: usize, stop: Option<usize>) -> HashSet<usize> {
     let mut seen = HashSet::from([from]);
@@ -250,12 +298,14 @@ impl<'m> Emit<'m> {
     pub fn classify(&self, p: &Program<'m>) -> Classes {
         let next: Vec<Vec<usize>> = (0..p.regions.len()).map(|r| successors(p, r)).collect();
         if p.funcs.len() > 1 {
-            return Classes { all_live: true, ..Classes::default() };
+            return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
         let facts = facts(p);
-        let (live, entry) = liveness(&next, &facts);
+        let (live, live_in) = liveness(&next, &facts);
+        let entry = live_in.first().cloned().unwrap_or_default();
+        let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
-        loop {
+        let parting = loop {
             a.rows.clear();
             let mut envs = Vec::new();
             let mut changed = true;
@@ -269,6 +319,7 @@ impl<'m> Emit<'m> {
                 }
             }
             let parting: Vec<usize> = (0..p.regions.len())
+                .filter(|&r| ending(p, r).len() == 1)
                 .filter(|&r| match &p.regions[r].end {
                     End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
                     End::Switch { .. } => true,
@@ -276,14 +327,15 @@ impl<'m> Emit<'m> {
                 })
                 .collect();
             let before = a.lanes.len();
-            for r in parting {
+            for &r in &parting {
                 demote(p, &next, &facts, r, &mut a);
             }
             if a.lanes.len() == before {
-                break;
+                break parting;
             }
-        }
-        Classes { rows: a.rows, live_out: live, all_live: false }
+        };
+        let parted = zones(&next, &parting);
+        Classes { rows: a.rows, live_out: live, live_in, all_live: false, fresh, parted }
     }
 
     /// How the value of an operand lies that is no register.

@@ -147,6 +147,7 @@ impl Emit<'_> {
             let arg = &p.arg;
             quote!({ let __ptx_a = #a; #arg })
         });
+        let fresh = self.classes.fresh;
         let doc = format!(
             "Kernel `{name}`. Arguments of `launch`: {}.",
             if f.params.is_empty() {
@@ -196,6 +197,7 @@ impl Emit<'_> {
 
             impl #rt::Kernel for #ident {
                 type Warp = #module::Warp;
+                const FRESH: bool = #fresh;
                 const INFO: &'static #rt::KernelInfo = #module::INFO;
                 fn step<M: #rt::Monitor>(
                     __ptx_x: &mut #rt::Ctx<'_, M>,

@@ -67,6 +67,8 @@ pub struct Program<'m> {
     pub returns: HashMap<FuncId, Vec<usize>>,
     /// Functions that may run again before they return.
     pub recursive: HashSet<FuncId>,
+    /// From how many places each region is entered.
+    pub ways: Vec<u32>,
     /// Things the host cannot run yet: what, and the instruction.
     pub not_yet: Vec<(String, u32)>,
 }
@@ -79,6 +81,7 @@ impl Program<'_> {
             funcs: vec![entry],
             returns: HashMap::new(),
             recursive: HashSet::new(),
+            ways: Vec::new(),
             not_yet: Vec::new(),
         }
     }
@@ -87,6 +90,49 @@ impl Program<'_> {
     pub fn local_size(&self, module: &Module) -> u32 {
         self.funcs.iter().map(|f| module.functions[f.0 as usize].local_end).max().unwrap_or(0)
     }
+}
+
+/// A region and those that follow it when some lanes end at each branch and the others go on to their end too: for them all it
+/// is one region, at the end of which they end together. One alone if it is not like that.
+pub fn ending(p: &Program<'_>, pc: usize) -> Vec<usize> {
+    let ends = |r: usize| {
+        let r = &p.regions[r];
+        r.body.is_empty() && r.results.is_none() && matches!(r.end, End::Exit)
+    };
+    let mut list = vec![pc];
+    loop {
+        match p.regions[list[list.len() - 1]].end {
+            End::Exit => return list,
+            End::Branch { taken, fall, .. } => {
+                let next = match (ends(taken), ends(fall)) {
+                    (true, _) => fall,
+                    (_, true) => taken,
+                    _ => return vec![pc],
+                };
+                let block = matches!(p.regions[next].end, End::Block { .. });
+                if block || p.ways.get(next) != Some(&1) || list.contains(&next) {
+                    return vec![pc];
+                }
+                list.push(next);
+            }
+            _ => return vec![pc],
+        }
+    }
+}
+
+/// A region at which lanes may part and what those do next that do not jump, as far as they alone go there: one piece of code,
+/// in which the others are left behind.
+pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
+    let mut list = vec![pc];
+    while let End::Branch { taken, fall, .. } = p.regions[list[list.len() - 1]].end {
+        let next = &p.regions[fall];
+        let block = matches!(next.end, End::Block { .. }) || next.results.is_some();
+        if block || fall >= taken || p.ways.get(fall) != Some(&1) || list.contains(&fall) {
+            break;
+        }
+        list.push(fall);
+    }
+    list
 }
 
 /// The functions a call instruction may reach.
@@ -352,6 +398,16 @@ fn number(mut p: Program) -> Program {
         sites.iter_mut().for_each(|s| *s = number[*s]);
         sites.retain(|s| *s != usize::MAX);
     }
+    let mut ways = vec![0; p.regions.len()];
+    if let Some(entry) = ways.first_mut() {
+        *entry = 1;
+    }
+    for r in 0..p.regions.len() {
+        for s in successors(&p, r) {
+            ways[s] += 1;
+        }
+    }
+    p.ways = ways;
     p
 }
 

@@ -3,13 +3,14 @@
 
 use super::block::Block;
 use super::classes::whole_barrier;
-use super::regions::{End, Program, Region};
+use super::regions::{End, Program, Region, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Role;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -18,12 +19,21 @@ impl<'m> Emit<'m> {
         let exit = number(program.regions.len());
         let mut waits = Vec::new();
         let mut runs = Vec::new();
-        for (pc, r) in program.regions.iter().enumerate() {
+        // Regions that others take in need no arm of their own, unless somebody jumps to them.
+        self.entered.insert(0);
+        let mut done = BTreeSet::new();
+        while let Some(pc) = self.entered.pop_first() {
+            let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
+            let parted = self.classes.parted.get(pc) == Some(&true);
             if let End::Block { instr, next } = &r.end {
                 waits.push(self.waiting(r.func, pc, instr, *next));
-                runs.extend(self.warp_wide(r.func, pc, instr, *next));
-            } else {
+                if parted {
+                    runs.extend(self.warp_wide(r.func, pc, instr, *next));
+                }
+            } else if parted {
                 runs.push(self.arm(program, pc, r));
+            } else {
+                waits.push(self.abreast(program, pc));
             }
         }
         let step = quote! {
@@ -64,6 +74,7 @@ impl<'m> Emit<'m> {
     /// A blocking instruction, for all warps of the cohort.
     fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
         let rt = rt();
+        self.entered.insert(next);
         let (here, next) = (number(pc), number(next));
         let call = self.warp_call(f, instr);
         let (before, call, after) = (call.before, call.call, call.after);
@@ -109,19 +120,147 @@ impl<'m> Emit<'m> {
         })
     }
 
-    /// A region, for one warp: gives where it goes on.
-    fn arm(&mut self, program: &Program<'_>, pc: usize, r: &Region<'m>) -> TokenStream {
+    /// A region in which lanes stay together, for one warp after the other.
+    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
         let rt = rt();
+        let here = number(pc);
+        let trail = self.trail(program, pc);
+        let each = |code: TokenStream| {
+            quote! {
+                for k in 0..ws.len() {
+                    let w = &mut ws[k];
+                    let mut m = x.warp(k);
+                    #code
+                }
+            }
+        };
+        let one = |code: TokenStream| {
+            each(quote! {
+                let next: #rt::Pc = { #code };
+                x.branch(m, next);
+            })
+        };
+        let plain = self.code(program, &ending(program, pc), "branch");
+        let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
+        if trail.len() > 1 {
+            let (whole, plain) = (one(self.code(program, &trail, "branch")), one(plain));
+            return quote!(#here => { if x.whole_warps() { #whole } else { #plain } #go });
+        }
+        let next = match &program.regions[pc].end {
+            End::Goto(t) => Some(number(*t)),
+            End::Exit => Some(number(program.regions.len())),
+            _ => None,
+        };
+        match next {
+            // they all go the same way
+            Some(_) if program.regions[pc].body.is_empty() => quote!(#here => { #plain }),
+            Some(next) => {
+                let code = each(quote!({ #plain };));
+                quote!(#here => { #code #next })
+            }
+            None => {
+                let code = one(plain);
+                quote!(#here => { #code #go })
+            }
+        }
+    }
+
+    /// A region, for one warp: gives where it goes on.
+    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> TokenStream {
         let f = r.func;
         let mut before = TokenStream::new();
         if let Some((call, callee)) = &r.results {
             before.extend(self.results(f, call, *callee));
         }
-        let mut b = Block::new(self, f, pc);
-        for instr in &r.body {
-            b.instruction(instr);
+        // A warp that is whole does not stop where it only has to be: the regions up to the next real wait are one.
+        let trail = self.trail(program, pc);
+        let pieces = self.inside(program, pc);
+        let code = self.code(program, &pieces, "fork");
+        let code = if trail.len() > 1 {
+            let whole = self.code(program, &trail, "fork");
+            quote!(if m == u32::MAX { #whole } else { #code })
+        } else {
+            code
+        };
+        let here = number(pc);
+        quote!(#here => { #before #code })
+    }
+
+    /// The regions that one arm of `run` has from `pc` on.
+    fn inside(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        let ending = ending(program, pc);
+        if ending.len() == 1 && self.classes.parted.get(pc) == Some(&true) && !self.classes.all_live {
+            falling(program, pc)
+        } else {
+            ending
         }
+    }
+
+    /// The regions that follow each other from `pc` on for a warp that is whole.
+    fn trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        let mut trail = vec![pc];
+        loop {
+            let last = trail[trail.len() - 1];
+            let next = match &program.regions[last].end {
+                End::Goto(t) => *t,
+                End::Block { next, .. } => *next,
+                _ => break,
+            };
+            let region = &program.regions[next];
+            let one_way = program.ways.get(next) == Some(&1);
+            let fits = match &region.end {
+                End::Block { instr, .. } => everybody(instr) && region.body.is_empty(),
+                _ => matches!(program.regions[last].end, End::Block { .. }) && region.results.is_none(),
+            };
+            let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
+            let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
+            if !one_way || !fits || parts || trail.contains(&next) {
+                break;
+            }
+            trail.push(next);
+        }
+        // it ends with a region that can end
+        if matches!(program.regions[trail[trail.len() - 1]].end, End::Block { .. }) {
+            trail.pop();
+        }
+        if trail.len() > 1 {
+            trail.extend(ending(program, trail[trail.len() - 1]).into_iter().skip(1));
+        }
+        trail
+    }
+
+    /// The code of regions that follow each other.
+    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> TokenStream {
+        let (rt, fork) = (rt(), format_ident!("{fork}"));
         let exit = number(program.regions.len());
+        let last = trail.last().copied().unwrap_or(0);
+        let (r, f) = (&program.regions[last], program.regions[last].func);
+        for (i, pc) in trail.iter().enumerate() {
+            self.entered.extend(successors(program, *pc).into_iter().filter(|to| Some(to) != trail.get(i + 1)));
+        }
+        let mut b = Block::new(self, f, last);
+        let mut left = false;
+        let whole = trail.iter().any(|pc| matches!(program.regions[*pc].end, End::Block { .. }));
+        let falls = trail.len() > 1 && !whole && ending(program, trail[0]).len() == 1;
+        for (i, &pc) in trail.iter().enumerate() {
+            match &program.regions[pc].end {
+                End::Block { instr, .. } => b.together(instr),
+                _ => program.regions[pc].body.iter().for_each(|i| b.instruction(i)),
+            }
+            if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
+                if falls {
+                    b.part(pred, *taken, &number(*taken));
+                } else {
+                    b.leave(&(pred.0.clone(), pred.1 == (taken != next)));
+                    left = true;
+                }
+            }
+        }
+        if left {
+            // whoever has left ends with the others
+            let code = b.finish(|_| quote!());
+            return quote!({ let all = m; 'all: { #code } m = all; #exit });
+        }
         let code = match &r.end {
             End::Goto(t) => {
                 let t = number(*t);
@@ -137,7 +276,7 @@ impl<'m> Emit<'m> {
                         if rest == 0 {
                             #taken
                         } else {
-                            x.fork(#lanes, #taken);
+                            x.#fork(#lanes, #taken);
                             m = rest;
                             #fall
                         }
@@ -151,7 +290,7 @@ impl<'m> Emit<'m> {
                     let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
                     let arms = targets.iter().enumerate().map(|(i, t)| {
                         let (i, t) = (Literal::u64_suffixed(i as u64), number(*t));
-                        quote!(x.fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
+                        quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
                     });
                     quote! {
                         x.site = #site;
@@ -177,8 +316,8 @@ impl<'m> Emit<'m> {
                 quote!(#body #(#sites)* m = 0; pc)
             }
         };
-        let here = number(pc);
-        quote!(#here => { #before #code })
+        // those that jump are left behind as fragments
+        if falls { quote!('all: { #code }) } else { code }
     }
 
     fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
@@ -215,6 +354,16 @@ impl<'m> Emit<'m> {
         let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
         WarpCall { before, call, after }
     }
+}
+
+/// Is it an instruction that needs the whole warp, and no more of it than to be there?
+fn everybody(instr: &Instr) -> bool {
+    let function = function_of(instr.entry.opcode, instr);
+    let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync"];
+    let all = |o: &Operand| matches!(o, Operand::Imm(m) if *m as u32 == u32::MAX);
+    (warp.contains(&function.as_str()) || function.starts_with("match"))
+        && instr.pred.is_none()
+        && instr.operands.last().is_some_and(|m| all(&m.value))
 }
 
 /// A destination: also the `_` that a form spells out itself.

@@ -113,6 +113,46 @@ fn arrive_on<M: Monitor, const D: usize>(
 ) -> Done {
     // behind the address: count or txCount, then the mask of a multicast
     let operands = &s[1.min(s.len())..s.len() - usize::from(q.has(q::multicast_cluster_32b) && s.len() > 1)];
+    if let Some(addr) = shared_by_all(x, s[0])
+        && operands.is_empty()
+        && !q.has(q::expect_tx)
+        && !q.has(q::multicast_cluster_32b)
+    {
+        // one object, one arrival each: its word is read and written once
+        let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
+        let (rank, offset) = find(x, q, addr, first)?;
+        let own = rank == x.rank();
+        let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
+        let mut at = first;
+        let all = |mut word: u64| {
+            let n = lanes.count_ones();
+            if let Some(s) = object::State::decode(word).filter(|s| s.pending >= n) {
+                // no phase completes before the last
+                for (i, l) in (0..).zip(active(lanes)) {
+                    let expected = s.expected - if drop { i } else { 0 };
+                    let state = object::State { pending: s.pending - i, expected, ..s }.encode();
+                    set(&mut d, 0, l, if own { state } else { 0 });
+                }
+                at = 31 - lanes.leading_zeros() as usize;
+                let (word, arrived) = object::arrive(word, n, how)?;
+                return Ok((word, arrived.completed));
+            }
+            let mut completed = false;
+            for l in active(lanes) {
+                at = l;
+                let (new, arrived) = object::arrive(word, 1, how)?;
+                (word, completed) = (new, completed | arrived.completed);
+                set(&mut d, 0, l, if own { arrived.state } else { 0 });
+            }
+            Ok((word, completed))
+        };
+        let done = x.update_mbarrier(rank, offset, all, first as u32);
+        // several phases may have gone by
+        if done.map_err(|kind| x.fault(kind, at as u32))? {
+            x.touched();
+        }
+        return Ok(());
+    }
     for l in active(x.mask) {
         let operand = operands.first().map(|v| v[l] as u32);
         let (count, expect_tx) =
@@ -173,6 +213,17 @@ pub fn cp_async_mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
 /// Objects that waits have found incomplete: rank, offset, parity of the phase.
 type Missing = Vec<(u32, u32, u64)>;
 
+/// The address, if it is the same in all active lanes and nobody wants to see them one by one.
+#[inline(always)]
+fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
+    let first = addr[x.mask.trailing_zeros() as usize & 31];
+    let mut differ = 0;
+    for (l, a) in addr.iter().enumerate() {
+        differ |= if x.mask >> l & 1 != 0 { a ^ first } else { 0 };
+    }
+    (!M::ON && x.mask != 0 && differ == 0).then_some(first)
+}
+
 /// Looks at the object of every active lane and writes `waitComplete`. Gives whether any lane's phase is complete, and
 /// the objects whose phase is not.
 ///
@@ -186,6 +237,19 @@ fn look<M: Monitor, const D: usize>(
 ) -> Result<(bool, Missing), Box<Fault>> {
     let (mut complete, mut missing) = (false, Missing::new());
     let rank = x.rank();
+    if let (Some(addr), Some(phase), true) =
+        (shared_by_all(x, s[0]), s.get(1).and_then(|p| shared_by_all(x, p)), q.has(q::parity))
+    {
+        let first = x.mask.trailing_zeros() as usize;
+        let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
+        let done = x.mbarrier(rank, offset, |w| object::passed(w, parity).map(|p| (w, p)), first as u32)?;
+        for l in active(x.mask) {
+            set(d, 0, l, done.into());
+            set(d, 1, l, 0);
+            set(d, 2, l, 0);
+        }
+        return Ok((done, if done { Missing::new() } else { vec![(rank, offset, parity)] }));
+    }
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let phase = s.get(1).map_or(0, |p| p[l]);

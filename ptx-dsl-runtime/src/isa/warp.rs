@@ -116,14 +116,15 @@ pub fn vote<M: Monitor, const S: usize, const D: usize>(
 
 /// How `shfl` finds its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(crate) enum Mode {
     Up,
     Down,
     Bfly,
     Idx,
 }
 
-const fn mode(q: Q) -> Mode {
+#[inline(always)]
+pub(crate) const fn mode(q: Q) -> Mode {
     if q.has(q::up) {
         Mode::Up
     } else if q.has(q::down) {
@@ -136,7 +137,8 @@ const fn mode(q: Q) -> Mode {
 }
 
 /// The source lane and whether it is in range; `c` holds the clamp value in bits 0 to 4, the segment mask in 8 to 12.
-fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+#[inline(always)]
+pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (b, clamp, segment) = (b & 31, c & 31, c >> 8 & 31);
     let min = lane & segment;
     let max = min | clamp & !segment;

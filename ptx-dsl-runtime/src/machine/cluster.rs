@@ -54,6 +54,8 @@ pub(crate) struct Cta {
     pub threads: u32,
     pub exited: bool,
     pub barriers: [Barrier; 16],
+    /// Those that are not as new.
+    pub barriers_used: u16,
     pub shared: Vec<u8>,
     pub local: Vec<u8>,
     pub tmem: Tmem,
@@ -90,7 +92,7 @@ impl Cluster {
         self.dirty = false;
         self.allocators.clear();
         self.allocators.resize_with(ctas, Allocator::default);
-        self.barrier = ClusterBarrier::new(warps as usize * ctas, threads * ctas as u32);
+        self.barrier.restart(warps as usize * ctas, threads * ctas as u32);
         for (rank, cta) in self.ctas.iter_mut().enumerate() {
             cta.live.clear();
             cta.live.resize(warps as usize, u32::MAX);
@@ -99,11 +101,18 @@ impl Cluster {
             }
             cta.threads = threads;
             cta.exited = false;
-            cta.barriers = Default::default();
+            for (id, barrier) in cta.barriers.iter_mut().enumerate() {
+                if cta.barriers_used >> id & 1 != 0 {
+                    *barrier = Barrier::default();
+                }
+            }
+            cta.barriers_used = 0;
             cta.shared.clear();
             cta.shared.resize(shared, 0);
             // large and mostly unused: fresh pages cost nothing until touched
-            cta.local = vec![0; local];
+            if local > 0 {
+                cta.local = vec![0; local];
+            }
             cta.tmem = Tmem::default();
             cta.clc_failed = false;
             let whole = threads / 32;

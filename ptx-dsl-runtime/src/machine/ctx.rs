@@ -6,6 +6,7 @@ use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch, Listener, Progress};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::level::{self, Level};
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
@@ -40,6 +41,8 @@ pub struct Ctx<'a, M> {
     /// Fragments of the current warp that can run: the emitted code takes the one that is furthest behind.
     fragments: [(Pc, u32); 32],
     fragment_count: usize,
+    /// Where the one that is furthest behind is; the highest number if there are none.
+    behind: Pc,
     /// `step` should return to the driver after this region.
     pub(crate) leave: bool,
     /// Another resident cluster should have a turn.
@@ -56,9 +59,16 @@ pub struct Ctx<'a, M> {
     pub(crate) cluster: [u32; 3],
     pub(crate) threads: u32,
     pub(crate) dynamic_shared: u32,
+    /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].
+    pub rows: u8,
+    /// What the processor can do.
+    pub(crate) level: Level,
     tids: Vec<[u32; 3]>,
     pub(crate) params: Vec<u8>,
     pub(crate) global: Global<'a>,
+    /// Shared memory of the running CTA, while a step runs.
+    pub(crate) shared: Vec<u8>,
+    held: bool,
     /// Places for resident clusters.
     pub(crate) clusters: Vec<Cluster>,
     /// The next pending cluster, counted through the grid, and how many there are.
@@ -71,6 +81,10 @@ pub struct Ctx<'a, M> {
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
     pub(crate) probing: bool,
+    /// A place for a cluster is free.
+    pub(crate) vacant: bool,
+    /// The scheduler always takes the first, and nobody wants to know.
+    pub(crate) plain: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
     pub(crate) report: Report,
@@ -100,6 +114,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             whole_pc: 0,
             fragments: [(0, 0); 32],
             fragment_count: 0,
+            behind: Pc::MAX,
             leave: false,
             rotate: false,
             yielded: false,
@@ -114,9 +129,13 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             cluster,
             threads,
             dynamic_shared: launch.dynamic_shared,
+            rows: 4,
+            level: level::best(),
             tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
             params,
             global,
+            shared: Vec::new(),
+            held: false,
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             next_cluster: 0,
             all_clusters,
@@ -125,6 +144,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             monitor: M::default(),
             progress: 0,
             probing: false,
+            vacant: true,
+            plain: host.takes_the_first(),
             scheduler: host.scheduler(),
             record: host.records().then(Vec::new),
             report: Report::default(),
@@ -149,7 +170,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
-        if n < 2 {
+        if n < 2 || self.plain {
             return 0;
         }
         let i = self.scheduler.choose(what, n).min(n - 1);
@@ -168,6 +189,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.parts.clear();
         self.whole = 0;
         self.fragment_count = 0;
+        self.behind = Pc::MAX;
     }
 
     pub(crate) fn warps_per_cta(&self) -> usize {
@@ -177,6 +199,34 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     #[inline(always)]
     pub(crate) fn here(&mut self) -> &mut Cluster {
         &mut self.clusters[self.slot]
+    }
+
+    /// A step begins: the shared memory of its CTA is at hand.
+    #[inline]
+    pub(crate) fn hold(&mut self) {
+        self.held = true;
+        self.swap_shared();
+    }
+
+    /// The step is over.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        self.swap_shared();
+        self.held = false;
+    }
+
+    #[inline]
+    fn swap_shared(&mut self) {
+        let rank = self.cur.cta as usize;
+        if let Some(cta) = self.clusters[self.slot].ctas.get_mut(rank) {
+            std::mem::swap(&mut self.shared, &mut cta.shared);
+        }
+    }
+
+    /// Is the shared memory of this CTA of the current cluster the one at hand?
+    #[inline(always)]
+    pub(crate) fn holds(&self, rank: u32) -> bool {
+        self.held && rank == self.cur.cta
     }
 
     #[inline(always)]
@@ -291,7 +341,12 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             return None;
         }
         if let Some(wait) = &first.wait {
-            let result = self.clusters[self.slot].over(&self.cur, wait)?;
+            // it may look at mbarrier objects
+            let wait = wait.clone();
+            self.release();
+            let over = self.clusters[self.slot].over(&self.cur, &wait);
+            self.hold();
+            let result = over?;
             self.cur.resumed = true;
             self.cur.result = result;
         } else {
@@ -305,10 +360,15 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// Lanes of the current warp can run at `pc`, besides those that do.
     #[inline(always)]
     pub fn fork(&mut self, mask: u32, pc: Pc) {
-        if mask == 0 {
-            return;
+        if mask != 0 {
+            self.keep_fragment(mask, pc);
         }
+    }
+
+    #[inline(never)]
+    fn keep_fragment(&mut self, mask: u32, pc: Pc) {
         let n = self.fragment_count;
+        self.behind = self.behind.min(pc);
         if let Some(f) = self.fragments.iter_mut().take(n).find(|f| f.0 == pc) {
             f.1 |= mask;
         } else if let Some(f) = self.fragments.get_mut(n) {
@@ -333,7 +393,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             self.branch_all(mask, pc);
             return Ok(None);
         }
-        if self.fragment_count == 0 { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
+        if mask != 0 && pc < self.behind { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
     }
 
     fn furthest_behind(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
@@ -343,12 +403,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         let first = self.fragments[at];
         self.fragments[at] = self.fragments[n - 1];
         self.fragment_count -= 1;
+        self.behind = self.fragments.iter().take(n - 1).map(|f| f.0).min().unwrap_or(Pc::MAX);
         Some(first)
     }
 
     #[inline(never)]
     fn branch_all(&mut self, mask: u32, pc: Pc) {
         self.fork(mask, pc);
+        self.behind = Pc::MAX;
         for i in 0..std::mem::take(&mut self.fragment_count) {
             let (pc, mask) = self.fragments[i];
             self.branch(mask, pc);
@@ -364,10 +426,17 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         let threads = (self.cur.hi - self.cur.lo) * 32;
         let passed = self.agents.is_empty() && {
             let cta = self.cta_mut();
+            cta.barriers_used |= 1 << (id & 15);
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
         self.progress += passed as u64;
         passed
+    }
+
+    /// Have all warps of the cohort all their lanes?
+    #[inline(always)]
+    pub fn whole_warps(&self) -> bool {
+        self.cur.mask == u32::MAX
     }
 
     /// `%tid` of the first lane of each row.

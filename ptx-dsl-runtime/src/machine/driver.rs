@@ -21,9 +21,12 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
     let mut impatient = PATIENCE;
     let mut turn = Vec::new();
     loop {
-        admit(body, x);
-        if x.clusters.iter().all(|c| !c.resident) {
-            return Ok(());
+        if x.vacant {
+            x.vacant = false;
+            admit(body, x);
+            if x.clusters.iter().all(|c| !c.resident) {
+                return Ok(());
+            }
         }
         x.deliver_due()?;
         if x.turns >= impatient {
@@ -37,6 +40,9 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
             wake(x, slot);
             if !x.clusters[slot].ready.is_empty() || x.agents.any(slot) {
                 turn.push(slot);
+                if x.plain {
+                    break;
+                }
             }
         }
         if turn.is_empty() {
@@ -105,7 +111,10 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
         let Some(diverged) = pick(x) else { return Ok(()) };
         x.begin(diverged);
         let from = x.turns;
-        let next = body.step(x)?;
+        x.hold();
+        let next = body.step(x);
+        x.release();
+        let next = next?;
         let spent = x.turns - from;
         age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.yielded);
         match next {
@@ -118,6 +127,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.here().resident = false;
+                    x.vacant = true;
                     x.tell_progress();
                     return x.forgotten(slot).map_or(Ok(()), Err);
                 }
@@ -267,7 +277,7 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         return Err(fault);
     }
     let cta = &mut x.here().ctas[c.cta as usize];
-    for id in 0..16 {
+    for id in (0..16).filter(|id| cta.barriers_used >> id & 1 != 0) {
         if let Err(what) = cta.barriers[id].check(&cta.live, cta.threads) {
             let lane = c.mask.trailing_zeros().min(31);
             return Err(x.fault(FaultKind::Barrier { id: id as u32, what }, lane));

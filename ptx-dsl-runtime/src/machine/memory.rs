@@ -150,6 +150,9 @@ impl<M: Monitor> Ctx<'_, M> {
 
     #[inline(always)]
     pub(crate) fn window(&self, rank: u32) -> Result<&[u8], FaultKind> {
+        if self.holds(rank) {
+            return Ok(&self.shared);
+        }
         match self.clusters[self.slot].ctas.get(rank as usize) {
             Some(cta) if !cta.exited => Ok(&cta.shared),
             Some(_) => Err(FaultKind::ExitedCta { rank }),
@@ -159,6 +162,9 @@ impl<M: Monitor> Ctx<'_, M> {
 
     #[inline(always)]
     pub(crate) fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
+        if self.holds(rank) {
+            return Ok(&mut self.shared);
+        }
         let size = self.cluster_size();
         match self.here().ctas.get_mut(rank as usize) {
             Some(cta) if !cta.exited => Ok(&mut cta.shared),

@@ -30,6 +30,7 @@ impl<M: Monitor> Ctx<'_, M> {
             return Err(self.fault(wrong("`.arrive` needs a thread count".into()), lane));
         }
         let cta = self.cta_mut();
+        cta.barriers_used |= 1 << (id & 15);
         let Some(barrier) = cta.barriers.get_mut(id as usize) else {
             return Err(self.fault(wrong("a CTA has barriers 0 to 15".into()), lane));
         };

@@ -2,12 +2,17 @@
 
 use crate::fault::FaultKind;
 
+/// All of them are a pointer and a length, so that finding the bytes of one needs no branch.
 pub(crate) enum Segment<'a> {
-    Empty,
     /// Variables of the module.
-    Module(Vec<u8>),
+    Module(Box<[u8]>),
     ReadOnly(&'a [u8]),
     Buffer(&'a mut [u8]),
+}
+
+impl Segment<'_> {
+    /// No memory at all.
+    pub const EMPTY: Self = Segment::ReadOnly(&[]);
 }
 
 /// All of global memory of a launch.
@@ -22,7 +27,7 @@ impl Global<'_> {
             Some(Segment::Buffer(b)) => b,
             Some(Segment::ReadOnly(b)) => b,
             Some(Segment::Module(b)) => b,
-            _ => &[],
+            None => &[],
         }
     }
 

@@ -19,6 +19,15 @@ impl ClusterBarrier {
         ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0 }
     }
 
+    /// As new.
+    pub fn restart(&mut self, warps: usize, live: u32) {
+        for masks in [&mut self.arrived, &mut self.owes] {
+            masks.clear();
+            masks.resize(warps, 0);
+        }
+        (self.phase, self.live, self.here) = (0, live, 0);
+    }
+
     /// Lanes `mask` of warp `warp` (counted through the cluster) arrive. True if the phase completes.
     pub fn arrive(&mut self, warp: usize, mask: u32) -> Result<bool, String> {
         if self.owes[warp] & mask != 0 {
