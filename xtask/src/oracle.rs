@@ -128,8 +128,14 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
             out += &format!(
                 "{}\t{}\t{}\t{}\t{}.{}\t{}\t{}\t{}\n",
                 if v.ours.is_some() { "-" } else { "+" },
-                case.family, case.kind, case.target, case.version.0, case.version.1, case.text,
-                v.ours.as_ref().or(v.theirs.as_ref()).unwrap(), case.opcode
+                case.family,
+                case.kind,
+                case.target,
+                case.version.0,
+                case.version.1,
+                case.text,
+                v.ours.as_ref().or(v.theirs.as_ref()).unwrap(),
+                case.opcode
             );
         }
         std::fs::write(path, out).unwrap();
@@ -259,7 +265,8 @@ impl Run {
             }
             let mut mutants = Vec::new();
             for (k, opcode) in unused {
-                let of: Vec<usize> = self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
+                let of: Vec<usize> =
+                    self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
                 let (mut missing, mut tries) = (more, more * 40);
                 while missing > 0 && tries > 0 {
                     tries -= 1;

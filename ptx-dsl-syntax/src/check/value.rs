@@ -236,9 +236,8 @@ impl Checker {
                     at.fail(d, 1);
                 } else if let Some(want) = ty {
                     // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower = at.entry.opcode == "cvt"
-                        || want.bits() == 16 && row.ty == Ty::U32
-                        || row.name == "%gridid";
+                    let lower =
+                        at.entry.opcode == "cvt" || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
                     if !register_fits(row.ty, want, lower) {
                         at.fail(errors::register_type(span, full, row.ty, want, false), 1);
                     }

@@ -24,7 +24,7 @@ fn d(quals: &[String]) -> (Ty, u32) {
 /// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
 fn factor(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
     let (ty, count) = fragment(quals, matrix, number);
-    (if quals.iter().any(|q| q == ".kind::mxf8f6f4") { Ty::U32 } else { ty }, count)
+    (if quals.iter().any(|q| q == ".block_scale") { Ty::U32 } else { ty }, count)
 }
 fn a(quals: &[String]) -> (Ty, u32) {
     factor(quals, Matrix::A, 1)

@@ -83,8 +83,11 @@ fn alone(case: &Case) -> String {
 
 /// The same, for readers: it declares what the statement names.
 pub fn minimal(case: &Case) -> String {
-    let words: Vec<&str> =
-        case.text.split(|c: char| !(c.is_ascii_alphanumeric() || "%_$.".contains(c))).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = case
+        .text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "%_$.".contains(c)))
+        .filter(|w| !w.is_empty())
+        .collect();
     let head = head(case.target, case.version, apart(case));
     let (mut out, mut registers) = (String::new(), String::new());
     for piece in head.split_inclusive([';', '}', '\n']) {
@@ -101,7 +104,7 @@ pub fn minimal(case: &Case) -> String {
             // A variable, a function, a prototype, or the header.
             let named = |w: &&str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|t| t == *w);
             let header = [".version", ".target", ".address_size"].iter().any(|h| text.starts_with(h));
-            if header || words.iter().any(|w| named(&w)) {
+            if header || words.iter().any(named) {
                 out += &format!("{text}\n");
             }
         }

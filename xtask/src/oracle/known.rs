@@ -65,9 +65,9 @@ impl Known {
 /// Is the part in the text? `#` at its end is a digit.
 fn within(text: &str, part: &str) -> bool {
     match part.strip_suffix('#') {
-        Some(part) => text
-            .match_indices(part)
-            .any(|(at, _)| text[at + part.len()..].starts_with(|c: char| c.is_ascii_digit())),
+        Some(part) => {
+            text.match_indices(part).any(|(at, _)| text[at + part.len()..].starts_with(|c: char| c.is_ascii_digit()))
+        }
         None => text.contains(part),
     }
 }
