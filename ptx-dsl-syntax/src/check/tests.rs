@@ -6,6 +6,7 @@ use crate::diag::Severity;
 use crate::lex::{lex, line_col};
 
 mod directives;
+mod verdicts;
 
 /// The errors that a text gives and those that it is marked with, by line, both as `line PTXnnnn`.
 fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
