@@ -49,10 +49,11 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             "--seed" => options.seed = number(value()?)?,
             "--count" => options.count = number(value()?)? as usize,
             "--all" => options.all = true,
+            "--stale" => options.stale = true,
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
-    options.stale = options.count >= FULL;
+    options.stale |= options.count >= FULL;
     Ok(options)
 }
 
@@ -119,28 +120,6 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     run.verdicts = batch::judge(ptxas, &run.cases)?;
     run.mutants(ptxas, &families, quota, &mut random)?;
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
-    if let Ok(path) = std::env::var("ORACLE_DUMP") {
-        let mut out = String::new();
-        for (case, v) in run.cases.iter().zip(&run.verdicts) {
-            if v.ours.is_some() == v.theirs.is_some() {
-                continue;
-            }
-            out += &format!(
-                "{}\t{}\t{}\t{}\t{}.{}\t{}\t{}\t{}\n",
-                if v.ours.is_some() { "-" } else { "+" },
-                case.family,
-                case.kind,
-                case.target,
-                case.version.0,
-                case.version.1,
-                case.text,
-                v.ours.as_ref().or(v.theirs.as_ref()).unwrap(),
-                case.opcode
-            );
-        }
-        std::fs::write(path, out).unwrap();
-        return Ok(());
-    }
     // What they disagree on beyond the list is asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
     let open: Vec<usize> = (0..run.cases.len())
@@ -258,7 +237,7 @@ impl Run {
     ) -> Result<Vec<(usize, &'static str)>, String> {
         let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
         let words = words(&all);
-        for more in [100, 400, 1500] {
+        for more in [60, 400] {
             let unused = self.unused(known, &all);
             if unused.is_empty() {
                 return Ok(unused);
