@@ -4,6 +4,7 @@ use super::Checker;
 use super::instr::{deal, shape_fits};
 use super::names::Sym;
 use super::select::Fit;
+use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
@@ -149,23 +150,6 @@ fn bits(ty: Ty) -> Ty {
         32 => Ty::B32,
         64 => Ty::B64,
         _ => ty,
-    }
-}
-
-/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
-pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
-    if reg == Ty::Pred || want == Ty::Pred {
-        return reg == want;
-    }
-    let (rb, wb) = (reg.bits(), want.bits());
-    if rb != wb && !(wider && rb > wb) {
-        return false;
-    }
-    match want.class() {
-        Class::Bits => true,
-        Class::Unsigned | Class::Signed => matches!(reg.class(), Class::Bits | Class::Unsigned | Class::Signed),
-        Class::Float | Class::Packed => reg.class() == Class::Bits || reg == want,
-        Class::Pred | Class::Opaque => reg == want || (rb == 64 && reg.class() != Class::Float),
     }
 }
 

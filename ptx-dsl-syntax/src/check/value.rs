@@ -3,7 +3,7 @@
 use super::Checker;
 use super::address::split;
 use super::names::Sym;
-use super::operand::{Attempt, register_fits};
+use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
@@ -16,6 +16,23 @@ use crate::ty::{Class, Ty};
 /// Opcodes that take the address of a variable as a value.
 fn takes_address(opcode: &str, operand: &str) -> bool {
     matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
+}
+
+/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
+pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
+    if reg == Ty::Pred || want == Ty::Pred {
+        return reg == want;
+    }
+    let (rb, wb) = (reg.bits(), want.bits());
+    if rb != wb && !(wider && rb > wb) {
+        return false;
+    }
+    match want.class() {
+        Class::Bits => true,
+        Class::Unsigned | Class::Signed => matches!(reg.class(), Class::Bits | Class::Unsigned | Class::Signed),
+        Class::Float | Class::Packed => reg.class() == Class::Bits || reg == want,
+        Class::Pred | Class::Opaque => reg == want || (rb == 64 && reg.class() != Class::Float),
+    }
 }
 
 /// Is it a conversion between integers? Of the others none takes a special register.
