@@ -270,7 +270,9 @@ impl Run {
         }
         let mut out = Vec::new();
         for (k, entry) in known.iter().enumerate() {
-            let here = |o: &str| o == "*" || entries.iter().any(|e| e.opcode == o);
+            // What holds for all opcodes is looked for in all families alone.
+            let all = entries.len() == FAMILIES.iter().map(|f| f.1.len()).sum::<usize>();
+            let here = |o: &str| o == "*" && all || entries.iter().any(|e| e.opcode == o);
             let opcodes = entry.opcodes.iter().enumerate().filter(|(_, o)| here(o));
             out.extend(opcodes.filter(|(at, _)| !used.contains(&(k, *at))).map(|(_, o)| (k, *o)));
         }
