@@ -145,6 +145,8 @@ struct Checker {
     declared: HashMap<String, Declared>,
     /// File, line and column of each `.loc` so far.
     locations: HashSet<String>,
+    /// How many more names may be compared with undeclared ones.
+    comparisons: usize,
 }
 
 /// What is known of a function besides its signature.
@@ -181,6 +183,7 @@ impl Checker {
             dropped: false,
             declared: HashMap::new(),
             locations: HashSet::new(),
+            comparisons: names::COMPARED,
         }
     }
 
