@@ -146,6 +146,8 @@ struct Checker {
     externals: HashSet<hir::VarId>,
     /// Functions by name.
     declared: HashMap<String, Declared>,
+    /// File, line and column of each `.loc` so far.
+    locations: HashSet<String>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
 }
@@ -184,6 +186,7 @@ impl Checker {
             dropped: false,
             whole: Vec::new(),
             declared: HashMap::new(),
+            locations: HashSet::new(),
             comparisons: names::COMPARED,
         }
     }

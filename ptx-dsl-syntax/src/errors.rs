@@ -111,6 +111,12 @@ pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagno
         .help("remove one of them")
 }
 
+/// A qualifier that is a part of the opcode to ptxas.
+pub(crate) fn misplaced(span: Span, word: &str, behind: &str, sec: &str) -> Diagnostic {
+    let d = error(204, span, format!("`.{word}` stands behind `{behind}`"));
+    section(d, "most qualifiers come in any order, this one does not", sec).help(format!("write `{behind}.{word}`"))
+}
+
 pub(crate) fn not_together(
     span: Span,
     opcode: &str,
