@@ -21,7 +21,6 @@ mod sparse;
 mod steal;
 
 use others::{LABELS, Other};
-use others::{LABELS, Other};
 use ptx_dsl::Checked;
 use ptx_dsl::prelude::*;
 use std::io::Write;

@@ -8,7 +8,7 @@ mod cluster;
 mod ctx;
 mod cycle;
 mod driver;
-mod level;
+pub(crate) mod level;
 mod memory;
 mod report;
 mod span;
@@ -46,7 +46,6 @@ struct Loaded<K: Kernel> {
     /// by slot
     warps: Vec<Vec<K::Warp>>,
     warps_per_cta: usize,
-    level: level::Level,
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
 }
 
@@ -56,7 +55,7 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
         let first = c.cta as usize * self.warps_per_cta;
         let pc = c.pc;
         let ws = &mut self.warps[x.slot][first + c.lo as usize..first + c.hi as usize];
-        level::step::<K, M>(self.level, x, pc, ws)
+        level::step::<K, M>(x.level, x, pc, ws)
     }
 
     fn reset(&mut self, slot: usize) {
@@ -85,7 +84,7 @@ pub(crate) fn run<K: Kernel, M: Monitor>(
     let mut x = Ctx::<M>::new(host, launch, K::INFO, params, global);
     let slots = x.clusters.len();
     let warps = vec![vec![K::Warp::default(); x.warps_per_cta() * x.cluster_size() as usize]; slots];
-    let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), level: level::best(), snapshot: Vec::new() };
+    let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), snapshot: Vec::new() };
     match M::drive(&mut body, &mut x) {
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {

@@ -533,18 +533,20 @@ impl<'e, 'm> Block<'e, 'm> {
             match piece {
                 Piece::Code(c) => out.extend(c.clone()),
                 Piece::Loop(body, defined) => {
-                    let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
+                    let (mut before, mut after, mut masks) =
+                        (TokenStream::new(), TokenStream::new(), TokenStream::new());
                     for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
                         let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
                         if *bits == 1 {
-                            before.extend(quote!(let mut #a: u32 = 0;));
-                            after.extend(quote!(#a |= (#t as u32) << l;));
+                            before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
+                            after.extend(quote!(#a[l] = #t as u8;));
+                            masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
                             after.extend(quote!(#a[l] = #t;));
                         }
                     }
-                    out.extend(quote!(#before for l in 0..32usize { #(#body)* #after }));
+                    out.extend(quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks));
                 }
             }
         }

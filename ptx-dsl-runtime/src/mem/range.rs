@@ -41,6 +41,13 @@ pub(crate) fn part_mut(memory: &mut [u8], at: usize, n: usize) -> Option<&mut [u
     Some(unsafe { memory.get_unchecked_mut(at..at.wrapping_add(n)) })
 }
 
+/// The bytes of a row for the lanes `m` of a warp. Lanes that take no part may hold any address, so this is always asked
+/// where some do not.
+#[inline(always)]
+pub(crate) fn row(memory: &[u8], at: usize, n: usize, m: u32) -> Option<&[u8]> {
+    if cfg!(ptx_dsl_unchecked) && m != u32::MAX { memory.get(at..at.wrapping_add(n)) } else { part(memory, at, n) }
+}
+
 /// Is the address a multiple of `size`, a power of two?
 #[inline(always)]
 pub(crate) fn aligned(addr: u64, size: usize) -> bool {
