@@ -131,14 +131,17 @@ fn median(v: &mut [u64]) -> Option<u64> {
     v.get(v.len() / 2).copied()
 }
 
+/// Of a program, and of the Rust next to it.
+type Times = (u64, Option<u64>);
+
 /// A line of the table and its object.
 struct Line {
     name: &'static str,
     hand: u64,
     ours: u64,
     checked: Option<u64>,
-    /// of other programs, by label, and of the Rust next to theirs
-    others: Vec<(&'static str, Option<(u64, Option<u64>)>)>,
+    /// by label
+    others: Vec<(&'static str, Option<Times>)>,
 }
 
 fn main() {
@@ -170,6 +173,11 @@ fn main() {
             line.print();
             lines.push(line.json());
         }
+    }
+    if lines.is_empty() {
+        let names: Vec<_> = CASES.iter().map(|(name, ..)| *name).collect();
+        eprintln!("there is no such bench; there are {}", names.join(", "));
+        std::process::exit(2);
     }
     if let Some(file) = o.json {
         let written = std::fs::File::create(&file).and_then(|mut f| writeln!(f, "[{}]", lines.join(",\n ")));

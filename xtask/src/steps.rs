@@ -27,7 +27,7 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of
-/// every kernel that any of them launched.
+/// every kernel that any of them launched and on that of the benches.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment = Vec::new();
     match ptxas::find_or_fetch() {
@@ -48,6 +48,8 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
+    let texts = dump.display().to_string();
+    cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     if judged { assemble::directory(&dump) } else { Ok(()) }
 }
 
