@@ -83,7 +83,7 @@ type Stepped = Result<Next, Box<Fault>>;
 pub(crate) fn step<K: Kernel, M: Monitor>(level: Level, x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
     at_level!(
         level, [K: Kernel, M: Monitor],
-        K::step_at::<M, crate::lanes::Avx512>, K::step_at::<M, lanes::Avx2>, K::step_at::<M, crate::lanes::Base>,
+        K::step_at::<M, crate::lanes::Avx512>, K::step_at::<M, crate::lanes::Avx2>, K::step_at::<M, crate::lanes::Base>,
         (x: &mut Ctx<'_, M>= x, pc: Pc = pc, warps: &mut [K::Warp] = warps) -> Stepped
     )
 }
