@@ -15,7 +15,7 @@ use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Host;
 use ptx_dsl_syntax::ty::Ty;
 use quote::{format_ident, quote};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where a value is.
@@ -55,7 +55,7 @@ pub struct Block<'e, 'm> {
     e: &'e mut Emit<'m>,
     f: FuncId,
     region: usize,
-    env: BTreeMap<Key, Value>,
+    env: HashMap<Key, Value>,
     dirty: HashSet<Key>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
@@ -90,7 +90,7 @@ impl<'e, 'm> Block<'e, 'm> {
             e,
             f,
             region,
-            env: BTreeMap::new(),
+            env: HashMap::new(),
             dirty: HashSet::new(),
             pieces: Vec::new(),
             body: Vec::new(),
@@ -500,6 +500,11 @@ impl<'e, 'm> Block<'e, 'm> {
     /// Writes back what is read later, and gives the code of the region.
     pub fn finish(mut self, last: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
         let last = last(&mut self);
+        self.finished(last)
+    }
+
+    /// The same, apart, so that it is not compiled for each caller.
+    fn finished(mut self, last: TokenStream) -> TokenStream {
         let rt = rt();
         let mut keys: Vec<Key> = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
         keys.sort_unstable();

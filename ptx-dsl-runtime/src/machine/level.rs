@@ -1,7 +1,7 @@
 //! Instruction-set levels: a kernel's step is compiled once for each, and a launch takes the best that the processor has.
 
 use crate::fault::Fault;
-use crate::kernel::{Kernel, Next, Pc};
+use crate::kernel::{Kernel, Next, Pc, Piece};
 use crate::machine::Ctx;
 use crate::monitor::Monitor;
 
@@ -54,13 +54,19 @@ macro_rules! at_level {
     ($level:expr, [$($g:ident: $bound:path),*], $avx512:path, $avx2:path, $base:path, ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {{
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+        #[inline(never)]
         fn avx512<$($g: $bound),*>($($a: $t),*) -> $r {
             $avx512($($a),*)
         }
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        #[inline(never)]
         fn avx2<$($g: $bound),*>($($a: $t),*) -> $r {
             $avx2($($a),*)
+        }
+        #[inline(never)]
+        fn baseline<$($g: $bound),*>($($a: $t),*) -> $r {
+            $base($($a),*)
         }
         #[allow(unsafe_code)]
         match $level {
@@ -70,7 +76,7 @@ macro_rules! at_level {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             // SAFETY: as above.
             $crate::machine::level::Level::Avx2 => unsafe { avx2::<$($g),*>($($v),*) },
-            $crate::machine::level::Level::Base => $base($($v),*),
+            $crate::machine::level::Level::Base => baseline::<$($g),*>($($v),*),
         }
     }};
 }
@@ -86,4 +92,16 @@ pub(crate) fn step<K: Kernel, M: Monitor>(level: Level, x: &mut Ctx<'_, M>, pc: 
         K::step_at::<M, crate::lanes::Avx512>, K::step_at::<M, crate::lanes::Avx2>, K::step_at::<M, crate::lanes::Base>,
         (x: &mut Ctx<'_, M>= x, pc: Pc = pc, warps: &mut [K::Warp] = warps) -> Stepped
     )
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Runs a region of a large kernel.
+    #[inline]
+    pub fn piece<P: Piece>(&mut self, w: &mut P::Warp, active: &mut u32) -> Result<Pc, Box<Fault>> {
+        at_level!(
+            self.level, [P: Piece, M: Monitor],
+            P::run::<M, crate::lanes::Avx512>, P::run::<M, crate::lanes::Avx2>, P::run::<M, crate::lanes::Base>,
+            (x: &mut Ctx<'_, M> = self, w: &mut P::Warp = w, active: &mut u32 = active) -> Result<Pc, Box<Fault>>
+        )
+    }
 }
