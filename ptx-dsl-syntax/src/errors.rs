@@ -6,8 +6,10 @@ use crate::isa::{Ptx, Targets};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
+pub(crate) mod completion;
 pub(crate) mod flow;
 mod kernel;
+pub(crate) mod order;
 pub(crate) mod protocol;
 
 pub(crate) use kernel::*;
@@ -107,6 +109,12 @@ pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagno
     error(203, span, format!("`.{word}` is given twice"))
         .label(first, format!("the first `.{word}` is here"))
         .help("remove one of them")
+}
+
+/// A qualifier that is a part of the opcode to ptxas.
+pub(crate) fn misplaced(span: Span, word: &str, behind: &str, sec: &str) -> Diagnostic {
+    let d = error(204, span, format!("`.{word}` stands behind `{behind}`"));
+    section(d, "most qualifiers come in any order, this one does not", sec).help(format!("write `{behind}.{word}`"))
 }
 
 pub(crate) fn not_together(

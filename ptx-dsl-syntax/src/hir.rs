@@ -68,6 +68,19 @@ pub enum Space {
     ParamFunc,
 }
 
+impl Space {
+    /// As a qualifier, without its dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Global => "global",
+            Space::Const => "const",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::ParamEntry | Space::ParamFunc => "param",
+        }
+    }
+}
+
 /// A variable with its place.
 #[derive(Debug, Clone)]
 pub struct Var {

@@ -68,6 +68,9 @@ pub struct Instr {
     pub until: Option<(Ptx, Targets)>,
     /// Targets that have it.
     pub requires: Targets,
+    /// Qualifiers that stay directly behind the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
+    /// `cvta.to`). All others come in any order.
+    pub first: &'static [&'static str],
     /// The syntax block.
     pub syntax: &'static str,
     /// What the names in the syntax block stand for.
@@ -271,10 +274,23 @@ pub struct OperandSpec {
     pub wider: bool,
     /// Alignment of a constant address, in bytes (0: that of the access).
     pub align: u32,
+    /// Registers of the type alone, and of bits of its width; no signed one for an unsigned.
+    pub exact: bool,
 }
 
 const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
-    OperandSpec { name, role, ty, sink: false, range: None, imm_only: false, no_imm: false, wider: false, align: 0 }
+    OperandSpec {
+        name,
+        role,
+        ty,
+        sink: false,
+        range: None,
+        imm_only: false,
+        no_imm: false,
+        wider: false,
+        align: 0,
+        exact: false,
+    }
 }
 /// A destination.
 pub const fn dst(name: &'static str, ty: OpTy) -> OperandSpec {
@@ -324,6 +340,11 @@ impl OperandSpec {
         self.no_imm = true;
         self
     }
+    /// Registers of the type or of plain bits alone.
+    pub const fn exact(mut self) -> Self {
+        self.exact = true;
+        self
+    }
     /// The register may be wider.
     pub const fn wider(mut self) -> Self {
         self.wider = true;
@@ -344,6 +365,7 @@ pub const fn instr(opcode: &'static str) -> Instr {
         since: Ptx(1, 0),
         until: None,
         requires: ANY,
+        first: &[],
         syntax: "",
         operands: &[],
         gates: &[],
@@ -372,6 +394,11 @@ impl Instr {
     /// Targets.
     pub const fn requires(mut self, targets: Targets) -> Self {
         self.requires = targets;
+        self
+    }
+    /// Qualifiers that stay directly behind the opcode.
+    pub const fn first(mut self, qualifiers: &'static [&'static str]) -> Self {
+        self.first = qualifiers;
         self
     }
     /// The syntax block.

@@ -7,16 +7,19 @@ mod mutate;
 mod operands;
 mod place;
 mod random;
+mod report;
 mod spell;
 mod statement;
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::time::Instant;
 
 use ptx_dsl_syntax::isa::syntax::forms;
-use ptx_dsl_syntax::isa::{FAMILIES, Instr};
+use ptx_dsl_syntax::isa::{FAMILIES, Instr, Ptx};
 
 use batch::{Case, Verdict};
+use known::Known;
 use random::Random;
 use spell::Spelling;
 
@@ -25,11 +28,18 @@ struct Options {
     family: Option<String>,
     seed: u64,
     count: usize,
+    /// Every disagreement, the listed ones too.
     all: bool,
+    /// Report entries of the list that nothing falls under.
+    stale: bool,
 }
 
+/// Cases of a full run, and of the one among the tests.
+const FULL: usize = 150_000;
+const BOUNDED: usize = 12_000;
+
 fn options(arguments: &[&str]) -> Result<Options, String> {
-    let mut options = Options { family: None, seed: 1, count: 150_000, all: false };
+    let mut options = Options { family: None, seed: 1, count: FULL, all: false, stale: false };
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
@@ -39,17 +49,61 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             "--seed" => options.seed = number(value()?)?,
             "--count" => options.count = number(value()?)? as usize,
             "--all" => options.all = true,
+            "--stale" => options.stale = true,
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
+    options.stale |= options.count >= FULL;
     Ok(options)
 }
 
-/// Runs it; an error when the two disagree beyond the list.
+/// Runs it; an error when the two disagree beyond the list, or when a part of the list is out of date.
 pub fn run(arguments: &[&str]) -> Result<(), String> {
-    let options = options(arguments)?;
-    let known = known::list()?;
     let ptxas = crate::ptxas::find_or_fetch()?;
+    if let ["--ask", file] = arguments {
+        return ask(&ptxas, file);
+    }
+    compare(&ptxas, &options(arguments)?)
+}
+
+/// The run among the tests: a fixed seed, all families, a few seconds.
+pub fn bounded(ptxas: &Path) -> Result<(), String> {
+    compare(ptxas, &Options { family: None, seed: 1, count: BOUNDED, all: false, stale: false })
+}
+
+/// What both say of statements of one's own: lines `sm_90 8.0 add.u32 %r1, %r2, %r3;`.
+fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let case = |line: &str| -> Option<Case> {
+        let (target, rest) = line.split_once(' ')?;
+        let (version, text) = rest.split_once(' ')?;
+        let (major, minor) = version.split_once('.')?;
+        let version = Ptx(major.parse().ok()?, minor.parse().ok()?);
+        let target = ptx_dsl_syntax::isa::target::target(target)?.name;
+        Some(Case { family: "", opcode: "", kind: "", text: text.into(), target, version })
+    };
+    let cases = text.lines().map(|l| case(l).ok_or(format!("not `target version statement`: {l}")));
+    let cases = cases.collect::<Result<Vec<_>, _>>()?;
+    // Each alone: with code generated, as others would have it.
+    for (case, verdict) in cases.iter().zip(batch::judge_alone(ptxas, &cases.iter().collect::<Vec<_>>())?) {
+        let said = |v: Option<String>| v.unwrap_or("accepted".into());
+        println!("{}\t{}\t{}\t{}", case.target, case.text, said(verdict.ours), said(verdict.theirs));
+    }
+    Ok(())
+}
+
+/// All cases of a run, what was said of each, and for those that are legal what they came from.
+#[derive(Default)]
+struct Run {
+    cases: Vec<Case>,
+    verdicts: Vec<Verdict>,
+    sources: Vec<Spelling>,
+    /// Mutants so far: none is asked about twice.
+    seen: HashSet<(String, &'static str, u32, u32)>,
+}
+
+fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
+    let known = known::list()?;
     let mut families: BTreeMap<&'static str, Vec<&'static Instr>> = BTreeMap::new();
     for (name, list) in FAMILIES.iter().filter(|(name, _)| options.family.as_ref().is_none_or(|f| f == name)) {
         families.entry(name).or_default().extend(list.iter());
@@ -61,146 +115,195 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     let start = Instant::now();
     let mut random = Random::new(options.seed);
     let quota = options.count / families.len();
-    // First what the table spells, where the instruction is at home and somewhere else.
-    let (mut cases, mut sources) = (Vec::new(), Vec::new());
-    for (family, entries) in &families {
-        let mut found: Vec<Spelling> = Vec::new();
-        entries.iter().for_each(|e| spell::spellings(family, e, &mut random, &mut found));
-        random.thin(&mut found, quota / 3);
-        for spelling in found {
-            let homes = place::homes(spelling.entry);
-            let home = random.pick(&homes).copied().unwrap_or("sm_100a");
-            let mut places = vec![home];
-            if random.below(3) == 0 {
-                places.push(place::anywhere(&mut random));
-            }
-            for target in places {
-                cases.push(Case {
-                    family,
-                    kind: "legal",
-                    text: spelling.statement.to_string(),
-                    target,
-                    version: place::NEWEST,
-                });
-                sources.push(spelling.clone());
-            }
-        }
-    }
-    let mut verdicts = batch::judge(&ptxas, &cases)?;
-    // Then mutations of what both accept.
-    let mut legal: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (i, verdict) in verdicts.iter().enumerate() {
-        if verdict.ours.is_none() && verdict.theirs.is_none() {
-            legal.entry(cases[i].family).or_default().push(i);
-        }
-    }
-    let mut known_cases: HashSet<(String, &str, u32, u32)> = HashSet::new();
-    let mut mutants = Vec::new();
-    for (family, sources_of) in &legal {
-        let have = cases.iter().filter(|c| c.family == *family).count();
-        let mut missing = quota.saturating_sub(have);
-        let mut tries = missing * 3;
-        let words = words(&families[family]);
-        while missing > 0 && tries > 0 {
-            tries -= 1;
-            let Some(&i) = random.pick(sources_of) else { break };
-            let (case, entry) = (&cases[i], sources[i].entry);
-            let mut mutant = case.clone();
-            if random.below(5) == 0 {
-                let edges = place::edges(entry);
-                let Some((target, version)) = random.pick(&edges).copied() else { continue };
-                (mutant.kind, mutant.target, mutant.version) = ("version or target", target, version);
-            } else {
-                let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
-                let Some((kind, statement)) = mutate::mutate(&sources[i].statement, near, &mut random) else {
-                    continue;
-                };
-                (mutant.kind, mutant.text) = (kind, statement.to_string());
-            }
-            if known_cases.insert((mutant.text.clone(), mutant.target, mutant.version.0, mutant.version.1)) {
-                mutants.push(mutant);
-                missing -= 1;
-            }
-        }
-    }
-    verdicts.extend(batch::judge(&ptxas, &mutants)?);
-    cases.extend(mutants);
-    // What they disagree on is asked again, each case alone.
+    let mut run = Run::default();
+    run.legal(&families, quota / 3, &mut random);
+    run.verdicts = batch::judge(ptxas, &run.cases)?;
+    run.mutants(ptxas, &families, quota, &mut random)?;
+    let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
+    // What they disagree on beyond the list is asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
-    let open: Vec<usize> = (0..cases.len())
-        .filter(|i| differ(&verdicts[*i]) && !known.iter().any(|k| k.is(&cases[*i], &verdicts[*i])))
+    let open: Vec<usize> = (0..run.cases.len())
+        .filter(|i| differ(&run.verdicts[*i]) && known::find(&known, &run.cases[*i], &run.verdicts[*i]).is_none())
         .collect();
-    let again = batch::judge_alone(&ptxas, &open.iter().map(|i| &cases[*i]).collect::<Vec<_>>())?;
-    open.into_iter().zip(again).for_each(|(i, verdict)| verdicts[i] = verdict);
-    let left = report(&cases, &verdicts, &known, options.all);
-    println!("{} cases in {:.0} s", cases.len(), start.elapsed().as_secs_f64());
-    if left == 0 { Ok(()) } else { Err(format!("{left} disagreements beyond oracle/known.txt")) }
+    let again = batch::judge_alone(ptxas, &open.iter().map(|i| &run.cases[*i]).collect::<Vec<_>>())?;
+    open.into_iter().zip(again).for_each(|(i, verdict)| run.verdicts[i] = verdict);
+    let left = report::print(&run.cases, &run.verdicts, &known, options.all);
+    for (k, opcode) in &unused {
+        println!("out of date in oracle/known.txt: `{opcode}` under `{}`", known[*k].reason);
+    }
+    println!("{} cases in {:.0} s", run.cases.len(), start.elapsed().as_secs_f64());
+    match (left, unused.len()) {
+        (0, 0) => Ok(()),
+        (0, n) => Err(format!("{n} entries of oracle/known.txt are out of date")),
+        _ => Err(format!("{left} disagreements beyond oracle/known.txt")),
+    }
+}
+
+impl Run {
+    /// What the table spells, where the instruction is at home and somewhere else.
+    fn legal(&mut self, families: &BTreeMap<&'static str, Vec<&'static Instr>>, most: usize, random: &mut Random) {
+        for (family, entries) in families {
+            let mut found: Vec<Spelling> = Vec::new();
+            entries.iter().for_each(|e| spell::spellings(family, e, most, random, &mut found));
+            random.thin(&mut found, most);
+            for spelling in found {
+                let homes = place::homes(spelling.entry);
+                let home = random.pick(&homes).copied().unwrap_or("sm_100a");
+                let mut places = vec![home];
+                if random.below(3) == 0 {
+                    places.push(place::anywhere(random));
+                }
+                for target in places {
+                    let text = spelling.statement.to_string();
+                    let (opcode, version) = (spelling.entry.opcode, place::NEWEST);
+                    self.cases.push(Case { family, opcode, kind: "legal", text, target, version });
+                    self.sources.push(spelling.clone());
+                }
+            }
+        }
+    }
+
+    /// The legal cases that both accept.
+    fn accepted(&self) -> impl Iterator<Item = usize> {
+        let fine = |v: &Verdict| v.ours.is_none() && v.theirs.is_none();
+        (0..self.sources.len()).filter(move |i| fine(&self.verdicts[*i]))
+    }
+
+    /// Mutations of what both accept, so many for each family.
+    fn mutants(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        quota: usize,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let mut legal: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for i in self.accepted() {
+            legal.entry(self.cases[i].family).or_default().push(i);
+        }
+        let mut mutants = Vec::new();
+        for (family, of) in &legal {
+            let have = self.cases.iter().filter(|c| c.family == *family).count();
+            let words = words(&families[family]);
+            let mut missing = quota.saturating_sub(have);
+            let mut tries = missing * 3;
+            while missing > 0 && tries > 0 {
+                tries -= 1;
+                let Some(&i) = random.pick(of) else { break };
+                if let Some(mutant) = self.mutant(i, &words, &[], random) {
+                    mutants.push(mutant);
+                    missing -= 1;
+                }
+            }
+        }
+        self.judge(ptxas, mutants)
+    }
+
+    fn judge(&mut self, ptxas: &Path, mutants: Vec<Case>) -> Result<(), String> {
+        self.verdicts.extend(batch::judge(ptxas, &mutants)?);
+        self.cases.extend(mutants);
+        Ok(())
+    }
+
+    /// A new mutation of this case, of one of these kinds or of any.
+    fn mutant(&mut self, i: usize, words: &Words, kinds: &[&str], random: &mut Random) -> Option<Case> {
+        let (case, entry) = (&self.cases[i], self.sources[i].entry);
+        let mut mutant = case.clone();
+        let place = if kinds.is_empty() { random.below(5) == 0 } else { kinds.contains(&"version or target") };
+        if place {
+            let edges = place::edges(entry);
+            let (target, version) = random.pick(&edges).copied()?;
+            (mutant.kind, mutant.target, mutant.version) = ("version or target", target, version);
+        } else {
+            let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
+            let (kind, statement) = mutate::mutate(&self.sources[i].statement, near, random)?;
+            if !kinds.is_empty() && !kinds.contains(&kind) {
+                return None;
+            }
+            (mutant.kind, mutant.text) = (kind, statement.to_string());
+        }
+        let version = mutant.version;
+        self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
+    }
+
+    /// Entries of the list that no case fell under, though more were made of just these opcodes and kinds: they are out of
+    /// date.
+    fn hunt(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        known: &[Known],
+        random: &mut Random,
+    ) -> Result<Vec<(usize, &'static str)>, String> {
+        let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
+        let words = words(&all);
+        for more in [60, 400] {
+            let unused = self.unused(known, &all);
+            if unused.is_empty() {
+                return Ok(unused);
+            }
+            let mut mutants = Vec::new();
+            for (k, opcode) in unused {
+                let of: Vec<usize> =
+                    self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
+                let (mut missing, mut tries) = (more, more * 40);
+                while missing > 0 && tries > 0 {
+                    tries -= 1;
+                    let Some(&i) = random.pick(&of) else { break };
+                    if let Some(mutant) = self.mutant(i, &words, &known[k].kinds, random) {
+                        mutants.push(mutant);
+                        missing -= 1;
+                    }
+                }
+            }
+            self.judge(ptxas, mutants)?;
+        }
+        Ok(self.unused(known, &all))
+    }
+
+    fn unused(&self, known: &[Known], entries: &[&'static Instr]) -> Vec<(usize, &'static str)> {
+        let mut used: HashSet<known::Place> = HashSet::new();
+        for (case, verdict) in self.cases.iter().zip(&self.verdicts) {
+            if verdict.ours.is_some() != verdict.theirs.is_some() {
+                used.extend(known::find(known, case, verdict));
+            }
+        }
+        let mut out = Vec::new();
+        for (k, entry) in known.iter().enumerate() {
+            // What holds for all opcodes is looked for in all families alone.
+            let all = entries.len() == FAMILIES.iter().map(|f| f.1.len()).sum::<usize>();
+            let here = |o: &str| o == "*" && all || entries.iter().any(|e| e.opcode == o);
+            let opcodes = entry.opcodes.iter().enumerate().filter(|(_, o)| here(o));
+            out.extend(opcodes.filter(|(at, _)| !used.contains(&(k, *at))).map(|(_, o)| (k, *o)));
+        }
+        out
+    }
 }
 
 fn first(entry: &Instr) -> &'static str {
     entry.opcode.split('.').next().unwrap_or("")
 }
 
-/// All qualifiers by the first word of the opcode.
-fn words(entries: &[&'static Instr]) -> BTreeMap<&'static str, Vec<String>> {
-    let mut out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+/// A list of the ISA's qualifiers that was not made from the table.
+const SECOND_SOURCE: &str = include_str!("../../ptx-dsl-syntax/tests/forms/words.txt");
+
+/// Qualifiers by the first word of the opcode.
+type Words = BTreeMap<&'static str, Vec<String>>;
+
+fn words(entries: &[&'static Instr]) -> Words {
+    let mut out = Words::new();
     for entry in entries {
         let list = out.entry(first(entry)).or_default();
         list.extend(entry.opcode.split('.').skip(1).map(str::to_string));
         list.extend(forms(entry).iter().flat_map(|f| &f.slots).flat_map(|s| s.alts.iter().map(|a| a.to_string())));
+    }
+    for (first, list) in &mut out {
+        let line = SECOND_SOURCE.lines().find_map(|l| l.strip_prefix(first)?.strip_prefix(": "));
+        list.extend(line.into_iter().flat_map(str::split_whitespace).map(str::to_string));
     }
     out.values_mut().for_each(|list| {
         list.sort();
         list.dedup();
     });
     out
-}
-
-/// Prints the agreement by family and each disagreement, one of a kind with a module; gives the number of those that are not
-/// known.
-fn report(cases: &[Case], verdicts: &[Verdict], known: &[known::Known], all: bool) -> usize {
-    let mut families: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
-    let mut groups: BTreeMap<(&str, bool, String), Vec<usize>> = BTreeMap::new();
-    let mut used = vec![0usize; known.len()];
-    for (i, (case, verdict)) in cases.iter().zip(verdicts).enumerate() {
-        let row = families.entry(case.family).or_default();
-        row[0] += 1;
-        if verdict.theirs.is_none() {
-            row[1] += 1;
-        }
-        if verdict.ours.is_some() == verdict.theirs.is_some() {
-            continue;
-        }
-        if let Some(k) = known.iter().position(|k| k.is(case, verdict)) {
-            used[k] += 1;
-            row[4] += 1;
-            continue;
-        }
-        let refused = verdict.ours.is_some();
-        row[if refused { 2 } else { 3 }] += 1;
-        let text = if case.text.starts_with('@') { case.text.split_once(' ').map_or("", |t| t.1) } else { &case.text };
-        let opcode = text.split(['.', ' ', ';']).next().unwrap_or("");
-        groups.entry((case.family, refused, format!("{opcode}, {}", case.kind))).or_default().push(i);
-    }
-    for ((family, refused, what), list) in &groups {
-        let who = if *refused { "we refuse, ptxas accepts" } else { "we accept, ptxas refuses" };
-        println!("\n{family}: {what}: {who} ({})", list.len());
-        let shown = if all { list.len() } else { 4 };
-        for i in list.iter().take(shown) {
-            let (case, verdict) = (&cases[*i], &verdicts[*i]);
-            let message = verdict.ours.as_ref().or(verdict.theirs.as_ref()).map_or("", String::as_str);
-            println!("  {} {}.{}: {}\n      {message}", case.target, case.version.0, case.version.1, case.text);
-        }
-        if all && let Some(i) = list.first() {
-            println!("{}", batch::alone(&cases[*i]));
-        }
-    }
-    println!("\n{:22} {:>8} {:>8} {:>9} {:>9} {:>6}", "family", "cases", "legal", "we refuse", "we accept", "known");
-    for (family, [cases, legal, refuse, accept, known]) in &families {
-        println!("{family:22} {cases:>8} {legal:>8} {refuse:>9} {accept:>9} {known:>6}");
-    }
-    if all {
-        known.iter().zip(&used).for_each(|(k, n)| println!("known: {n:>6} {}", k.reason));
-    }
-    families.values().map(|row| row[2] + row[3]).sum()
 }

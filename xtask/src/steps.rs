@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, docs, nvcc, ptxas};
+use crate::{assemble, docs, nvcc, oracle, ptxas};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
@@ -27,9 +27,9 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of
-/// every kernel that any of them launched and on that of the benches.
+/// every kernel that any of them launched, on that of the benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
-    let mut environment = Vec::new();
+    let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
         Ok(path) => environment.push(("PTXAS", path.display().to_string())),
         Err(reason) if strict || std::env::var_os("PTXAS").is_some() => return Err(format!("no ptxas: {reason}")),
@@ -38,7 +38,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     if strict {
         environment.push(("CI", "true".to_owned()));
     }
-    let judged = !environment.is_empty();
+    let judge = environment.first().map(|(_, path)| std::path::PathBuf::from(path));
     // Every kernel that is launched leaves its PTX here.
     let dump = ptxas::root().join("target").join("ptx-dump");
     let _ = std::fs::remove_dir_all(&dump);
@@ -50,7 +50,13 @@ pub fn test(strict: bool) -> Result<(), String> {
     }
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
-    if judged { assemble::directory(&dump) } else { Ok(()) }
+    match judge {
+        Some(ptxas) => {
+            assemble::directory(&dump)?;
+            oracle::bounded(&ptxas)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Runs cargo in the workspace's root and says what ran and for how long.

@@ -40,11 +40,16 @@ impl Checker {
         match self.lookup(&base.text) {
             Some(Sym::Reg(id)) => {
                 let ty = self.reg_ty(id);
+                if at.has(".param::func") {
+                    let text = format!("a parameter of a function is named: `{}` is a register", base.text);
+                    at.fail(errors::custom(base.span, &text, "5.1.6"), 1);
+                }
                 let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
                 } else if let Some(OpTy::Ty(want)) = spec.map(|s| s.ty)
-                    && want.bits() != ty.bits()
+                    && (want.bits() != ty.bits()
+                        || ty.class() == Class::Signed && at.entry.opcode.starts_with("tcgen05.mma"))
                 {
                     at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
                 }
@@ -94,20 +99,21 @@ impl Checker {
         }
         let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();
         let addresses = at.form.operands.iter().filter(|o| matches!(o.shape, Shape::Addr(_))).count();
-        // With two spaces the first is the destination's, and what else there is (an mbarrier) is not checked.
+        // With two spaces the first is the destination's; what else there is is an mbarrier.
         let wanted = match spaces.len() {
             0 => None,
             // One space is that of all addresses: `clusterlaunchcontrol.try_cancel.async.shared::cta` has two.
             1 => Some(spaces[0]),
             2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
+            2 if at.addresses == 3 => Some("shared"),
             _ => return,
         };
-        let name = match space {
-            Space::Global => "global",
-            Space::Const => "const",
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::ParamEntry | Space::ParamFunc => "param",
+        let name = space.name();
+        // Without a space an address is generic, but an mbarrier's is in `.shared` all the same.
+        let wanted = match at.entry.opcode {
+            opcode if opcode.starts_with("mbarrier.") => wanted.or(Some("shared")),
+            "prefetchu" => Some("global"),
+            _ => wanted,
         };
         match wanted {
             Some(want) => {
@@ -118,8 +124,8 @@ impl Checker {
                 }
             }
             None => {
-                // `prefetch.tensormap [x]` and Tensor Memory have rules of their own.
-                if matches!(name, "const" | "param") && matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") {
+                // A tensor map may be a parameter, and is one to its fence.
+                if matches!(name, "const" | "param") && at.entry.opcode != "fence" {
                     at.fail(errors::generic_space(word.span, &word.text, name), 1);
                     return;
                 }

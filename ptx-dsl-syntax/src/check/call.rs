@@ -147,7 +147,7 @@ impl Checker {
                     }
                 };
                 let ty = self.reg_ty(id);
-                if !matches!(ty.bits(), 32 | 64) || ty.class() == Class::Float {
+                if !matches!(ty.bits(), 32 | 64) || matches!(ty.class(), Class::Float | Class::Packed) {
                     at.fail(errors::address_register(word.span, &word.text, ty), 1);
                 }
                 Some((Operand::Reg(id, 0), sig))
@@ -242,7 +242,7 @@ impl Checker {
                 Some(Sym::Reg(id)) => {
                     let ty = self.reg_ty(id);
                     if let Some(want) = want {
-                        if !super::operand::register_fits(ty, want.ty, false) || want.array {
+                        if !super::value::register_fits(ty, want.ty, false) || want.array {
                             let have = format!("a `.{}` register", ty.name());
                             let wanted = in_words(want.ty, want.size, want.array);
                             // No register has 8 bits.
@@ -298,7 +298,7 @@ impl Checker {
 
 /// Types of one width that are the same kind of number, or one of them untyped.
 fn alike(a: Ty, b: Ty) -> bool {
-    super::operand::register_fits(a, b, false) || super::operand::register_fits(b, a, false)
+    super::value::register_fits(a, b, false) || super::value::register_fits(b, a, false)
 }
 
 /// `a .param .b8 array of 12 bytes`

@@ -70,8 +70,24 @@ impl Checker {
     /// A directive in a body.
     pub(super) fn body_directive(&mut self, d: &ast::Directive) {
         self.directive_gate(&d.name.text, d.name.span);
-        if d.name.text == ".pragma" {
-            self.pragma(d, true);
+        match d.name.text.as_str() {
+            ".pragma" => self.pragma(d, true),
+            ".loc" => self.location(d),
+            _ => {}
+        }
+    }
+
+    /// What is inlined at a place follows a `.loc` of that place, in whatever function (says ptxas; PTX ISA 11.5.4).
+    fn location(&mut self, d: &ast::Directive) {
+        let text = d.text.as_deref().unwrap_or("");
+        let mut parts = text.split(", ");
+        let here = parts.next().unwrap_or("");
+        let caller = parts.find_map(|p| p.strip_prefix("inlined_at "));
+        if let Some(caller) = caller.filter(|c| !self.locations.contains(*c)) {
+            self.report(errors::inlined_at(value_span(d), caller));
+        }
+        if !self.locations.contains(here) {
+            self.locations.insert(here.to_string());
         }
     }
 

@@ -30,15 +30,25 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
 }
 
 /// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
-const MOVABLE: &[(&str, &str)] =
-    &[("vote", "sync"), ("shfl", "sync"), ("redux", "sync"), ("barrier", "sync"), ("add", "cc"), ("sub", "cc")];
+const MOVABLE: &[(&str, &[&str])] = &[
+    ("vote", &["sync"]),
+    ("shfl", &["sync"]),
+    ("redux", &["sync"]),
+    ("barrier", &["sync"]),
+    ("add", &["cc"]),
+    ("sub", &["cc"]),
+    ("mma", &["sp", "sp::ordered_metadata"]),
+    ("wgmma", &["sp"]),
+    ("tcgen05", &["sp"]),
+];
 
 /// The instruction with such a word in its place; `None` if it stands there.
 fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
     let first = &ast.parts.first()?.text;
-    let (_, word) = MOVABLE.iter().find(|m| m.0 == first)?;
-    let at = ast.parts.iter().position(|p| p.text == *word)?;
-    let place = if ast.parts[1].text == "cta" { 2 } else { 1 };
+    let (_, words) = MOVABLE.iter().find(|m| m.0 == first)?;
+    let at = ast.parts.iter().position(|p| words.contains(&p.text.as_str()))?;
+    let before = |p: &&ast::Word| matches!(p.text.as_str(), "cta" | "mma_async" | "mma" | "ws");
+    let place = 1 + ast.parts[1..at.max(1)].iter().take_while(before).count();
     if at <= place {
         return None;
     }
@@ -253,7 +263,12 @@ impl Checker {
             && self.target.is_some_and(|t| t.satisfies(targets, self.version).is_ok())
             && self.version.0 != u32::MAX
         {
-            errors.push(errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section));
+            errors.push(if typed.has(".sync") && !typed.has(".aligned") {
+                // `wmma` of old did without, but that is hardly what is meant.
+                errors::missing_qualifier(opcode_span, entry.opcode, ".aligned", &["aligned"], false, entry.section)
+            } else {
+                errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section)
+            });
             return;
         }
         for gate in entry.gates {
@@ -379,6 +394,16 @@ impl Checker {
             let written = qualifiers.iter().find(|q| typed.has(q));
             match (given, written) {
                 (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+                // A constant mask has a bit for each CTA there can be, and no more.
+                (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
+                    let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
+                    if let hir::Operand::Imm(mask) = arg.value
+                        && mask > most
+                    {
+                        let section = typed.entry.section;
+                        errors.push(errors::range(arg.span, spec.name, mask as i64, 0, most as i64, section));
+                    }
+                }
                 (None, Some(q)) => {
                     let span = words.iter().find(|w| format!(".{}", w.text) == **q).map_or(opcode_span, |w| w.span);
                     errors.push(errors::goes_with(span, spec.name, q, false));
@@ -514,6 +539,7 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::Vector(_), K::Expr(ast::Expr::Name(..))) => true,
         (Shape::Vector(_), _) => false,
         (Shape::Pair(..), K::Pair(..)) => true,
+        (Shape::Pair(..), K::Not(_)) => false,
         (Shape::Pair(_, optional), _) => *optional,
         (_, K::Pair(..)) => false,
         (Shape::List, K::List(_)) => true,

@@ -4,6 +4,7 @@ use super::Checker;
 use super::instr::{deal, shape_fits};
 use super::names::Sym;
 use super::select::Fit;
+use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
@@ -149,23 +150,6 @@ fn bits(ty: Ty) -> Ty {
         32 => Ty::B32,
         64 => Ty::B64,
         _ => ty,
-    }
-}
-
-/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
-pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
-    if reg == Ty::Pred || want == Ty::Pred {
-        return reg == want;
-    }
-    let (rb, wb) = (reg.bits(), want.bits());
-    if rb != wb && !(wider && rb > wb) {
-        return false;
-    }
-    match want.class() {
-        Class::Bits => true,
-        Class::Unsigned | Class::Signed => matches!(reg.class(), Class::Bits | Class::Unsigned | Class::Signed),
-        Class::Float | Class::Packed => reg.class() == Class::Bits || reg == want,
-        Class::Pred | Class::Opaque => reg == want || (rb == 64 && reg.class() != Class::Float),
     }
 }
 
@@ -324,6 +308,16 @@ impl Checker {
                 let mut out = Vec::new();
                 for (part, g) in picked.into_iter().zip(given_parts) {
                     let spec = at.spec(part.name);
+                    let name = |g: &ast::Operand| match &g.kind {
+                        OperandKind::Expr(Expr::Name(word, None)) => word.text != "WARP_SZ",
+                        OperandKind::Vector(_) => true,
+                        _ => false,
+                    };
+                    if !name(g) {
+                        // Names and vectors: neither `+` nor constants, says ptxas.
+                        at.fail(errors::bad_address(g.span), 1);
+                        continue;
+                    }
                     let is_address =
                         spec.is_none_or(|s| s.role == Role::Addr) && !matches!(part.shape, Shape::Vector(_));
                     out.push(if is_address { self.address(at, spec, g) } else { self.operand(at, part, spec, g) });
@@ -371,6 +365,14 @@ impl Checker {
                     self.value(at, form.name, spec, Some(Ty::Pred), &inner)
                 }
             },
+            (Shape::Vector(parts), OperandKind::Expr(Expr::Name(word, _)))
+                if parts.len() > 1
+                    && !matches!(self.lookup(&word.text), Some(Sym::Reg(id)) if self.reg_lanes(id) as usize == parts.len()) =>
+            {
+                let what = format!("a vector of {} in `{{ }}`", parts.len());
+                at.fail(errors::wrong_shape(given.span, form.name, &what), 4);
+                Operand::Sink
+            }
             _ => self.vector_or_value(at, form, spec, given),
         }
     }
@@ -418,11 +420,27 @@ impl Checker {
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
                 return self.parts(at, form.name, spec, ty, elements, given.span);
             }
+            // The depth of a comparison stands without braces.
+            if spec.is_some_and(|s| s.name == "f") && at.entry.opcode.starts_with('t') {
+                at.fail(errors::arity(given.span, form.name, 1, elements.len()), 2);
+                return Operand::Sink;
+            }
             if count != 0 && elements.len() != count as usize {
                 at.fail(errors::arity(given.span, form.name, count, elements.len()), 2);
                 return Operand::Sink;
             }
             let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();
+            // Neither addresses nor half of a special register, says ptxas.
+            let whole = |v: &Operand| match v {
+                Operand::VarAddr(..) | Operand::FuncAddr(_) => false,
+                Operand::Sreg(name) => {
+                    crate::isa::sreg::sreg(name).is_none_or(|r| ty.is_none_or(|t| t.bits() == r.ty.bits()))
+                }
+                _ => true,
+            };
+            if let Some(i) = values.iter().position(|v| !whole(v)).filter(|_| at.errors.is_empty()) {
+                at.fail(errors::needs_register(elements[i].span, form.name), 1);
+            }
             let mut widths = values.iter().filter_map(|v| match v {
                 Operand::Reg(id, _) => Some(self.reg_ty(*id).bits()),
                 _ => None,
@@ -437,7 +455,7 @@ impl Checker {
                 values.iter().any(|v| matches!(v, Operand::Reg(id, _) if f(self.reg_ty(*id).class())))
             };
             if many(spec).is_some() && at.errors.is_empty() {
-                if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed)) {
+                if has(|c| c == Class::Float) && has(|c| matches!(c, Class::Unsigned | Class::Signed | Class::Packed)) {
                     at.fail(errors::mixed_kinds(given.span), 1);
                 } else if !values.iter().any(|v| match v {
                     Operand::Reg(..) => true,
@@ -496,7 +514,9 @@ impl Checker {
         }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
-            && (count <= 1 || at.entry.opcode == "mov")
+            && (count <= 1
+                || at.entry.opcode == "mov"
+                || ["tex", "tld4", "suld"].iter().any(|o| at.entry.opcode.starts_with(o)))
         {
             // Here `_` stands for elements of a vector only.
             at.fail(errors::no_sink(given.span, form.name), 2);
@@ -559,8 +579,11 @@ impl Checker {
         spec: Option<&OperandSpec>,
     ) {
         let have = self.reg_ty(id);
-        let wider = spec.is_some_and(|s| s.wider);
-        if !register_fits(have, want, wider) {
+        // In conversions from and to `.bf16` no wider registers, says ptxas; of bytes a rule of the entry says more.
+        let bf16 = at.entry.opcode == "cvt" && at.has(".bf16") && want.bits() > 8;
+        let wider = spec.is_some_and(|s| s.wider) && !bf16;
+        let exact = !spec.is_some_and(|s| s.exact) || have == want || have.class() == Class::Bits;
+        if !register_fits(have, want, wider) || !exact {
             at.fail(errors::register_type(span, name, have, want, wider), 1);
         }
     }

@@ -19,15 +19,17 @@ pub(super) struct Fit {
     pub(super) missing: Vec<u16>,
     /// Slots without a word in a group that has one.
     pub(super) partial: Vec<u16>,
+    /// A word that must stand directly behind the opcode, or somewhere behind another word, and does not.
+    pub(super) misplaced: Option<u16>,
 }
 
 impl Fit {
     pub(super) fn fits(&self) -> bool {
-        self.left.is_empty() && self.missing.is_empty() && self.partial.is_empty()
+        self.left.is_empty() && self.missing.is_empty() && self.partial.is_empty() && self.misplaced.is_none()
     }
 
     fn badness(&self) -> usize {
-        self.left.len() * 3 + self.missing.len() * 2 + self.partial.len()
+        self.left.len() * 3 + self.missing.len() * 2 + self.partial.len() + usize::from(self.misplaced.is_some())
     }
 }
 
@@ -79,7 +81,26 @@ pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
             partial.push(s as u16);
         }
     }
-    Fit { filled, left, missing, partial }
+    Fit { filled, left, missing, partial, misplaced: misplaced(form, words) }
+}
+
+/// A word that does not stand directly behind the opcode, though it must; `.popc` before the operation whose bits it counts.
+fn misplaced(form: &Form, words: &[Word]) -> Option<u16> {
+    let mut expected = 0;
+    for (w, word) in words.iter().enumerate() {
+        let text = word.text.as_str();
+        if form.first.contains(&text) {
+            if w != expected {
+                return Some(w as u16);
+            }
+            expected += 1;
+        }
+        let combines = |words: &[Word]| words.iter().any(|w| matches!(w.text.as_str(), "and" | "xor"));
+        if text == "popc" && !combines(&words[..w]) && combines(&words[w..]) {
+            return Some(w as u16);
+        }
+    }
+    None
 }
 
 /// What is wrong with qualifiers that no form takes.
@@ -130,6 +151,12 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
         out.push(errors::not_together(word.span, opcode, &word.text, other, form.line, help, section));
     }
     if !fit.left.is_empty() || unknown {
+        return out;
+    }
+    if let Some(word) = fit.misplaced.map(|w| &known[w as usize]) {
+        let behind = known.iter().find(|w| word.text == "popc" && matches!(w.text.as_str(), "and" | "xor"));
+        let behind = behind.map_or(opcode.to_string(), |w| format!(".{}", w.text));
+        out.push(errors::misplaced(word.span, &word.text, &behind, section));
         return out;
     }
     let mut groups = Vec::new();

@@ -6,6 +6,7 @@ use crate::diag::Severity;
 use crate::lex::{lex, line_col};
 
 mod directives;
+mod verdicts;
 
 /// The errors that a text gives and those that it is marked with, by line, both as `line PTXnnnn`.
 fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
@@ -349,7 +350,7 @@ fn order_of_qualifiers() {
         ("ld", &["relaxed", "gpu", "global", "u32"], "%r0, [%rd0]"),
         ("ld", &["acquire", "cluster", "shared::cluster", "b64"], "%rd0, [%rd1]"),
         ("st", &["release", "sys", "global", "v2", "b32"], "[%rd0], {%r0, %r1}"),
-        ("mbarrier.arrive", &["expect_tx", "relaxed", "cluster", "shared::cta", "b64"], "st, [sh], 16"),
+        ("mbarrier.arrive.expect_tx", &["relaxed", "cluster", "shared::cta", "b64"], "st, [sh], 16"),
         ("mbarrier.try_wait", &["acquire", "cluster", "shared::cta", "b64"], "%p0, [sh], st"),
         ("atom", &["acq_rel", "gpu", "global", "add", "u32"], "%r0, [%rd0], 1"),
         ("fma", &["rn", "ftz", "sat", "f32"], "%f0, %f0, %f1, %f2"),
@@ -385,6 +386,26 @@ fn order_of_qualifiers() {
         let (again, _) = lex(&compiled.ptx);
         let second = crate::compile(&again.tokens);
         assert_eq!((errors(&second.diagnostics), second.ptx), (vec![], compiled.ptx));
+    }
+}
+
+/// What ptxas 13.5 reads as a part of the opcode stays behind it; an operation comes before its `.popc`.
+#[test]
+fn qualifiers_that_do_not_move() {
+    for (text, want) in [
+        ("mad.u32.lo %r0, %r0, %r1, %r0;", Some(204)),
+        ("mul.u32.wide %rd0, %r0, %r1;", Some(204)),
+        ("cvta.global.to.u64 %rd0, %rd1;", Some(204)),
+        ("shf.wrap.l.b32 %r0, %r0, %r1, %r0;", Some(204)),
+        ("mbarrier.arrive.relaxed.cluster.expect_tx.b64 st, [sh], 16;", Some(204)),
+        ("fence.async.proxy.global;", Some(204)),
+        ("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc.and {%r0, %r1}, {%r0}, {%r0}, {%r0, %r1};", Some(204)),
+        ("mma.sync.aligned.and.m8n8k128.row.col.s32.b1.b1.s32.popc {%r0, %r1}, {%r0}, {%r0}, {%r0, %r1};", None),
+        ("mad.lo.u32 %r0, %r0, %r1, %r0;", None),
+    ] {
+        let (lexed, _) = lex(&kernel(text));
+        let found = crate::compile(&lexed.tokens).diagnostics;
+        assert_eq!(errors(&found).first().map(|d| d.code), want, "{text}: {found:?}");
     }
 }
 

@@ -3,18 +3,42 @@
 use super::Checker;
 use super::address::split;
 use super::names::Sym;
-use super::operand::{Attempt, register_fits};
+use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
+use crate::isa::syntax::is_space;
 use crate::isa::{OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
-fn takes_address(opcode: &str) -> bool {
-    matches!(opcode, "mov" | "cvta" | "mapa" | "getctarank")
+fn takes_address(opcode: &str, operand: &str) -> bool {
+    matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
+}
+
+/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
+pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
+    if reg == Ty::Pred || want == Ty::Pred {
+        return reg == want;
+    }
+    let (rb, wb) = (reg.bits(), want.bits());
+    if rb != wb && !(wider && rb > wb) {
+        return false;
+    }
+    match want.class() {
+        Class::Bits => true,
+        Class::Unsigned | Class::Signed => matches!(reg.class(), Class::Bits | Class::Unsigned | Class::Signed),
+        Class::Float | Class::Packed => reg.class() == Class::Bits || reg == want,
+        Class::Pred | Class::Opaque => reg == want || (rb == 64 && reg.class() != Class::Float),
+    }
+}
+
+/// Is it a conversion between integers? Of the others none takes a special register.
+fn integers(at: &Attempt) -> bool {
+    let types = at.words.iter().filter_map(|w| Ty::from_name(&w.text));
+    at.form.operands.len() == 2 && types.into_iter().all(|t| matches!(t.class(), Class::Unsigned | Class::Signed))
 }
 
 impl Checker {
@@ -88,12 +112,22 @@ impl Checker {
                     && let Some((base, offset)) = split(e)
                     && let Some(Sym::Var(id)) = self.lookup(&base.text)
                 {
-                    return self.variable(at, ty, id, offset, base);
+                    return self.variable(at, name, ty, id, offset, base);
+                }
+                if ty == Some(Ty::Pred)
+                    && matches!(at.entry.opcode, "set" | "setp")
+                    && (at.has(".bf16") || at.has(".bf16x2"))
+                {
+                    // With the other types ptxas takes a constant.
+                    at.fail(errors::needs_register(given.span, name), 2);
+                    return Operand::Sink;
                 }
                 let bits = self.constant(at, ty.unwrap_or(Ty::B64), e);
                 if let Some((low, high)) = spec.and_then(|s| s.range)
                     && fold(e).is_some_and(|c| matches!(c, Const::Int { .. }))
                     && !(low..=high).contains(&(bits as i64))
+                    // -1 is all ones in 32 bits.
+                    && !(bits as i64 == -1 && high == i64::from(u32::MAX))
                 {
                     at.fail(errors::range(given.span, name, bits as i64, low, high, at.entry.section), 1);
                 }
@@ -122,6 +156,10 @@ impl Checker {
         let sym = self.lookup(&word.text);
         if role == Role::Name {
             return match sym {
+                Some(Sym::Label(_)) if name == "tlist" => {
+                    at.fail(errors::wrong_name(span, &word.text, "a label", "a list of branch targets"), 1);
+                    Operand::Sink
+                }
                 Some(Sym::Label(id)) => Operand::Label(id),
                 Some(Sym::Labels(ids)) => Operand::Labels(ids.to_vec()),
                 Some(Sym::Func(id)) => Operand::Func(id),
@@ -176,7 +214,11 @@ impl Checker {
                 if let Some(want) = ty.filter(|t| t.class() == Class::Opaque) {
                     return self.handle(at, want, id, word);
                 }
-                self.variable(at, ty, id, 0, word)
+                if spec.is_some_and(|s| s.no_imm) {
+                    at.fail(errors::needs_register(span, name), 2);
+                    return Operand::Sink;
+                }
+                self.variable(at, name, ty, id, 0, word)
             }
             Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
             Some(Sym::Broken) => {
@@ -203,7 +245,7 @@ impl Checker {
                 };
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if !matches!(at.entry.opcode, "mov" | "cvt") {
+                } else if at.entry.opcode != "mov" && !(at.entry.opcode == "cvt" && integers(at)) {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);
@@ -211,7 +253,8 @@ impl Checker {
                     at.fail(d, 1);
                 } else if let Some(want) = ty {
                     // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower = want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
+                    let lower =
+                        at.entry.opcode == "cvt" || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
                     if !register_fits(row.ty, want, lower) {
                         at.fail(errors::register_type(span, full, row.ty, want, false), 1);
                     }
@@ -222,8 +265,16 @@ impl Checker {
     }
 
     /// The address of a variable as a value.
-    fn variable(&mut self, at: &mut Attempt, ty: Option<Ty>, id: VarId, offset: i64, word: &ast::Word) -> Operand {
-        if !takes_address(at.entry.opcode) {
+    fn variable(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        ty: Option<Ty>,
+        id: VarId,
+        offset: i64,
+        word: &ast::Word,
+    ) -> Operand {
+        if !takes_address(at.entry.opcode, name) {
             at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode), 2);
             return Operand::Sink;
         }
@@ -234,6 +285,15 @@ impl Checker {
             at.fail(errors::constant_type(word.span, &text, want, None), 1);
         }
         self.opaque(at, id, word);
+        let want = match at.entry.opcode {
+            "cvta" => at.words.iter().map(|w| w.text.as_str()).find(|w| is_space(w)),
+            "mapa" | "getctarank" => Some("shared"),
+            _ => None,
+        };
+        let have = self.out.vars[id.0 as usize].space.name();
+        if let Some(want) = want.filter(|w| w.split("::").next() != Some(have)) {
+            at.fail(errors::space_mismatch(word.span, &word.text, have, want), 1);
+        }
         Operand::VarAddr(id, offset)
     }
 

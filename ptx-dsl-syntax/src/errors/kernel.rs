@@ -145,6 +145,13 @@ pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
     error(515, span, text).note("see PTX ISA 11.4.7 and the chapter on `.pragma` strings").help(help)
 }
 
+/// `inlined_at` a place that no `.loc` before it names.
+pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
+    error(515, span, format!("no `.loc {caller}` stands before what is inlined at that place"))
+        .note("see PTX ISA 11.5.4")
+        .help(format!("put `.loc {caller}` before it, or leave `inlined_at` out"))
+}
+
 /// A warning: ptxas ignores it too.
 pub(crate) fn no_effect(span: Span, text: &str, help: &str) -> Diagnostic {
     Diagnostic::warning(516, span, text).help(help)

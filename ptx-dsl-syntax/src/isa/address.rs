@@ -40,6 +40,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Warp),
     // A variable's address is converted to generic only: here `a` is a register.
     instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
+        .first(&["to"])
         .syntax(
             "cvta.to.space.size p, a;
              .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }

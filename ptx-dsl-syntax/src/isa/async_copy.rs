@@ -39,7 +39,7 @@ pub const LIST: &[Instr] = &[
             src("cp-size", ty(Ty::U32)).imm(),
             src("src-size", ty(Ty::U32)),
             src("ignore-src", ty(Ty::Pred)).reg(),
-            src("cache-policy", ty(Ty::B64)),
+            src("cache-policy", ty(Ty::U64)),
         ])
         .gates(&[
             gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)),

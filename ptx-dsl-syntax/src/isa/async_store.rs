@@ -32,7 +32,7 @@ pub const LIST: &[Instr] = &[
              .scope = { .gpu, .sys }
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[addr("a"), src("b", T).wider()])
+        .operands(&[addr("a"), src("b", T)])
         .rules(&[SYS]),
     instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
         .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")

@@ -18,6 +18,12 @@ const RULES: &[Rule] = &[Rule::Custom(threads)];
 fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.operands.iter().position(|a| a.name == "b")?;
     let hir::Operand::Imm(count) = i.operands[n].value else { return None };
+    if count == 0 && i.entry.opcode.ends_with("arrive") {
+        return Some((
+            "a barrier that 0 threads arrive at is never passed: the number of threads is not 0".into(),
+            Some(n),
+        ));
+    }
     (!count.is_multiple_of(32)).then(|| {
         let near = count.saturating_add(31) / 32 * 32;
         let text =
@@ -95,7 +101,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Block),
     instr("bar.warp.sync").section("9.7.13.2").since(ptx(6, 0)).requires(sm(30))
         .syntax("bar.warp.sync membermask;")
-        .operands(&[src("membermask", ty(Ty::B32))])
+        .operands(&[src("membermask", ty(Ty::U32))])
         .host(Host::Block),
     instr("barrier.cluster.arrive").section("9.7.13.3").since(ptx(7, 8)).requires(sm(90))
         .syntax(

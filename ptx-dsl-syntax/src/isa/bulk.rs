@@ -13,8 +13,8 @@ fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
 const DST: OperandSpec = addr("dstMem").align(16);
 const SRC: OperandSpec = addr("srcMem").align(16);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
-const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::B16));
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
+const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::U16));
 const RULES: &[Rule] = &[
     Rule::Custom(sixteens),
     Rule::Never(&[any(VALIDITY), has(".ignore_oob")], "bytes that are ignored have no validity to report"),

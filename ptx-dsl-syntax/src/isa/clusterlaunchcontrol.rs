@@ -20,6 +20,7 @@ const RESPONSE: OperandSpec = src("try_cancel_response", ty(Ty::B128)).reg();
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("clusterlaunchcontrol.try_cancel").section("9.7.13.17").since(ptx(8, 6)).requires(sm(100))
+        .first(&["async"])
         .syntax(
             "clusterlaunchcontrol.try_cancel.async{.space}.completion_mechanism{.multicast::cluster::all}.b128 [addr], [mbar];
              .completion_mechanism = { .mbarrier::complete_tx::bytes }

@@ -9,7 +9,7 @@ use crate::ty::Class;
 pub mod narrow;
 
 const F32: OpTy = ty(Ty::F32);
-const SATFINITE: Gate = gate(&[has(".satfinite")]).since(ptx(8, 1));
+const SATFINITE: Gate = gate(&[has(".satfinite")]).since(ptx(8, 1)).requires(sm(70));
 const RELU: Gate = gate(&[has(".relu")]).since(ptx(7, 0)).requires(sm(80));
 const BF16: Gate = gate(&[has(".bf16")]).since(ptx(7, 0)).requires(sm(80));
 const TF32: &[Gate] = &[
@@ -173,7 +173,7 @@ pub const LIST: &[Instr] = &[
              .convertType = { .u16, .s16 }
              .abType = { .s32 }",
         )
-        .operands(&[dst("d", ty(Ty::B32)), src("a", slot(".abType")), src("b", slot(".abType"))])
+        .operands(&[dst("d", ty(Ty::U32)), src("a", slot(".abType")), src("b", slot(".abType"))])
         .host(Host::Lane),
     instr("cvt.pack")
         .section("9.7.9.22")
@@ -186,7 +186,7 @@ pub const LIST: &[Instr] = &[
              .cType = { .b32 }",
         )
         .operands(&[
-            dst("d", ty(Ty::B32)),
+            dst("d", ty(Ty::U32)),
             src("a", slot(".abType")),
             src("b", slot(".abType")),
             src("c", slot(".cType")),

@@ -55,6 +55,7 @@ pub const LIST: &[Instr] = &[
         .section("9.7.2.5")
         .since(ptx(3, 0))
         .requires(sm(20))
+        .first(&["hi", "lo"])
         .syntax(
             "mad.mode.cc.type d, a, b, c;
              .mode = { .hi, .lo }
@@ -67,6 +68,7 @@ pub const LIST: &[Instr] = &[
         .section("9.7.2.6")
         .since(ptx(3, 0))
         .requires(sm(20))
+        .first(&["hi", "lo"])
         .syntax(
             "madc.mode{.cc}.type d, a, b, c;
              .mode = { .hi, .lo }

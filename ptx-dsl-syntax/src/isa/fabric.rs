@@ -6,22 +6,22 @@ use super::*;
 
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
 const BAR: OperandSpec = addr("bar").align(8);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 /// A place of the fabric: which endpoint, and where there.
-const DST_LE: OperandSpec = src("dstLeId", ty(Ty::B32));
-const DST_OFF: OperandSpec = src("dstDataOff", ty(Ty::B64));
-const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::B64));
-const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::B32));
-const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::B64));
+const DST_LE: OperandSpec = src("dstLeId", ty(Ty::U32));
+const DST_OFF: OperandSpec = src("dstDataOff", ty(Ty::U64));
+const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::U64));
+const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::U32));
+const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::U64));
 
 /// Targets of `fabric.try_pullred` with types of eight bits or wider sums.
 const REDUCED: Targets = Targets::Only(&[("sm_100f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0)), ("sm_120f", Ptx(8, 8))]);
 const TENSOR: &[OperandSpec] = &[
     addr("dstMem").align(16),
     MAP,
-    src("tensorMapLeId", ty(Ty::B32)),
-    src("tensorMapOff", ty(Ty::B64)),
-    src("counterOff", ty(Ty::B64)),
+    src("tensorMapLeId", ty(Ty::U32)),
+    src("tensorMapOff", ty(Ty::U64)),
+    src("counterOff", ty(Ty::U64)),
     INFO,
     LOWER,
     UPPER,
@@ -36,16 +36,19 @@ const TENSOR: &[OperandSpec] = &[
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
         .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
     instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .first(&["async"])
         .syntax(
             "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.cp_mask.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar], bytemask{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::B16)), POLICY]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]),
     instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .first(&["async"])
         .syntax(
             "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
              fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpMinMax.typeMinMax [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
@@ -61,6 +64,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, POLICY]),
     instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .first(&["async"])
         .syntax(
             "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpBit.typeBit.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
              fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpMinMax.typeMinMax2.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
@@ -87,6 +91,7 @@ pub const LIST: &[Instr] = &[
         .syntax("fabric.wait.sync_restrict::read N;")
         .operands(&[src("N", ty(Ty::U64)).imm()]),
     instr("fabric.try_atom").section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
+        .first(&["async"])
         .syntax(
             "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
              fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpExchCas.typeExchCas [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};

@@ -32,6 +32,7 @@ pub const LIST: &[Instr] = &[
         .syntax("fence.mbarrier_init.release.cluster;")
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(7, 5)).requires(sm(70))
+        .first(&["proxy"])
         .syntax(
             "fence.proxy.alias;
              fence.proxy.async{.space};
@@ -40,12 +41,14 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[any(ASYNC)]).since(ptx(8, 0)).requires(sm(90))])
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(9, 4)).requires(sm(90))
+        .first(&["proxy"])
         .syntax(
             "fence.proxy.alias.sem_alias.sys;
              .sem_alias = { .acquire, .release }",
         )
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(8, 3)).requires(sm(90))
+        .first(&["proxy"])
         .syntax(
             "fence.proxy.tensormap::generic.release.scope;
              fence.proxy.tensormap::generic.acquire.scope [addr], size;
@@ -54,6 +57,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[addr("addr").align(128), src("size", ty(Ty::U32)).imm().range(128, 128)])
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(8, 6)).requires(sm(90))
+        .first(&["proxy"])
         .syntax(
             "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
              fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
@@ -63,6 +67,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(".sync_restrict::shared::cluster::read")]).since(ptx(9, 4))])
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(9, 3)).requires(sm(100))
+        .first(&["proxy"])
         .syntax(
             "fence.proxy.fabric_pair.alias.sem_alias.sys;
              .fabric_pair = { .generic::fabric, .fabric::generic, .fabric::fabric }
@@ -76,6 +81,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(".sys")]).since(ptx(2, 0)).requires(sm(20))])
         .host(Host::Warp),
     instr("membar").section("9.7.13.4").since(ptx(7, 5)).requires(sm(60))
+        .first(&["proxy"])
         .syntax(
             "membar.proxy.alias;
              membar.proxy.async;",

@@ -118,6 +118,7 @@ pub const LIST: &[Instr] = &[
     instr("div")
         .section("9.7.3.8")
         .since(ptx(1, 4))
+        .first(&["full"])
         .syntax(
             "div.approx{.ftz}.f32 d, a, b;
              div.full{.ftz}.f32 d, a, b;

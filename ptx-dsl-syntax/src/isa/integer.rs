@@ -60,6 +60,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     instr("mul")
         .section("9.7.1.3")
+        .first(&["hi", "lo", "wide"])
         .syntax(
             "mul.mode.type d, a, b;
              .mode = { .hi, .lo, .wide }
@@ -70,6 +71,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     instr("mad")
         .section("9.7.1.4")
+        .first(&["hi", "lo", "wide"])
         .syntax(
             "mad.mode.type d, a, b, c;
              mad.hi.sat.s32 d, a, b, c;
@@ -81,6 +83,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     instr("mul24")
         .section("9.7.1.5")
+        .first(&["hi", "lo"])
         .syntax(
             "mul24.mode.type d, a, b;
              .mode = { .hi, .lo }
@@ -90,6 +93,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane),
     instr("mad24")
         .section("9.7.1.6")
+        .first(&["hi", "lo"])
         .syntax(
             "mad24.mode.type d, a, b, c;
              mad24.hi.sat.s32 d, a, b, c;
@@ -251,7 +255,7 @@ pub const LIST: &[Instr] = &[
             "bmsk.mode.b32 d, a, b;
              .mode = { .clamp, .wrap }",
         )
-        .operands(&[dst("d", T), src("a", ty(Ty::U32)), src("b", ty(Ty::U32))])
+        .operands(&[dst("d", ty(Ty::U32)), src("a", ty(Ty::U32)), src("b", ty(Ty::U32))])
         .host(Host::Lane),
     // The result is signed as soon as one of the sources is; either way it is a 32-bit integer.
     instr("dp4a")
@@ -269,6 +273,7 @@ pub const LIST: &[Instr] = &[
         .section("9.7.1.24")
         .since(ptx(5, 0))
         .requires(sm(61))
+        .first(&["lo", "hi"])
         .syntax(
             "dp2a.mode.atype.btype d, a, b, c;
              .atype = { .u32, .s32 }
@@ -281,6 +286,7 @@ pub const LIST: &[Instr] = &[
         .section("9.7.1")
         .since(ptx(9, 3))
         .requires(sm(80))
+        .first(&["lo", "hi"])
         .syntax(
             "clmad.mode.u64 d, a, b, c;
              .mode = { .lo, .hi }",

@@ -85,7 +85,7 @@ const GATES: &[Gate] = &[
     gate(&[has(".shared::cluster")]).since(ptx(7, 8)).requires(sm(90)),
     gate(&[has(".unified")]).since(ptx(8, 0)).requires(sm(90)),
     gate(&[has(".mmio")]).since(ptx(8, 2)).requires(sm(70)),
-    gate(&[has(".mmio"), any(&[".acquire", ".release"])]).since(ptx(9, 3)).requires(sm(75)),
+    gate(&[has(".mmio"), any(&[".acquire", ".release"])]).since(ptx(9, 3)),
     gate(&[any(&[".param::entry", ".param::func"])]).since(ptx(8, 3)),
     gate(&[has(".b128"), has(".sys")]).since(ptx(8, 4)),
     gate(&[has(".volatile"), has(".local")]).since(ptx(9, 1)),

@@ -73,6 +73,7 @@ pub const LIST: &[Instr] = &[
         .section("9.7.8.7")
         .since(ptx(3, 1))
         .requires(sm(32))
+        .first(&["l", "r"])
         .syntax(
             "shf.l.mode.b32 d, a, b, c;
              shf.r.mode.b32 d, a, b, c;

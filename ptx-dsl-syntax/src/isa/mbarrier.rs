@@ -10,7 +10,7 @@ const OBJECT: OperandSpec = addr("addr").align(8);
 const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
 const TX_COUNT: OperandSpec = src("txCount", ty(Ty::U32)).range(0, MAX);
-const MASK: OperandSpec = src("ctaMask", ty(Ty::B32));
+const MASK: OperandSpec = src("ctaMask", ty(Ty::U32));
 /// An opaque value: ptxas takes an integer or `.b64` register for it, no `.f64` one.
 const STATE_TY: OpTy = ty(Ty::U64);
 const STATE: OperandSpec = dst("state", STATE_TY).or_sink();
@@ -118,6 +118,7 @@ pub const LIST: &[Instr] = &[
         .defaults(RELAXED_CTA)
         .host(Host::Warp),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(7, 0)).requires(sm(80))
+        .first(&["expect_tx"])
         .syntax(
             "mbarrier.arrive{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
              mbarrier.arrive{.sem.scope}{.shared::cluster}.b64 _, [addr]{, count};
@@ -132,6 +133,7 @@ pub const LIST: &[Instr] = &[
         .defaults(RELEASE_CTA)
         .host(Host::Warp),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(9, 4)).requires(SM_107F)
+        .first(&["expect_tx"])
         .syntax(
             "mbarrier.arrive{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr]{, count}, ctaMask;
              mbarrier.arrive.expect_tx{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr], txCount, ctaMask;
@@ -142,6 +144,7 @@ pub const LIST: &[Instr] = &[
         .defaults(RELEASE_CTA)
         .host(Host::Warp),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
+        .first(&["expect_tx"])
         .syntax(
             "mbarrier.arrive_drop{.sem.scope}{.shared{::cta}}.b64 state, [addr]{, count};
              mbarrier.arrive_drop{.sem.scope}{.shared::cluster}.b64 _, [addr]{, count};
@@ -156,6 +159,7 @@ pub const LIST: &[Instr] = &[
         .defaults(RELEASE_CTA)
         .host(Host::Warp),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(9, 4)).requires(SM_107F)
+        .first(&["expect_tx"])
         .syntax(
             "mbarrier.arrive_drop{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr]{, count}, ctaMask;
              mbarrier.arrive_drop.expect_tx{.sem.scope}{.shared::cluster}.multicast::cluster::32b.b64 _, [addr], tx_count, ctaMask;
@@ -171,6 +175,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[CTA])
         .host(Host::Warp),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(ptx(7, 0)).requires(sm(80))
+        .first(&["parity"])
         .syntax(
             "mbarrier.test_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state;
              mbarrier.test_wait.parity{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity;
@@ -182,6 +187,7 @@ pub const LIST: &[Instr] = &[
         .defaults(ACQUIRE_CTA)
         .host(Host::Warp),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
+        .first(&["parity"])
         .syntax(
             "mbarrier.test_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state;
              mbarrier.test_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], state;
@@ -195,6 +201,7 @@ pub const LIST: &[Instr] = &[
         .defaults(ACQUIRE_CTA)
         .host(Host::Warp),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(ptx(7, 8)).requires(sm(90))
+        .first(&["parity"])
         .syntax(
             "mbarrier.try_wait{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state{, timeHint};
              mbarrier.try_wait.parity{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], phaseParity{, timeHint};
@@ -206,6 +213,7 @@ pub const LIST: &[Instr] = &[
         .defaults(ACQUIRE_CTA)
         .host(Host::Block),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
+        .first(&["parity"])
         .syntax(
             "mbarrier.try_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete, [addr], state{, timeHint};
              mbarrier.try_wait.phase_type::primary{.sem.scope}{.shared{::cta}}.b64 waitComplete|reportPredicate{, reportValue}, [addr], state{, timeHint};

@@ -77,6 +77,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Warp),
     instr("trap").section("9.7.19.4").syntax("trap;").host(Host::Warp),
     instr("setmaxnreg").section("9.7.19.5").since(ptx(8, 0)).requires(SETMAXNREG)
+        .first(&["inc", "dec"])
         .syntax(
             "setmaxnreg.action.sync.aligned.u32 imm-reg-count;
              .action = { .inc, .dec }",

@@ -21,11 +21,16 @@ fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
 fn d(quals: &[String]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 0)
 }
+/// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
+fn factor(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+    let (ty, count) = fragment(quals, matrix, number);
+    (if quals.iter().any(|q| q == ".block_scale") { Ty::U32 } else { ty }, count)
+}
 fn a(quals: &[String]) -> (Ty, u32) {
-    fragment(quals, Matrix::A, 1)
+    factor(quals, Matrix::A, 1)
 }
 fn b(quals: &[String]) -> (Ty, u32) {
-    fragment(quals, Matrix::B, 2)
+    factor(quals, Matrix::B, 2)
 }
 fn c(quals: &[String]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 3)
@@ -69,10 +74,28 @@ const F: OperandSpec = src("f", ty(Ty::U32)).imm();
 const SPARSE: &[OperandSpec] = &[D, SPARSE_A, B, C, E, F];
 const SCALE_A: OperandSpec = src("scale-a-data", ty(Ty::B32)).reg();
 const SCALE_B: OperandSpec = src("scale-b-data", ty(Ty::B32)).reg();
-const BYTE_A: OperandSpec = src("byte-id-a", ty(Ty::U16));
-const BYTE_B: OperandSpec = src("byte-id-b", ty(Ty::U16));
-const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16));
-const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16));
+const BYTE_A: OperandSpec = src("byte-id-a", ty(Ty::U16)).range(0, 3);
+const BYTE_B: OperandSpec = src("byte-id-b", ty(Ty::U16)).range(0, 3);
+const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16)).range(0, 1);
+const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
+
+/// A factor for 32 bits of a row has one byte of four, for 64 one of two, for all of it the register (manual 9.7.14.3).
+fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let step = match i.quals.iter().find_map(|q| q.strip_prefix(".scale_vec::")) {
+        Some("2X") => 2,
+        Some("4X") => 4,
+        None if i.quals.iter().any(|q| q == ".kind::mxf4") => 2,
+        _ => 1,
+    };
+    let (at, value) = i.operands.iter().enumerate().find_map(|(n, o)| match (&o.value, o.name) {
+        (hir::Operand::Vector(parts), "byte-id-a" | "byte-id-b") => match parts.first() {
+            Some(hir::Operand::Imm(value)) if value % step != 0 => Some((n, *value)),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    Some((format!("a factor of this size does not begin at byte {value} of a register"), Some(at)))
+}
 
 /// Targets of `.kind::f8f6f4` with types of eight bits, as the assembler has them; the manual names those of `KINDS` alone.
 const KINDS_OF_8: Targets = Targets::Only(&[
@@ -160,7 +183,10 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
         .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
-        .rules(&[Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`")]),
+        .rules(&[
+            Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
+            Rule::Custom(bytes),
+        ]),
     instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c;
@@ -253,6 +279,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
         .rules(&[
             Rule::Custom(selector),
+            Rule::Custom(bytes),
             Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
         ]),
 ];

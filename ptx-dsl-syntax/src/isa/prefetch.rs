@@ -67,6 +67,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[addr("a").align(128), SIZE_128])
         .host(Host::Warp),
     instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
+        .first(&["range", "fractional", "cvt"])
         .syntax(
             "createpolicy.range{.global}.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [a], primary_size, total_size;
              createpolicy.fractional.level::primary_priority{.level::secondary_priority}.b64 cache_policy{, fraction};
@@ -85,6 +86,7 @@ pub const LIST: &[Instr] = &[
         .rules(&[Rule::Custom(fraction), Rule::Custom(sizes)])
         .host(Host::Warp),
     instr("createpolicy").section("9.7.9.18").since(ptx(9, 4)).requires(sm(100))
+        .first(&["range"])
         .syntax(
             "createpolicy.range.fabric.level::primary_priority{.level::secondary_priority}.b64 cache_policy, [aLe, aOff], primary_size, total_size;
              .level::primary_priority = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }

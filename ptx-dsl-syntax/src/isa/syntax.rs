@@ -24,6 +24,8 @@ pub struct Form {
     pub optional_groups: u8,
     /// The line of the block.
     pub line: &'static str,
+    /// Qualifiers that stay directly behind the opcode.
+    pub first: &'static [&'static str],
 }
 
 /// A place for a qualifier.
@@ -85,6 +87,7 @@ const MORE_TYPES: &[&str] = &[
     "ue5m3",
     "b1",
     "b2",
+    "b4",
     "u4",
     "s4",
     "u2",
@@ -136,7 +139,7 @@ pub fn forms(instr: &'static Instr) -> Vec<Form> {
         head_parser.sequence(head, 0);
         let mut groups = 0;
         let operands = operand_list(operands, 0, &mut groups);
-        out.push(Form { slots: head_parser.slots, operands, optional_groups: groups, line });
+        out.push(Form { slots: head_parser.slots, operands, optional_groups: groups, line, first: instr.first });
     }
     out
 }

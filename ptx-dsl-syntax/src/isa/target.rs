@@ -175,6 +175,10 @@ pub fn describe(wanted: Targets) -> String {
     match wanted {
         Targets::Sm(0) => "any target".to_string(),
         Targets::Sm(number) => format!("`sm_{number}` or higher"),
+        // Plain targets, each with its version: the first is the lowest.
+        Targets::Only([(name, _), ..]) if name.bytes().last().is_some_and(|b| b.is_ascii_digit()) => {
+            format!("`{name}` or higher")
+        }
         Targets::Only(list) => {
             let mut words = Vec::new();
             // `sm_101*` is only an old name of `sm_110*`.

@@ -4,7 +4,7 @@
 
 use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
-use crate::hir;
+use crate::hir::{self, Operand};
 
 fn has_any(quals: &[String], words: &[&str]) -> bool {
     quals.iter().any(|q| words.contains(&q.as_str()))
@@ -53,7 +53,21 @@ pub const STRIDES: Rule = Rule::Never(
     &[has(".override::global_dim_stride"), has(".1d")],
     "a `.1d` tensor has no strides: `.override::global_dim`",
 );
-const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES];
+const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES, Rule::Custom(origin)];
+
+/// With other dimensions a box that is not told from a register begins at the origin, says ptxas.
+fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    if !i.has(".override::global_dim") && !i.has(".override::global_dim_stride") {
+        return None;
+    }
+    let (at, parts) = i.operands.iter().enumerate().find_map(|(n, o)| match &o.value {
+        Operand::Addresses(parts) if parts.len() > 2 => Some((n, parts)),
+        _ => None,
+    })?;
+    let Some(Operand::Vector(coordinates)) = parts.last() else { return None };
+    let moved = coordinates.iter().any(|c| matches!(c, Operand::Imm(value) if *value != 0));
+    moved.then(|| ("constant coordinates are 0 where the dimensions are overridden".to_string(), Some(at)))
+}
 
 /// Targets of the modes that came with `sm_100`.
 const BLACKWELL: Targets = Targets::Only(&[
@@ -69,18 +83,18 @@ const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
 const DST: OperandSpec = addr("dstMem").align(16);
 /// The object that describes the tensor.
 pub const MAP: OperandSpec = addr("tensorMap").align(64);
-const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::B64));
+const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::U64));
 /// What is written over in it.
 pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
 /// With strides, ptxas takes two operands more: their lower halves, and the upper four bits of each in one register.
 pub const LOWER: OperandSpec = src("lowerStrides", OpTy::Fragment(strides));
 /// The upper bits of all strides.
-pub const UPPER: OperandSpec = src("upperStrides", ty(Ty::B16)).reg();
+pub const UPPER: OperandSpec = src("upperStrides", ty(Ty::U16)).reg();
 /// Where the box lies.
 pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
 const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
 const MBAR: OperandSpec = addr("mbar").align(8);
-const POLICY: OperandSpec = src("cache_policy", ty(Ty::B64));
+const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)).requires(RUBIN);
 
 /// Targets of `tensormap.replace`.
@@ -265,7 +279,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS])
         .defaults(&[(".tile_mode", ".tile")])
-        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES]),
+        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]),
     instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
         .syntax(
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
@@ -279,7 +293,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[
             addr("addr").align(128),
-            src("ord", ty(Ty::U32)).imm(),
+            src("ord", ty(Ty::U32)).imm().range(0, 4),
             src("new_val", ty(Ty::B32)),
             src("value64", ty(Ty::B64)),
             src("imm", ty(Ty::U32)).imm(),

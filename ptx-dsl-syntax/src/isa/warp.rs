@@ -57,7 +57,7 @@ pub const LIST: &[Instr] = &[
              match.all.sync.type d[|p], a, membermask;
              .type = { .b32, .b64 }",
         )
-        .operands(&[dst("d", ty(Ty::B32)), dst("p", ty(Ty::Pred)), src("a", T), MASK])
+        .operands(&[dst("d", ty(Ty::U32)), dst("p", ty(Ty::Pred)), src("a", T), MASK])
         .host(Host::Block),
     instr("activemask").section("9.7.13.11").since(ptx(6, 2)).requires(sm(30))
         .syntax("activemask.b32 d;")
@@ -76,7 +76,7 @@ pub const LIST: &[Instr] = &[
             "redux.sync.op.b32 dst, src, membermask;
              .op = { .and, .or, .xor }",
         )
-        .operands(REDUX)
+        .operands(&[dst("dst", ty(Ty::U32)), src("src", ty(Ty::U32)), MASK])
         .host(Host::Block),
     instr("redux.sync").section("9.7.13.12").since(ptx(8, 6)).requires(F32_ONLY)
         .syntax(
@@ -87,6 +87,6 @@ pub const LIST: &[Instr] = &[
         .host(Host::Block),
     instr("elect.sync").section("9.7.13.14").since(ptx(8, 0)).requires(sm(90))
         .syntax("elect.sync d|p, membermask;")
-        .operands(&[dst("d", ty(Ty::B32)).or_sink(), dst("p", ty(Ty::Pred)), MASK])
+        .operands(&[dst("d", ty(Ty::U32)).or_sink(), dst("p", ty(Ty::Pred)), MASK])
         .host(Host::Block),
 ];

@@ -29,12 +29,22 @@ fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     Some((format!("`{}` is 1 or -1", i.operands[number].name), Some(number)))
 }
 
+/// Which pairs of threads hold the metadata of 8-bit types and narrower ones is not chosen (manual 9.7.15.6.1).
+fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+    let number = i.operands.iter().position(|o| o.name == "sp-sel")?;
+    let narrow = ["e4m3", "e5m2", "s8", "u8"].iter().any(|t| i.quals.iter().any(|q| q[1..] == **t));
+    let chosen = matches!(i.operands[number].value, hir::Operand::Imm(value) if value != 0);
+    (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))
+}
+
+const SELECTOR: Rule = Rule::Custom(selector);
 const FACTORS: Rule = Rule::Custom(factors);
 const HOPPER: Targets = Targets::Only(&[("sm_90a", Ptx(8, 0))]);
 const MIXED: Gate = gate(&[has(".s8"), has(".u8")]).since(ptx(8, 4));
 
 const OPERANDS: &[OperandSpec] = &[
-    dst("d", OpTy::Fragment(d)).or_sink(),
+    // It is read, too, and so never `_`.
+    dst("d", OpTy::Fragment(d)),
     src("a", OpTy::Fragment(a)),
     src("a-desc", ty(Ty::U64)),
     src("b-desc", ty(Ty::U64)),
@@ -98,12 +108,12 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .gates(&[MIXED])
-        .rules(&[FACTORS]),
+        .rules(&[SELECTOR, FACTORS]),
     instr("wgmma.fence").section("9.7.15.7.1").since(ptx(8, 0)).requires(HOPPER)
         .syntax("wgmma.fence.sync.aligned;"),
     instr("wgmma.commit_group").section("9.7.15.7.2").since(ptx(8, 0)).requires(HOPPER)
         .syntax("wgmma.commit_group.sync.aligned;"),
     instr("wgmma.wait_group").section("9.7.15.7.3").since(ptx(8, 0)).requires(HOPPER)
         .syntax("wgmma.wait_group.sync.aligned N;")
-        .operands(&[src("N", ty(Ty::U64)).imm()]),
+        .operands(&[src("N", ty(Ty::U64)).imm().range(0, i64::MAX)]),
 ];

@@ -36,7 +36,11 @@ fn operand_of(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
         ([_, _], _) => "f16",
         (four, n) => four.get(n).copied().unwrap_or("f16"),
     };
-    fragment(quals, matrix, element)
+    match element {
+        // The product takes integers alone; loads take any register of 32 bits.
+        "s4" | "u4" | "b1" => (Ty::U32, fragment(quals, matrix, element).1),
+        _ => fragment(quals, matrix, element),
+    }
 }
 fn d(quals: &[String]) -> (Ty, u32) {
     operand_of(quals, Matrix::C, 0)
@@ -68,6 +72,13 @@ const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
 const GATES: &[Gate] = &[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, CTA];
 const AND: Gate = gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80));
 const STRIDE: OperandSpec = src("stride", ty(Ty::U32));
+
+const MMA: &[OperandSpec] = &[
+    dst("d", OpTy::Fragment(d)).or_sink(),
+    src("a", OpTy::Fragment(a)),
+    src("b", OpTy::Fragment(b)),
+    src("c", OpTy::Fragment(c)),
+];
 
 /// The family.
 #[rustfmt::skip]
@@ -149,13 +160,70 @@ pub const LIST: &[Instr] = &[
              .rnd = { .rn, .rz, .rm, .rp }
              .op = { .xor, .and }",
         )
-        .operands(&[
-            dst("d", OpTy::Fragment(d)).or_sink(),
-            src("a", OpTy::Fragment(a)),
-            src("b", OpTy::Fragment(b)),
-            src("c", OpTy::Fragment(c)),
-        ])
+        .operands(MMA)
         .gates(&[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, AND])
         .rules(&[Rule::Custom(same_integers)])
         .defaults(&[(".rnd", ".rn")]),
+    // As it was before 6.3: half precision without `.aligned`.
+    instr("wmma.load.a").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
+        .syntax(
+            "wmma.load.a.sync.layout.shape{.ss}.f16 r, [p]{, stride};
+             .layout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .ss = { .global, .shared }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), addr("p"), STRIDE])
+        .gates(&[SHAPES]),
+    instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
+        .syntax(
+            "wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride};
+             .layout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .ss = { .global, .shared }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), addr("p"), STRIDE])
+        .gates(&[SHAPES]),
+    instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
+        .syntax(
+            "wmma.load.c.sync.layout.shape{.ss}.ctype r, [p]{, stride};
+             .layout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .ss = { .global, .shared }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), addr("p"), STRIDE])
+        .gates(&[SHAPES]),
+    instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
+        .syntax(
+            "wmma.store.d.sync.layout.shape{.ss}.type [p], r{, stride};
+             .layout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .ss = { .global, .shared }
+             .type = { .f16, .f32 }",
+        )
+        .operands(&[addr("p"), src("r", OpTy::Fragment(moved_c)), STRIDE])
+        .gates(&[SHAPES]),
+    instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
+        .syntax(
+            "wmma.mma.sync.alayout.blayout.shape.dtype.ctype{.satfinite} d, a, b, c;
+             .alayout = { .row, .col }
+             .blayout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(MMA)
+        .gates(&[SHAPES]),
+    // `.satfinite` of floating point went with 6.5.
+    instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 3)).until(ptx(6, 5), ANY).requires(sm(70))
+        .syntax(
+            "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype.satfinite d, a, b, c;
+             .alayout = { .row, .col }
+             .blayout = { .row, .col }
+             .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
+             .dtype = { .f16, .f32 }
+             .ctype = { .f16, .f32 }",
+        )
+        .operands(MMA)
+        .gates(&[SHAPES]),
 ];

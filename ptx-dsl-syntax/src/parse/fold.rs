@@ -37,14 +37,13 @@ pub fn fold(expr: &Expr) -> Option<Const> {
         },
         Expr::Cast(ty, e, _) => match fold(e)? {
             Const::Int { value, .. } => Const::Int { value, unsigned: ty.text == ".u64" },
-            // Rust's `as` saturates, as PTX's conversions do.
-            Const::F64(v) if ty.text == ".u64" => Const::Int { value: v as u64, unsigned: true },
-            Const::F64(v) => Const::Int { value: v as i64 as u64, unsigned: false },
-            Const::F32(_) => return None,
+            // ptxas casts integers only.
+            Const::F64(_) | Const::F32(_) => return None,
         },
-        Expr::Ternary(c, a, b, _) => match fold(c)? {
-            Const::Int { value: 0, .. } => fold(b)?,
-            Const::Int { .. } => fold(a)?,
+        // All three are integers, says ptxas.
+        Expr::Ternary(c, a, b, _) => match (fold(c)?, fold(a)?, fold(b)?) {
+            (Const::Int { value: 0, .. }, Const::Int { .. }, b @ Const::Int { .. }) => b,
+            (Const::Int { .. }, a @ Const::Int { .. }, Const::Int { .. }) => a,
             _ => return None,
         },
         Expr::Binary(op, a, b, _) => match (fold(a)?, fold(b)?) {

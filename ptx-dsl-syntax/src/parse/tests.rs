@@ -326,7 +326,8 @@ fn constants() {
         ("!5", 0),
         ("~0", -1),
         ("-1 < 0U", 0),
-        ("(.s64) 2.9", 2),
+        ("(.s64) (2-9)", -7),
+        ("1.5>2.0 ? 7 : 8", 8),
         ("1.5 < 2.0", 1),
         ("1 << 64", 0),
         ("-8 >> 1", -4),
@@ -339,7 +340,7 @@ fn constants() {
         let e = parser.constant().expect("an expression");
         assert!(matches!(fold(&e), Some(Const::Int { value, .. }) if value as i64 == want), "{text}: {:?}", fold(&e));
     }
-    for text in ["1/0", "1%0", "x", "1+1.5"] {
+    for text in ["1/0", "1%0", "x", "1+1.5", "(.s64) 2.9", "1>2 ? 1.5 : 2.5"] {
         let (lexed, _) = lex(text);
         let e = Parser::new(&lexed.tokens, 0).constant().expect("an expression");
         assert_eq!(fold(&e), None, "{text}");

@@ -14,6 +14,8 @@ use ptx_dsl_syntax::lex::lex;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub family: &'static str,
+    /// As the table has it.
+    pub opcode: &'static str,
     /// `legal` or the kind of mutation.
     pub kind: &'static str,
     pub text: String,
@@ -30,6 +32,9 @@ pub struct Verdict {
 
 /// Lines of a module, at most.
 const LINES: usize = 2500;
+
+/// And at most, where each of them may end ptxas' reading.
+const FEW: usize = 24;
 
 /// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
@@ -72,8 +77,44 @@ fn module(head: &str, lines: &[&str], wrong: bool) -> String {
 }
 
 /// A module of this case alone.
-pub fn alone(case: &Case) -> String {
+fn alone(case: &Case) -> String {
     module(&head(case.target, case.version, apart(case)), &[&case.text], false)
+}
+
+/// The same, for readers: it declares what the statement names.
+pub fn minimal(case: &Case) -> String {
+    let words: Vec<&str> = case
+        .text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "%_$.".contains(c)))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let head = head(case.target, case.version, apart(case));
+    let (mut out, mut registers) = (String::new(), String::new());
+    for piece in head.split_inclusive([';', '}', '\n']) {
+        let text = piece.trim();
+        let name = text.trim_end_matches([';', '}', ' ']);
+        if text.starts_with(".reg") && name.ends_with('>') {
+            // `.reg .b32 %r<300>`
+            let prefix = name.split([' ', '<']).find(|p| p.starts_with('%')).unwrap_or("%");
+            let number = |w: &&str| w.strip_prefix(prefix)?.split('.').next()?.parse::<u32>().ok();
+            if let Some(most) = words.iter().filter_map(number).max() {
+                registers += &format!("    {}{}>;\n", &name[..name.find('<').map_or(0, |i| i + 1)], most + 1);
+            }
+        } else if text.starts_with(['.', 'T', 'P']) && !text.starts_with(".visible") {
+            // A variable, a function, a prototype, or the header.
+            let named = |w: &&str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|t| t == *w);
+            let header = [".version", ".target", ".address_size"].iter().any(|h| text.starts_with(h));
+            if header || words.iter().any(named) {
+                out += &format!("{text}\n");
+            }
+        }
+    }
+    let (locals, globals): (Vec<&str>, Vec<&str>) =
+        out.lines().partition(|l| l.starts_with(['T', 'P']) || l.starts_with(".local"));
+    let locals: String = locals.iter().map(|l| format!("    {l}\n")).collect();
+    let label = if words.iter().any(|w| matches!(*w, "LAST" | "TARGETS")) { "LAST:\n" } else { "" };
+    let kernel = if words.contains(&"kp") { ".visible .entry k(.param .b64 kp)" } else { ".visible .entry k()" };
+    format!("{}\n{kernel}\n{{\n{registers}{locals}    {}\n{label}    ret;\n}}\n", globals.join("\n"), case.text)
 }
 
 /// Judges all cases, in as many threads as there are processors.
@@ -99,7 +140,7 @@ pub fn judge(ptxas: &Path, cases: &[Case]) -> Result<Vec<Verdict>, String> {
             let mut lines: Vec<&str> = chunk.iter().map(|i| cases[*i].text.as_str()).collect();
             let ours = front(&module(&head, &lines, true), head.lines().count(), lines.len());
             let file = directory.join(format!("{number}.ptx"));
-            let theirs = assembler(ptxas, &file, target, &head, &mut lines)?;
+            let theirs = sorted(ptxas, &file, target, &head, &mut lines, &ours)?;
             let _ = std::fs::remove_file(&file);
             let mut all = verdicts.lock().map_err(|_| "a worker panicked")?;
             for ((i, ours), theirs) in chunk.iter().zip(ours).zip(theirs) {
@@ -164,6 +205,28 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     out
 }
 
+/// What ptxas says of each line. Those that the front end cannot read go in modules of a few: likely ptxas reads no further
+/// there, and starts again behind each.
+fn sorted(
+    ptxas: &Path,
+    file: &Path,
+    target: &str,
+    head: &str,
+    lines: &mut [&str],
+    ours: &[Option<String>],
+) -> Result<Vec<Option<String>>, String> {
+    let unread = |o: &Option<String>| o.as_ref().is_some_and(|o| o.starts_with("PTX01"));
+    let doubtful: Vec<usize> = (0..lines.len()).filter(|i| unread(&ours[*i])).collect();
+    let mut few: Vec<&str> = doubtful.iter().map(|i| std::mem::take(&mut lines[*i])).collect();
+    let mut out = assembler(ptxas, file, target, head, lines)?;
+    for (at, few) in doubtful.chunks(FEW).zip(few.chunks_mut(FEW)) {
+        for (i, verdict) in at.iter().zip(assembler(ptxas, file, target, head, few)?) {
+            out[*i] = verdict;
+        }
+    }
+    Ok(out)
+}
+
 /// What ptxas says of each line. A syntax error ends its reading: such lines are found one after the other, then what is left
 /// is read as a whole.
 fn assembler(
@@ -181,7 +244,9 @@ fn assembler(
         let fatal = messages(&printed).find(|m| m.2);
         let Some((line, text, _)) = fatal else {
             if !printed.contains("aborted due to errors") {
-                return crash(ptxas, file, target, head, lines, &printed);
+                // What was found before stays: those lines are blank by now.
+                let rest = crash(ptxas, file, target, head, lines, &printed)?;
+                return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
             }
             break;
         };
@@ -240,7 +305,7 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     let stderr = std::fs::File::create(&log).map_err(seen)?;
     // Code generation of a few wrong statements has no end, and takes all memory on its way there.
     let good = Command::new("sh")
-        .args(["-c", "ulimit -t 5 -v 4194304; exec \"$0\" \"$@\""])
+        .args(["-c", "ulimit -t 20; ulimit -v 4194304; exec \"$0\" \"$@\""])
         .arg(ptxas)
         .arg(format!("-arch={}", architecture(target)))
         .args(["-o", "/dev/null"])

@@ -4,41 +4,78 @@ use super::batch::{Case, Verdict};
 
 const KNOWN: &str = include_str!("known.txt");
 
-/// A line of the list.
+/// A reason, and where it holds.
 pub struct Known {
     /// We accept what ptxas refuses.
-    accept: bool,
-    /// All of these are in the case.
+    pub accept: bool,
+    /// All of these are in the statement or in what the one who refuses says.
     parts: Vec<&'static str>,
-    /// None of these.
-    without: Vec<&'static str>,
+    /// Kinds of mutations.
+    pub kinds: Vec<&'static str>,
     /// Why.
     pub reason: &'static str,
+    /// The opcodes, as the table has them; `*` for all.
+    pub opcodes: Vec<&'static str>,
 }
 
-/// The list.
+/// An opcode of an entry: what a disagreement is looked up as.
+pub type Place = (usize, usize);
+
+/// The list: a line `refuse MESSAGE | KINDS | REASON` or `accept ...`, then, set in, the opcodes.
 pub fn list() -> Result<Vec<Known>, String> {
-    let lines = KNOWN.lines().filter(|l| l.starts_with(['+', '-']));
-    lines
-        .map(|line| {
-            let (pattern, reason) = line[1..].split_once(" # ").ok_or(format!("no reason: {line}"))?;
-            let parts = pattern.split("  ").map(str::trim).filter(|p| !p.is_empty());
-            let (without, parts): (Vec<_>, Vec<_>) = parts.partition(|p| p.starts_with('~'));
-            let without = without.into_iter().map(|p| &p[1..]).collect();
-            Ok(Known { accept: line.starts_with('+'), parts, without, reason })
-        })
-        .collect()
+    let mut out: Vec<Known> = Vec::new();
+    for line in KNOWN.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#')) {
+        if line.starts_with(' ') {
+            let last = out.last_mut().ok_or(format!("opcodes of nothing: {line}"))?;
+            last.opcodes.extend(line.split_whitespace());
+            continue;
+        }
+        let mut fields = line.split(" | ").map(str::trim);
+        let (Some(head), Some(kinds), Some(reason), None) =
+            (fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            return Err(format!("not `refuse MESSAGE | KINDS | REASON`: {line}"));
+        };
+        let (accept, parts) = match head.split_once(' ') {
+            Some(("accept", parts)) => (true, parts),
+            Some(("refuse", parts)) => (false, parts),
+            _ => return Err(format!("neither `accept` nor `refuse`: {line}")),
+        };
+        out.push(Known {
+            accept,
+            parts: parts.split(" & ").collect(),
+            kinds: kinds.split(", ").collect(),
+            reason,
+            opcodes: Vec::new(),
+        });
+    }
+    Ok(out)
 }
 
 impl Known {
-    /// Is this disagreement meant?
-    pub fn is(&self, case: &Case, verdict: &Verdict) -> bool {
+    /// Is this disagreement of the kind, whatever the opcode?
+    pub fn alike(&self, case: &Case, verdict: &Verdict) -> bool {
         let Some(message) = verdict.ours.as_ref().or(verdict.theirs.as_ref()) else { return false };
-        let whole = || format!("{} {} {} {} ({message})", case.family, case.kind, case.target, case.text);
-        if self.accept != verdict.ours.is_none() {
-            return false;
-        }
-        let whole = whole();
-        self.parts.iter().all(|p| whole.contains(p)) && !self.without.iter().any(|p| whole.contains(p))
+        self.accept == verdict.ours.is_none()
+            && self.kinds.contains(&case.kind)
+            && self.parts.iter().all(|p| within(message, p) || within(&case.text, p))
     }
+}
+
+/// Is the part in the text? `#` at its end is a digit.
+fn within(text: &str, part: &str) -> bool {
+    match part.strip_suffix('#') {
+        Some(part) => {
+            text.match_indices(part).any(|(at, _)| text[at + part.len()..].starts_with(|c: char| c.is_ascii_digit()))
+        }
+        None => text.contains(part),
+    }
+}
+
+/// The entry that this disagreement is under.
+pub fn find(known: &[Known], case: &Case, verdict: &Verdict) -> Option<Place> {
+    known.iter().enumerate().find_map(|(i, k)| {
+        let at = k.opcodes.iter().position(|o| *o == case.opcode || *o == "*")?;
+        k.alike(case, verdict).then_some((i, at))
+    })
 }

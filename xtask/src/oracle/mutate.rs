@@ -181,7 +181,20 @@ pub fn mutate(legal: &Statement, near: &[String], random: &mut Random) -> Option
             if s.words.len() < 2 || at == other {
                 return None;
             }
-            s.words.swap(at, other);
+            match random.below(4) {
+                // One of them elsewhere, or before a word of the opcode.
+                0 => {
+                    let moved = s.words.remove(at);
+                    s.words.insert(other.min(s.words.len()), moved);
+                }
+                1 if s.opcode.contains('.') && !s.words[0].starts_with("::") => {
+                    let (rest, last) = s.opcode.rsplit_once('.')?;
+                    let (rest, last) = (rest.to_string(), last.to_string());
+                    s.words.insert(at + 1, last);
+                    s.opcode = rest;
+                }
+                _ => s.words.swap(at, other),
+            }
             "qualifiers swapped"
         }
         4 => {

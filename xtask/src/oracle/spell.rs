@@ -16,15 +16,18 @@ pub struct Spelling {
     pub statement: Statement,
 }
 
-/// More pairs than this are thinned out.
-const PER_FORM: usize = 1500;
-
-/// Spellings of an entry.
-pub fn spellings(family: &'static str, entry: &'static Instr, random: &mut Random, out: &mut Vec<Spelling>) {
+/// Spellings of an entry, so many of each form at most: more pairs of qualifiers are thinned out.
+pub fn spellings(
+    family: &'static str,
+    entry: &'static Instr,
+    most: usize,
+    random: &mut Random,
+    out: &mut Vec<Spelling>,
+) {
     let mut known = HashSet::new();
     for form in forms(entry) {
         let mut found = Vec::new();
-        for choice in choices(&form, random) {
+        for choice in choices(&form, most, random) {
             let words: Vec<String> = form
                 .slots
                 .iter()
@@ -48,14 +51,14 @@ pub fn spellings(family: &'static str, entry: &'static Instr, random: &mut Rando
                 }
             }
         }
-        random.thin(&mut found, PER_FORM);
+        random.thin(&mut found, most);
         out.append(&mut found);
     }
 }
 
 /// Of every two slots all combinations, with the first of the required others and none of the optional ones; then as many
 /// again with everything at random.
-fn choices(form: &Form, random: &mut Random) -> Vec<Vec<Option<usize>>> {
+fn choices(form: &Form, most: usize, random: &mut Random) -> Vec<Vec<Option<usize>>> {
     let base: Vec<Option<usize>> = form.slots.iter().map(|s| (s.group == 0).then_some(0)).collect();
     let all = |i: usize| {
         let none = (form.slots[i].group != 0).then_some(None);
@@ -74,8 +77,8 @@ fn choices(form: &Form, random: &mut Random) -> Vec<Vec<Option<usize>>> {
             }
         }
     }
-    random.thin(&mut out, PER_FORM);
-    for _ in 0..out.len().min(PER_FORM) {
+    random.thin(&mut out, most);
+    for _ in 0..out.len() {
         let groups = random.next();
         let one = |(i, s): (usize, &ptx_dsl_syntax::isa::syntax::Slot)| {
             let given = s.group == 0 || groups >> s.group & 1 == 1 && groups >> (s.group + 17) & 1 == 1;

@@ -266,3 +266,25 @@ fn an_unfinished_statement_is_reported_once() {
     assert_eq!(body("ld.global.u32"), ["error PTX0111"]);
     assert_eq!(body("ld.global.u32;"), ["error PTX0404"]);
 }
+
+/// What is inlined at a place follows a `.loc` of that place, in this function or one before.
+#[test]
+fn inlined_at_names_a_place_before() {
+    let module = |first: &str, second: &str| {
+        format!(
+            ".version 9.5\n.target sm_80\n.address_size 64\n.visible .entry a() {{ {first} ret; }}\n\
+             .visible .entry b() {{ {second} ret; }}\n.file 1 \"a.cu\"\n.section .debug_str {{ L1: .b8 95,0 }}\n"
+        )
+    };
+    let inlined = ".loc 1 2 3, function_name L1, inlined_at 1 1 1";
+    for (first, second, right) in [
+        (".loc 1 1 1", inlined, true),
+        ("", ".loc 1 1 1 .loc 1 2 3, function_name L1, inlined_at 1 1 1", true),
+        (".loc 1 1 2", inlined, false),
+        (inlined, ".loc 1 1 1", false),
+    ] {
+        let (lexed, _) = crate::lex::lex(&module(first, second));
+        let codes: Vec<u32> = crate::compile(&lexed.tokens).diagnostics.iter().map(|d| d.code.into()).collect();
+        assert_eq!(codes, if right { vec![] } else { vec![515] }, "{first} {second}");
+    }
+}

@@ -4,7 +4,7 @@ use super::super::*;
 
 const F32: OpTy = ty(Ty::F32);
 /// Scale factors: one for both elements, or one each.
-const N1: OpTy = ty(Ty::B8);
+const N1: OpTy = ty(Ty::U8);
 const N2: OpTy = ty(Ty::B16);
 
 /// Where the narrow formats are.
@@ -16,6 +16,8 @@ const LOW: Targets = Targets::Only(&[
     ("sm_110f", Ptx(8, 8)),
     ("sm_120f", Ptx(8, 8)),
 ]);
+/// Where pairs of 8-bit floats are.
+const PAIRS_OF_8: Targets = Targets::Only(&[("sm_89", Ptx(8, 1)), ("sm_90", Ptx(7, 8))]);
 /// What PTX ISA 9.4 added.
 const FROM_107: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 /// Where stochastic rounding is.
@@ -73,37 +75,37 @@ pub const LIST: &[Instr] = &[
             "cvt.rs{.relu}{.satfinite}.dtype.f32 d, a, b, rbits;
              .dtype = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32), src("rbits", ty(Ty::B32)).reg()]),
+        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32), src("rbits", ty(Ty::B32)).reg().exact()]),
     // Pairs of 8-bit floats.
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.frnd2.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2type.f32 d, a, b{, scale_factor};
              .frnd2 = { .rn, .rz }
              .f8x2type = { .e4m3x2, .e5m2x2 }",
         )
-        .operands(&[dst("d", slot(".f8x2type")), src("a", F32), src("b", F32), src("scale_factor", N1)])
+        .operands(&[dst("d", slot(".f8x2type")), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
         .rules(SCALED_N1),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.frnd2.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2type.fp16x2type d, a{, scale_factor};
              .frnd2 = { .rn, .rz }
              .f8x2type = { .e4m3x2, .e5m2x2 }
              .fp16x2type = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", slot(".f8x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1)])
+        .operands(&[dst("d", slot(".f8x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_BF16X2])
         .rules(SCALED_N1),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
-        .requires(sm(89))
+        .requires(PAIRS_OF_8)
         .syntax(
             "cvt.rn{.relu}.f16x2.f8x2type d, a;
              .f8x2type = { .e4m3x2, .e5m2x2 }",
@@ -117,7 +119,7 @@ pub const LIST: &[Instr] = &[
             "cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.f8x2type d, a{, scale_factor};
              .f8x2type = { .e4m3x2, .e5m2x2 }",
         )
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f8x2type")), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f8x2type")), src("scale_factor", N2).reg().exact()])
         .rules(SCALED_N2),
     instr("cvt")
         .section("9.7.9.21")
@@ -133,7 +135,7 @@ pub const LIST: &[Instr] = &[
             src("b", F32),
             src("e", F32),
             src("f", F32),
-            src("rbits", ty(Ty::B32)).reg(),
+            src("rbits", ty(Ty::B32)).reg().exact(),
         ]),
     // Pairs of 4-bit and 6-bit floats.
     instr("cvt")
@@ -144,7 +146,7 @@ pub const LIST: &[Instr] = &[
             "cvt.frnd2.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.e2m1x2.f32 d, a, b{, scale_factor};
              .frnd2 = { .rn, .rz }",
         )
-        .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", F32), src("b", F32), src("scale_factor", N1)])
+        .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
         .rules(SCALED_N1),
     instr("cvt")
@@ -156,7 +158,7 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .fp16x2type = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1)])
+        .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_HALVES])
         .rules(SCALED_N1),
     instr("cvt")
@@ -170,7 +172,7 @@ pub const LIST: &[Instr] = &[
         .since(ptx(9, 2))
         .requires(LOW)
         .syntax("cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.e2m1x2 d, a{, scale_factor};")
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::E2m1x2)), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::E2m1x2)), src("scale_factor", N2).reg().exact()])
         .rules(SCALED_N2),
     instr("cvt")
         .section("9.7.9.21")
@@ -181,7 +183,7 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .f6x2type = { .e2m3x2, .e3m2x2 }",
         )
-        .operands(&[dst("d", slot(".f6x2type")), src("a", F32), src("b", F32), src("scale_factor", N1)])
+        .operands(&[dst("d", slot(".f6x2type")), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
         .rules(SCALED_N1),
     instr("cvt")
@@ -194,7 +196,7 @@ pub const LIST: &[Instr] = &[
              .f6x2type = { .e2m3x2, .e3m2x2 }
              .fp16x2type = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", slot(".f6x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1)])
+        .operands(&[dst("d", slot(".f6x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_HALVES])
         .rules(SCALED_N1),
     instr("cvt")
@@ -214,7 +216,7 @@ pub const LIST: &[Instr] = &[
             "cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.f6x2type d, a{, scale_factor};
              .f6x2type = { .e2m3x2, .e3m2x2 }",
         )
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f6x2type")), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f6x2type")), src("scale_factor", N2).reg().exact()])
         .rules(SCALED_N2),
     // Pairs of scale factors.
     instr("cvt")
@@ -249,7 +251,7 @@ pub const LIST: &[Instr] = &[
             "cvt.frnd2.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale_factor};
              .frnd2 = { .rn, .rz }",
         )
-        .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", F32), src("b", F32), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", F32), src("b", F32), src("scale_factor", N2).reg().exact()])
         .gates(&[FIXED_POINT_RZ])
         .rules(SCALED_N2),
     instr("cvt")
@@ -260,7 +262,7 @@ pub const LIST: &[Instr] = &[
             "cvt.frnd2.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale_factor};
              .frnd2 = { .rn, .rz }",
         )
-        .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", ty(Ty::Bf16x2)), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", ty(Ty::Bf16x2)), src("scale_factor", N2).reg().exact()])
         .gates(&[FIXED_POINT_RZ])
         .rules(SCALED_N2),
     instr("cvt")
@@ -268,7 +270,7 @@ pub const LIST: &[Instr] = &[
         .since(ptx(9, 1))
         .requires(FIXED_POINT)
         .syntax("cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale_factor};")
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::S2f6x2)), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::S2f6x2)), src("scale_factor", N2).reg().exact()])
         .rules(SCALED_N2),
     instr("cvt")
         .section("9.7.9.21")
@@ -280,7 +282,7 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .frnd4 = { .rn, .rz, .rp }",
         )
-        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", F32), src("b", F32), src("scale_factor", N1)]),
+        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()]),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
@@ -292,7 +294,7 @@ pub const LIST: &[Instr] = &[
              .frnd4 = { .rn, .rz, .rp }
              .fp16x2type = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1)]),
+        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()]),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
@@ -304,6 +306,6 @@ pub const LIST: &[Instr] = &[
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale_factor};")
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue5m3x2)), src("scale_factor", N2)])
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue5m3x2)), src("scale_factor", N2).reg().exact()])
         .rules(SCALED_N2),
 ];

@@ -47,6 +47,7 @@ pub const LIST: &[Instr] = &[
         .rules(RULES)
         .host(LD),
     instr("tcgen05.ld").section("9.7.16.8.3").since(NEW).requires(SM_107A)
+        .first(&["spcompress"])
         .syntax(
             "tcgen05.ld.spcompress.sync.aligned.32x32b.num.rowop.sp::2:4{.abs}.f32.b2 mdata, cdata, [taddr];
              .num = { .x4, .x8, .x16, .x32, .x64, .x128 }
@@ -69,6 +70,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("r", REGISTERS), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
         .host(LD_RED),
     instr("tcgen05.ld.red").section("9.7.16.8.3").since(NEW).requires(SM_107A)
+        .first(&["spcompress"])
         .syntax(
             "tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.rowop.sp::2:4{.abs}{.NaN}.f32.b2 mdata, cdata, redval, [taddr];
              .num = { .x4, .x8, .x16, .x32, .x64, .x128 }
