@@ -1,20 +1,26 @@
 //! The host engine against plain Rust of the same computation, both in one run: `cargo bench`, or
-//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N]`.
+//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N]`, which adds columns of other builds of this program: without
+//! checks, for the processor at hand, in a development profile.
 //!
 //! Each kernel runs on the host machine and as the single-threaded Rust that a good engineer would write for the processor,
 //! in turns; the median of each is printed, and their ratio. Results are compared after every round.
 
 mod atomics;
 mod barriers;
+mod cluster;
 mod mandelbrot;
 mod matmul;
 mod mma;
+mod others;
+mod ragged;
 mod reduce;
 mod ring;
 mod saxpy;
 mod scan;
 mod sparse;
+mod steal;
 
+use others::{LABELS, Other};
 use ptx_dsl::Checked;
 use ptx_dsl::prelude::*;
 use std::io::Write;
@@ -47,19 +53,23 @@ macro_rules! launches {
 
 type Make = fn() -> Box<dyn Case>;
 
-const CASES: &[(&str, Make)] = &[
-    ("saxpy", saxpy::case),
-    ("reduce", reduce::case),
-    ("matmul", matmul::case),
-    ("mma", mma::case),
-    ("histogram", atomics::case),
-    ("mandelbrot", mandelbrot::case),
-    ("barriers", barriers::case),
-    ("spmv", sparse::spmv),
-    ("gather", sparse::gather),
-    ("bfs", sparse::bfs),
-    ("scan", scan::case),
-    ("ring", ring::case),
+/// Name, data, PTX.
+const CASES: &[(&str, Make, &str)] = &[
+    ("saxpy", saxpy::case, saxpy::saxpy::PTX),
+    ("reduce", reduce::case, reduce::reduce::PTX),
+    ("matmul", matmul::case, matmul::matmul::PTX),
+    ("mma", mma::case, mma::mma::PTX),
+    ("histogram", atomics::case, atomics::histogram::PTX),
+    ("mandelbrot", mandelbrot::case, mandelbrot::mandelbrot::PTX),
+    ("barriers", barriers::case, barriers::barriers::PTX),
+    ("spmv", sparse::spmv, sparse::multiply::PTX),
+    ("gather", sparse::gather, sparse::take::PTX),
+    ("bfs", sparse::bfs, sparse::level::PTX),
+    ("scan", scan::case, scan::scan::PTX),
+    ("divergent", ragged::case, ragged::ragged::PTX),
+    ("ring", ring::case, ring::ring::PTX),
+    ("cluster", cluster::case, cluster::cluster::PTX),
+    ("clc", steal::case, steal::steal::PTX),
 ];
 
 struct Options {
@@ -67,10 +77,16 @@ struct Options {
     only: Option<String>,
     rounds: usize,
     checked: bool,
+    /// for another process, a round of this kernel for each line read
+    serve: Option<String>,
+    /// only writes the kernels' PTX to this directory
+    ptx: Option<String>,
+    others: Vec<Other>,
 }
 
 fn options() -> Options {
-    let mut o = Options { json: None, only: None, rounds: 5, checked: true };
+    let mut o =
+        Options { json: None, only: None, rounds: 5, checked: true, serve: None, ptx: None, others: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(a) = args.next() {
         match a.as_str() {
@@ -78,9 +94,16 @@ fn options() -> Options {
             "--only" => o.only = args.next(),
             "--rounds" => o.rounds = args.next().and_then(|n| n.parse().ok()).unwrap_or(o.rounds).max(1),
             "--no-checked" => o.checked = false,
+            "--serve" => o.serve = args.next(),
+            "--ptx" => o.ptx = args.next(),
             // what cargo itself passes
             "--bench" => {}
             other => {
+                let label = LABELS.into_iter().find(|l| other.strip_prefix("--") == Some(l));
+                if let Some((label, program)) = label.zip(args.next()) {
+                    o.others.push(Other { label, program });
+                    continue;
+                }
                 eprintln!("unknown argument `{other}`; there are --json FILE, --only NAME, --rounds N, --no-checked");
                 std::process::exit(2);
             }
@@ -103,46 +126,58 @@ fn nanoseconds(f: impl FnOnce()) -> u64 {
     from.zip(on_processor()).map_or(wall, |(from, to)| to - from)
 }
 
-fn median(v: &mut [u64]) -> u64 {
+fn median(v: &mut [u64]) -> Option<u64> {
     v.sort_unstable();
-    v[v.len() / 2]
+    v.get(v.len() / 2).copied()
+}
+
+/// Of a program, and of the Rust next to it.
+type Times = (u64, Option<u64>);
+
+/// A line of the table and its object.
+struct Line {
+    name: &'static str,
+    hand: u64,
+    ours: u64,
+    checked: Option<u64>,
+    /// by label
+    others: Vec<(&'static str, Option<Times>)>,
 }
 
 fn main() {
     let o = options();
-    let mut lines = Vec::new();
-    println!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
-    for (name, make) in CASES {
-        if o.only.as_ref().is_some_and(|only| only != name) {
-            continue;
-        }
+    if let Some(directory) = &o.ptx {
+        return write_ptx(directory);
+    }
+    if let Some(wanted) = &o.serve {
+        let Some((_, make, _)) = CASES.iter().find(|(name, ..)| name == wanted) else {
+            std::process::exit(others::UNKNOWN)
+        };
         let mut case = make();
-        let (mut hand, mut ours) = (Vec::new(), Vec::new());
-        // the first round warms up
-        for round in 0..=o.rounds {
+        return others::serve(|| {
             let h = nanoseconds(|| case.hand());
             let w = nanoseconds(|| case.ours(&Host::new()));
-            assert!(case.agrees(), "{name}: the results differ");
-            if round > 0 {
-                hand.push(h);
-                ours.push(w);
-            }
-        }
-        let checked = o.checked.then(|| {
-            case.hand();
-            let t = nanoseconds(|| case.checked(&Host::checked()));
-            assert!(case.agrees(), "{name}: the checked host's results differ");
-            t
+            assert!(case.agrees(), "{wanted}: the results differ");
+            (w, h)
         });
-        let (hand, ours) = (median(&mut hand), median(&mut ours));
-        let ratio = ours as f64 / hand as f64;
-        let ms = |t: u64| t as f64 / 1e6;
-        let shown = checked.map_or("-".into(), |t| format!("{:.2}", ms(t)));
-        println!("{name:<12} {:>12.2} {:>12.2} {ratio:>8.2} {shown:>12}", ms(hand), ms(ours));
-        let checked = checked.map_or("null".into(), |t| t.to_string());
-        lines.push(format!(
-            "{{\"name\":\"{name}\",\"ours_ns\":{ours},\"hand_ns\":{hand},\"checked_ns\":{checked},\"unchecked_ns\":null,\"ratio\":{ratio:.4}}}"
-        ));
+    }
+    print!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
+    for other in &o.others {
+        print!(" {:>14} {:>8}", format!("{}, ms", other.label), "ratio");
+    }
+    println!();
+    let mut lines = Vec::new();
+    for (name, make, _) in CASES {
+        if o.only.as_ref().is_none_or(|only| only == name) {
+            let line = measure(name, *make, &o);
+            line.print();
+            lines.push(line.json());
+        }
+    }
+    if lines.is_empty() {
+        let names: Vec<_> = CASES.iter().map(|(name, ..)| *name).collect();
+        eprintln!("there is no such bench; there are {}", names.join(", "));
+        std::process::exit(2);
     }
     if let Some(file) = o.json {
         let written = std::fs::File::create(&file).and_then(|mut f| writeln!(f, "[{}]", lines.join(",\n ")));
@@ -150,6 +185,106 @@ fn main() {
             eprintln!("cannot write {file}: {e}");
             std::process::exit(1);
         }
+    }
+}
+
+/// The watched host takes its turn in the rounds as well, until it has had this much time for a kernel.
+const CHECKED_NS: u64 = 20_000_000_000;
+
+fn measure(name: &'static str, make: Make, o: &Options) -> Line {
+    let mut case = make();
+    let (mut hand, mut ours, mut checked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut running: Vec<_> = o.others.iter().map(|other| other.start(name)).collect();
+    // the first round warms up
+    for round in 0..=o.rounds {
+        let h = nanoseconds(|| case.hand());
+        let w = nanoseconds(|| case.ours(&Host::new()));
+        assert!(case.agrees(), "{name}: the results differ");
+        if round > 0 {
+            hand.push(h);
+            ours.push(w);
+        }
+        for other in &mut running {
+            other.round(round > 0);
+        }
+        if o.checked && round > 0 && checked.iter().sum::<u64>() < CHECKED_NS {
+            case.hand();
+            checked.push(nanoseconds(|| case.checked(&Host::checked())));
+            assert!(case.agrees(), "{name}: the checked host's results differ");
+        }
+    }
+    let others = running.into_iter().map(|r| {
+        let label = r.label;
+        let (mut ours, mut hand) = r.end(name);
+        (label, median(&mut ours).map(|ours| (ours, median(&mut hand))))
+    });
+    Line {
+        name,
+        hand: median(&mut hand).unwrap_or_default(),
+        ours: median(&mut ours).unwrap_or_default(),
+        checked: median(&mut checked),
+        others: others.collect(),
+    }
+}
+
+impl Line {
+    fn ratio(&self) -> f64 {
+        self.ours as f64 / self.hand as f64
+    }
+
+    fn print(&self) {
+        let ms = |t: u64| format!("{:.2}", t as f64 / 1e6);
+        let checked = self.checked.map_or("-".into(), ms);
+        print!("{:<12} {:>12} {:>12} {:>8.2} {checked:>12}", self.name, ms(self.hand), ms(self.ours), self.ratio());
+        for (label, times) in &self.others {
+            let shown = times.map_or("-".into(), |(ours, _)| ms(ours));
+            // of native code to the Rust that is compiled for the same processor; else of our time to the other's
+            let ratio = times.map_or("-".into(), |(theirs, hand)| match hand {
+                Some(hand) if *label == "native" => format!("{:.2}", theirs as f64 / hand as f64),
+                _ => format!("{:.2}", self.ours as f64 / theirs as f64),
+            });
+            print!(" {shown:>14} {ratio:>8}");
+        }
+        println!();
+    }
+
+    fn json(&self) -> String {
+        let number = |t: Option<u64>| t.map_or("null".into(), |t| t.to_string());
+        let of = |wanted: &str| self.others.iter().find(|(label, _)| *label == wanted).map(|(_, times)| *times);
+        let mut text = format!(
+            "{{\"name\":\"{}\",\"ours_ns\":{},\"hand_ns\":{},\"checked_ns\":{},\"unchecked_ns\":{},\"ratio\":{:.4}",
+            self.name,
+            self.ours,
+            self.hand,
+            number(self.checked),
+            number(of("unchecked").flatten().map(|t| t.0)),
+            self.ratio()
+        );
+        if let Some(times) = of("native") {
+            let (ours, hand) = (times.map(|t| t.0), times.and_then(|t| t.1));
+            let ratio = ours.zip(hand).map_or("null".into(), |(o, h)| format!("{:.4}", o as f64 / h as f64));
+            text += &format!(
+                ",\"native_ours_ns\":{},\"native_hand_ns\":{},\"native_ratio\":{ratio}",
+                number(ours),
+                number(hand)
+            );
+        }
+        for label in ["dev", "opencl"] {
+            if let Some(times) = of(label) {
+                text += &format!(",\"{label}_ns\":{}", number(times.map(|t| t.0)));
+            }
+        }
+        text + "}"
+    }
+}
+
+/// For ptxas to look at.
+fn write_ptx(directory: &str) {
+    let directory = std::path::Path::new(directory);
+    std::fs::create_dir_all(directory).unwrap_or_else(|e| panic!("cannot make {}: {e}", directory.display()));
+    for (name, _, ptx) in CASES {
+        let file = directory.join(format!("bench-{name}.ptx"));
+        std::fs::write(&file, ptx).unwrap_or_else(|e| panic!("cannot write {}: {e}", file.display()));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Case, Random};
 use ptx_dsl::prelude::*;
 
-const ROWS: usize = 1 << 18;
+pub const ROWS: usize = 1 << 18;
 const GATHERED: usize = 1 << 23;
 
 ptx! {
@@ -126,7 +126,7 @@ ptx! {
 }
 
 /// Rows of 0 to 31 entries anywhere.
-fn graph(random: &mut Random) -> (Vec<u32>, Vec<u32>) {
+pub fn graph(random: &mut Random) -> (Vec<u32>, Vec<u32>) {
     let (mut starts, mut columns) = (vec![0], Vec::new());
     for _ in 0..ROWS {
         let n = random.draw() % 32;

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod global;
+pub(crate) mod range;
 pub mod scattered;
 pub mod tmem;
 
@@ -9,7 +10,7 @@ pub mod tmem;
 #[inline(always)]
 pub(crate) fn load(memory: &[u8], at: u64, bytes: u32) -> Option<[u64; 4]> {
     let from = usize::try_from(at).ok()?;
-    let s = memory.get(from..from.checked_add(bytes as usize)?)?;
+    let s = range::part(memory, from, bytes as usize)?;
     Some(match *s {
         [a] => [a as u64, 0, 0, 0],
         [a, b] => [u16::from_le_bytes([a, b]) as u64, 0, 0, 0],
@@ -30,7 +31,7 @@ pub(crate) fn load(memory: &[u8], at: u64, bytes: u32) -> Option<[u64; 4]> {
 #[inline(always)]
 pub(crate) fn store(memory: &mut [u8], at: u64, bytes: u32, value: [u64; 4]) -> Option<()> {
     let from = usize::try_from(at).ok()?;
-    let s = memory.get_mut(from..from.checked_add(bytes as usize)?)?;
+    let s = range::part_mut(memory, from, bytes as usize)?;
     for (word, chunk) in value.iter().zip(s.chunks_mut(8)) {
         let b = word.to_le_bytes();
         chunk.copy_from_slice(&b[..chunk.len()]);

@@ -18,8 +18,10 @@ const USAGE: &str = "usage: cargo xtask <command>
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
-  bench   [--json FILE] [--only NAME] [--rounds N] [--no-checked]: the host machine against plain Rust; --compile: what
-          kernels of 100 and 1,000 instructions take to compile
+  bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--no-checked] [--no-unchecked: not
+          the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
+          README says] [--opencl PROGRAM: see benches/opencl]; --compile: what kernels of 100 and 1,000 instructions take to
+          compile
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (what is on the list, too) [--stale] (what
           there is out of date); --ask FILE: what both say of statements of your own

@@ -27,7 +27,7 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of
-/// every kernel that any of them launched, and on a few statements of every family.
+/// every kernel that any of them launched, on that of the benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
@@ -48,6 +48,8 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
+    let texts = dump.display().to_string();
+    cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {
         Some(ptxas) => {
             assemble::directory(&dump)?;

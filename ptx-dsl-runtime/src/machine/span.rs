@@ -4,6 +4,7 @@
 use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
+use crate::mem::range::{aligned, part, part_mut, row};
 use crate::{Lanes, Monitor};
 
 /// The lanes of row `j` of rows of `P` lanes.
@@ -81,10 +82,10 @@ impl<M: Monitor> Ctx<'_, M> {
                 continue;
             }
             let Some((memory, at)) = self.memory(space, base[j]) else { return false };
-            if base[j] & (T::BYTES as u64 - 1) != 0 {
+            if !aligned(base[j], T::BYTES) {
                 return false;
             }
-            let Some(s) = memory.get(at..at.wrapping_add(T::BYTES)) else { return false };
+            let Some(s) = part(memory, at, T::BYTES) else { return false };
             out[j] = T::load(s);
         }
         true
@@ -103,10 +104,10 @@ impl<M: Monitor> Ctx<'_, M> {
         for (j, out) in out.chunks_exact_mut(p).enumerate() {
             let lanes = m >> (j * p);
             let Some((memory, at)) = self.memory(space, base[j]) else { return false };
-            if base[j] & (T::BYTES as u64 - 1) != 0 {
+            if !aligned(base[j], T::BYTES) {
                 return false;
             }
-            let Some(s) = memory.get(at..at.wrapping_add(p * T::BYTES)) else { return false };
+            let Some(s) = row(memory, at, p * T::BYTES, m) else { return false };
             if m == u32::MAX {
                 T::load_row(s, out);
             } else {
@@ -150,11 +151,11 @@ impl<M: Monitor> Ctx<'_, M> {
         for (j, v) in v.chunks_exact(p).enumerate() {
             let lanes = m >> (j * p);
             let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
-            if base[j] & (T::BYTES as u64 - 1) != 0 {
+            if !aligned(base[j], T::BYTES) {
                 return false;
             }
             if m == u32::MAX {
-                let Some(s) = memory.get_mut(at..at.wrapping_add(p * T::BYTES)) else { return false };
+                let Some(s) = part_mut(memory, at, p * T::BYTES) else { return false };
                 T::store_row(v, s);
             } else {
                 let Some(memory) = memory.get_mut(at..) else { return false };

@@ -7,6 +7,7 @@
 use crate::Lanes;
 use crate::lanes::Word;
 use crate::machine::level::{Level, at_level};
+use crate::mem::range::{aligned, part, part_mut};
 
 /// The accesses of an element's type.
 pub trait Scattered: Sized {
@@ -53,7 +54,7 @@ macro_rules! scattered {
             fn gather_vectors(memory: &[u8], base: u64, m: u32, addr: &Lanes, out: &mut [&mut [$t; 32]]) -> bool {
                 let bytes = out.len() * size_of::<$t>();
                 each(m, |l| {
-                    let Some(s) = place(base, addr[l], bytes).and_then(|at| memory.get(at)) else { return false };
+                    let Some(s) = place(base, addr[l], bytes).and_then(|at| part(memory, at, bytes)) else { return false };
                     for (out, s) in out.iter_mut().zip(s.chunks_exact(size_of::<$t>())) {
                         out[l] = <$t>::load(s);
                     }
@@ -64,7 +65,7 @@ macro_rules! scattered {
             fn scatter_vectors(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[&[$t; 32]]) -> bool {
                 let bytes = v.len() * size_of::<$t>();
                 each(m, |l| {
-                    let Some(s) = place(base, addr[l], bytes).and_then(|at| memory.get_mut(at)) else { return false };
+                    let Some(s) = place(base, addr[l], bytes).and_then(|at| part_mut(memory, at, bytes)) else { return false };
                     for (v, s) in v.iter().zip(s.chunks_exact_mut(size_of::<$t>())) {
                         v[l].store(s);
                     }
@@ -89,7 +90,7 @@ macro_rules! scattered {
                 let size = size_of::<$t>();
                 let m = m & (u32::MAX >> (32 - v.len() as u32));
                 each(m, |l| {
-                    let Some(s) = memory.get_mut(l * size..(l + 1) * size) else { return false };
+                    let Some(s) = part_mut(memory, l * size, size) else { return false };
                     v[l].store(s);
                     true
                 }) == 0
@@ -121,9 +122,8 @@ fn each(mut m: u32, mut f: impl FnMut(usize) -> bool) -> u32 {
 
 /// Where in the memory an access is, if it is aligned.
 #[inline(always)]
-fn place(base: u64, addr: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
-    let at = addr.wrapping_sub(base) as usize;
-    (addr & (bytes as u64 - 1) == 0).then(|| at..at.wrapping_add(bytes))
+fn place(base: u64, addr: u64, bytes: usize) -> Option<usize> {
+    aligned(addr, bytes).then(|| addr.wrapping_sub(base) as usize)
 }
 
 /// Where each lane's element is, if all are aligned and inside.
@@ -136,7 +136,7 @@ fn places<T: Word>(memory: &[u8], base: u64, addr: &Lanes) -> Option<[u64; 32]> 
         *at = at.wrapping_sub(base);
         bad |= u64::from(*at > last) | (*at & (T::BYTES as u64 - 1));
     }
-    (bad == 0).then_some(at)
+    (cfg!(ptx_dsl_unchecked) || bad == 0).then_some(at)
 }
 
 /// Where two rows of 16 consecutive elements begin, which are common. The address of the first lane is given: were it read here,
@@ -158,14 +158,16 @@ fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
 fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
     if m != u32::MAX {
         return each(m, |l| {
-            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get(at)) else { return false };
+            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
+                return false;
+            };
             out[l] = T::load(s);
             true
         }) == 0;
     }
     if let Some(at) = rows::<T>(base, first, addr) {
         return at.into_iter().zip(out.chunks_exact_mut(16)).all(|(at, out)| {
-            let Some(s) = memory.get(at..at.wrapping_add(16 * T::BYTES)) else { return false };
+            let Some(s) = part(memory, at, 16 * T::BYTES) else { return false };
             T::load_row(s, out);
             true
         });
@@ -173,7 +175,7 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
     let Some(at) = places::<T>(memory, base, addr) else { return false };
     for (out, at) in out.iter_mut().zip(at) {
         let at = at as usize;
-        let Some(s) = memory.get(at..at.wrapping_add(T::BYTES)) else { return false };
+        let Some(s) = part(memory, at, T::BYTES) else { return false };
         *out = T::load(s);
     }
     true
@@ -185,13 +187,15 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
         && let Some(at) = rows::<T>(base, first, addr)
     {
         return at.into_iter().zip(v.chunks_exact(16)).all(|(at, v)| {
-            let Some(s) = memory.get_mut(at..at.wrapping_add(16 * T::BYTES)) else { return false };
+            let Some(s) = part_mut(memory, at, 16 * T::BYTES) else { return false };
             T::store_row(v, s);
             true
         });
     }
     each(m, |l| {
-        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get_mut(at)) else { return false };
+        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
+            return false;
+        };
         v[l].store(s);
         true
     }) == 0
@@ -200,7 +204,9 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
 #[inline(always)]
 fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
     each(m, |l| {
-        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get_mut(at)) else { return false };
+        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
+            return false;
+        };
         let was = T::load(s);
         was.plus(v[l]).store(s);
         if let Some(old) = &mut old {

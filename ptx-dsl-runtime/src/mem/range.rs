@@ -1,0 +1,72 @@
+//! The part of a memory that an access touches: every access asks here whether it is inside and aligned.
+//!
+//! `--cfg ptx_dsl_unchecked` leaves both questions out. It is a switch of the benches, which measure what the questions cost
+//! (`cargo xtask bench` builds them a second time with it), and nothing else may use it: in such a build a kernel that
+//! reaches outside of its memory is undefined behaviour. Neither a feature nor a profile turns it on, and a build needs the
+//! environment's consent besides, so that flags which are lying about do not do it either.
+
+#[cfg(ptx_dsl_unchecked)]
+const _: () = assert!(
+    option_env!("PTX_DSL_UNCHECKED_BENCH").is_some(),
+    "`--cfg ptx_dsl_unchecked` makes the host machine unsound and is for `cargo xtask bench` alone"
+);
+
+/// `n` bytes at `at`; `None` if they are not all there.
+#[cfg(not(ptx_dsl_unchecked))]
+#[inline(always)]
+pub(crate) fn part(memory: &[u8], at: usize, n: usize) -> Option<&[u8]> {
+    memory.get(at..at.wrapping_add(n))
+}
+
+/// The same to write.
+#[cfg(not(ptx_dsl_unchecked))]
+#[inline(always)]
+pub(crate) fn part_mut(memory: &mut [u8], at: usize, n: usize) -> Option<&mut [u8]> {
+    memory.get_mut(at..at.wrapping_add(n))
+}
+
+#[cfg(ptx_dsl_unchecked)]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub(crate) fn part(memory: &[u8], at: usize, n: usize) -> Option<&[u8]> {
+    // SAFETY: nobody has looked; the kernels of the benches are known to stay inside.
+    Some(unsafe { memory.get_unchecked(at..at.wrapping_add(n)) })
+}
+
+#[cfg(ptx_dsl_unchecked)]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub(crate) fn part_mut(memory: &mut [u8], at: usize, n: usize) -> Option<&mut [u8]> {
+    // SAFETY: as above.
+    Some(unsafe { memory.get_unchecked_mut(at..at.wrapping_add(n)) })
+}
+
+/// The bytes of a row for the lanes `m` of a warp. Lanes that take no part may hold any address, so this is always asked
+/// where some do not.
+#[inline(always)]
+pub(crate) fn row(memory: &[u8], at: usize, n: usize, m: u32) -> Option<&[u8]> {
+    if cfg!(ptx_dsl_unchecked) && m != u32::MAX { memory.get(at..at.wrapping_add(n)) } else { part(memory, at, n) }
+}
+
+/// Is the address a multiple of `size`, a power of two?
+#[inline(always)]
+pub(crate) fn aligned(addr: u64, size: usize) -> bool {
+    cfg!(ptx_dsl_unchecked) || addr & (size as u64 - 1) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_and_overflows_are_outside() {
+        let mut memory = [1, 2, 3, 4];
+        assert_eq!(part(&memory, 1, 3), Some(&[2, 3, 4][..]));
+        assert_eq!(part(&memory, 4, 0), Some(&[][..]));
+        for (at, n) in [(1, 4), (4, 1), (5, 0), (usize::MAX, 1), (usize::MAX, 2), (2, usize::MAX)] {
+            assert_eq!(part(&memory, at, n), None, "{at} {n}");
+            assert_eq!(part_mut(&mut memory, at, n), None, "{at} {n}");
+        }
+        assert!(aligned(16, 8) && aligned(3, 1) && !aligned(12, 8));
+    }
+}
