@@ -3,9 +3,10 @@
 use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
-use crate::launch::{CancelHandle, Launch, Listener, Progress};
+use crate::launch::{CancelHandle, Launch};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
@@ -50,8 +51,13 @@ pub struct Ctx<'a, M> {
     pub(crate) turns: u64,
     checkpoint: u64,
     limit: u64,
+    /// When to look again whether the launch is to end, and what the team knows of `turns`.
+    look: u64,
+    told: u64,
     cancel: Option<CancelHandle>,
-    listener: Option<Listener>,
+    /// Another thread has a fault: this one has none, it just ends.
+    pub(crate) stopped: bool,
+    pub(crate) team: &'a Team,
     pub(crate) info: &'static KernelInfo,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
@@ -66,9 +72,6 @@ pub struct Ctx<'a, M> {
     held: bool,
     /// Places for resident clusters.
     pub(crate) clusters: Vec<Cluster>,
-    /// The next pending cluster, counted through the grid, and how many there are.
-    pub(crate) next_cluster: u64,
-    pub(crate) all_clusters: u64,
     /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
     pub(crate) pairs: Option<bool>,
     pub(crate) agents: Agents,
@@ -92,12 +95,12 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         info: &'static KernelInfo,
         params: Vec<u8>,
         global: Global<'a>,
+        team: &'a Team,
     ) -> Self {
         let block @ [bx, by, bz] = launch.block_dims(info);
         let cluster = launch.cluster_dims(info);
         let threads = bx * by * bz;
-        let all_clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product::<u64>();
-        let slots = all_clusters.min(host.resident() as u64) as usize;
+        let slots = team.places(host.resident());
         Ctx {
             mask: 0,
             site: 0,
@@ -116,8 +119,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             turns: 0,
             checkpoint: 0,
             limit: launch.step_limit,
+            look: QUANTUM,
+            told: 0,
             cancel: launch.cancel.clone(),
-            listener: launch.listener.clone(),
+            stopped: false,
+            team,
             info,
             grid: launch.grid,
             block,
@@ -130,8 +136,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             shared: Vec::new(),
             held: false,
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
-            next_cluster: 0,
-            all_clusters,
             pairs: None,
             agents: Agents::default(),
             monitor: M::default(),
@@ -155,11 +159,58 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     }
 
     /// A cluster has ended.
-    pub(crate) fn tell_progress(&self) {
-        if let Some(Listener(f)) = &self.listener {
-            let resident = self.clusters.iter().filter(|c| c.resident).count() as u64;
-            f(Progress { clusters_done: self.next_cluster - resident, clusters: self.all_clusters, turns: self.turns });
+    pub(crate) fn tell_progress(&mut self) {
+        if self.team.told() {
+            self.spend();
+            self.team.ended();
         }
+    }
+
+    /// Tells the team how many regions have run. False when they are too many.
+    fn spend(&mut self) -> bool {
+        let spent = self.turns - std::mem::replace(&mut self.told, self.turns);
+        self.team.spend(spent)
+    }
+
+    /// From time to time: is the launch to end?
+    #[inline(always)]
+    pub(crate) fn look_around(&mut self) -> Result<(), Box<Fault>> {
+        if self.turns >= self.look { self.look_now() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look_now(&mut self) -> Result<(), Box<Fault>> {
+        self.look = self.turns + QUANTUM;
+        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
+            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.region() }));
+        }
+        self.settle()?;
+        if self.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
+    }
+
+    /// Is the step budget overdrawn?
+    pub(crate) fn settle(&mut self) -> Result<(), Box<Fault>> {
+        if self.turns > self.limit || !self.team.alone() && !self.spend() {
+            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: self.region() }));
+        }
+        Ok(())
+    }
+
+    fn region(&self) -> String {
+        self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").into()
+    }
+
+    /// Ends this thread without a fault of its own.
+    pub(crate) fn stop(&mut self) -> Box<Fault> {
+        self.stopped = true;
+        self.fault(FaultKind::Internal("stopped".into()), 0)
+    }
+
+    /// Of the cluster whose turn it is, its number in the grid.
+    pub(crate) fn cluster_number(&self) -> u64 {
+        let [x, y, _] = self.nclusterid().map(u64::from);
+        let id = self.clusters.get(self.slot).map_or([0; 3], |c| c.id);
+        id[0] as u64 + x * (id[1] as u64 + y * id[2] as u64)
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
@@ -250,14 +301,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     #[cold]
     fn pause(&mut self) -> Result<(), Box<Fault>> {
         self.leave = true;
-        let region = || self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").to_string();
-        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: region() }));
-        }
-        if self.turns > self.limit {
-            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: region() }));
-        }
-        Ok(())
+        self.look_now()
     }
 
     fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
@@ -583,7 +627,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// A fault of a lane of the current warp at the current statement.
     #[cold]
     pub fn fault(&self, kind: FaultKind, lane: u32) -> Box<Fault> {
-        let thread = self.clusters.get(self.slot).map(|_| ThreadId {
+        let thread = self.clusters.get(self.slot).filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
             ctaid: self.ctaid(),
             tid: self.tid(lane as usize),
             warp: self.warp,
