@@ -182,7 +182,7 @@ fn work<K: Kernel, M: Monitor>(
             team.stop();
             fault.replay = host.replay_hint();
             fault.schedule = x.decisions();
-            Err(Failure { at: (!x.stopped).then(|| x.cluster_number()), fault })
+            Err(Failure { at: (!x.stopped).then(|| x.number_of(x.slot)), fault })
         }
     }
 }

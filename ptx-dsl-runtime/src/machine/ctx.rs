@@ -206,11 +206,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.fault(FaultKind::Internal("stopped".into()), 0)
     }
 
-    /// Of the cluster whose turn it is, its number in the grid.
-    pub(crate) fn cluster_number(&self) -> u64 {
+    /// Of the cluster at this place, its number in the grid.
+    pub(crate) fn number_of(&self, slot: usize) -> u64 {
         let [x, y, _] = self.nclusterid().map(u64::from);
-        let id = self.clusters.get(self.slot).map_or([0; 3], |c| c.id);
-        id[0] as u64 + x * (id[1] as u64 + y * id[2] as u64)
+        let id = self.clusters.get(slot).map_or([0; 3], |c| c.id).map(u64::from);
+        id[0] + x * (id[1] + y * id[2])
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
