@@ -1,5 +1,5 @@
 //! The host engine against plain Rust of the same computation, both in one run: `cargo bench`, or
-//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N]`.
+//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N] [--threads N]`.
 //!
 //! Each kernel runs on the host machine and as the single-threaded Rust that a good engineer would write for the processor,
 //! in turns; the median of each is printed, and their ratio. Results are compared after every round.
@@ -66,22 +66,27 @@ struct Options {
     json: Option<String>,
     only: Option<String>,
     rounds: usize,
+    /// of the host; the Rust next to it has one
+    threads: usize,
     checked: bool,
 }
 
 fn options() -> Options {
-    let mut o = Options { json: None, only: None, rounds: 5, checked: true };
+    let mut o = Options { json: None, only: None, rounds: 5, threads: 1, checked: true };
     let mut args = std::env::args().skip(1);
     while let Some(a) = args.next() {
         match a.as_str() {
             "--json" => o.json = args.next(),
             "--only" => o.only = args.next(),
             "--rounds" => o.rounds = args.next().and_then(|n| n.parse().ok()).unwrap_or(o.rounds).max(1),
+            "--threads" => o.threads = args.next().and_then(|n| n.parse().ok()).unwrap_or(o.threads).max(1),
             "--no-checked" => o.checked = false,
             // what cargo itself passes
             "--bench" => {}
             other => {
-                eprintln!("unknown argument `{other}`; there are --json FILE, --only NAME, --rounds N, --no-checked");
+                eprintln!(
+                    "unknown argument `{other}`; there are --json FILE, --only NAME, --rounds N, --threads N, --no-checked"
+                );
                 std::process::exit(2);
             }
         }
@@ -103,6 +108,13 @@ fn nanoseconds(f: impl FnOnce()) -> u64 {
     from.zip(on_processor()).map_or(wall, |(from, to)| to - from)
 }
 
+/// With several threads, time is what the clock on the wall says.
+fn wall(f: impl FnOnce()) -> u64 {
+    let start = Instant::now();
+    f();
+    start.elapsed().as_nanos() as u64
+}
+
 fn median(v: &mut [u64]) -> u64 {
     v.sort_unstable();
     v[v.len() / 2]
@@ -110,38 +122,56 @@ fn median(v: &mut [u64]) -> u64 {
 
 fn main() {
     let o = options();
+    let time: fn(&mut dyn FnMut()) -> u64 = if o.threads > 1 { |f| wall(f) } else { |f| nanoseconds(f) };
+    let host = Host::new().threads(o.threads);
     let mut lines = Vec::new();
-    println!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
+    print!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
+    if o.threads > 1 {
+        print!(" {:>16} {:>8}", "one thread, ms", format!("x{}", o.threads));
+    }
+    println!();
     for (name, make) in CASES {
         if o.only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
         let mut case = make();
-        let (mut hand, mut ours) = (Vec::new(), Vec::new());
+        let (mut hand, mut ours, mut alone) = (Vec::new(), Vec::new(), Vec::new());
         // the first round warms up
         for round in 0..=o.rounds {
-            let h = nanoseconds(|| case.hand());
-            let w = nanoseconds(|| case.ours(&Host::new()));
+            let h = time(&mut || case.hand());
+            let w = time(&mut || case.ours(&host));
             assert!(case.agrees(), "{name}: the results differ");
+            let mut a = w;
+            if o.threads > 1 {
+                case.hand();
+                a = time(&mut || case.ours(&Host::new()));
+                assert!(case.agrees(), "{name}: the results of one thread differ");
+            }
             if round > 0 {
                 hand.push(h);
                 ours.push(w);
+                alone.push(a);
             }
         }
         let checked = o.checked.then(|| {
             case.hand();
-            let t = nanoseconds(|| case.checked(&Host::checked()));
+            let t = time(&mut || case.checked(&Host::checked().threads(o.threads)));
             assert!(case.agrees(), "{name}: the checked host's results differ");
             t
         });
-        let (hand, ours) = (median(&mut hand), median(&mut ours));
+        let (hand, ours, alone) = (median(&mut hand), median(&mut ours), median(&mut alone));
         let ratio = ours as f64 / hand as f64;
         let ms = |t: u64| t as f64 / 1e6;
         let shown = checked.map_or("-".into(), |t| format!("{:.2}", ms(t)));
-        println!("{name:<12} {:>12.2} {:>12.2} {ratio:>8.2} {shown:>12}", ms(hand), ms(ours));
+        print!("{name:<12} {:>12.2} {:>12.2} {ratio:>8.2} {shown:>12}", ms(hand), ms(ours));
+        if o.threads > 1 {
+            print!(" {:>16.2} {:>8.2}", ms(alone), alone as f64 / ours as f64);
+        }
+        println!();
         let checked = checked.map_or("null".into(), |t| t.to_string());
         lines.push(format!(
-            "{{\"name\":\"{name}\",\"ours_ns\":{ours},\"hand_ns\":{hand},\"checked_ns\":{checked},\"unchecked_ns\":null,\"ratio\":{ratio:.4}}}"
+            "{{\"name\":\"{name}\",\"threads\":{},\"ours_ns\":{ours},\"one_thread_ns\":{alone},\"hand_ns\":{hand},\"checked_ns\":{checked},\"unchecked_ns\":null,\"ratio\":{ratio:.4}}}",
+            o.threads
         ));
     }
     if let Some(file) = o.json {

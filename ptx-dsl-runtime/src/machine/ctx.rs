@@ -12,7 +12,7 @@ use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
 
 /// Regions a cohort runs before others have a turn, counted per warp like all times here.
-const QUANTUM: u64 = 4096;
+pub(crate) const QUANTUM: u64 = 4096;
 
 /// Warp `warp` goes on at `pc` with the lanes of `mask`, or waits there.
 #[derive(Debug, Clone)]
@@ -50,11 +50,11 @@ pub struct Ctx<'a, M> {
     pub(crate) yielded: bool,
     pub(crate) turns: u64,
     checkpoint: u64,
-    limit: u64,
+    pub(crate) limit: u64,
     /// When to look again whether the launch is to end, and what the team knows of `turns`.
-    look: u64,
-    told: u64,
-    cancel: Option<CancelHandle>,
+    pub(crate) look: u64,
+    pub(crate) told: u64,
+    pub(crate) cancel: Option<CancelHandle>,
     /// Another thread has a fault: this one has none, it just ends.
     pub(crate) stopped: bool,
     pub(crate) team: &'a Team,
@@ -158,61 +158,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.record.take().unwrap_or_default()
     }
 
-    /// A cluster has ended.
-    pub(crate) fn tell_progress(&mut self) {
-        if self.team.told() {
-            self.spend();
-            self.team.ended();
-        }
-    }
-
-    /// Tells the team how many regions have run. False when they are too many.
-    fn spend(&mut self) -> bool {
-        let spent = self.turns - std::mem::replace(&mut self.told, self.turns);
-        self.team.spend(spent)
-    }
-
-    /// From time to time: is the launch to end?
-    #[inline(always)]
-    pub(crate) fn look_around(&mut self) -> Result<(), Box<Fault>> {
-        if self.turns >= self.look { self.look_now() } else { Ok(()) }
-    }
-
-    #[cold]
-    fn look_now(&mut self) -> Result<(), Box<Fault>> {
-        self.look = self.turns + QUANTUM;
-        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.region() }));
-        }
-        self.settle()?;
-        if self.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
-    }
-
-    /// Is the step budget overdrawn?
-    pub(crate) fn settle(&mut self) -> Result<(), Box<Fault>> {
-        if self.turns > self.limit || !self.team.alone() && !self.spend() {
-            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: self.region() }));
-        }
-        Ok(())
-    }
-
-    fn region(&self) -> String {
-        self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").into()
-    }
-
-    /// Ends this thread without a fault of its own.
-    pub(crate) fn stop(&mut self) -> Box<Fault> {
-        self.stopped = true;
-        self.fault(FaultKind::Internal("stopped".into()), 0)
-    }
-
-    /// Of the cluster at this place, its number in the grid.
-    pub(crate) fn number_of(&self, slot: usize) -> u64 {
-        let [x, y, _] = self.nclusterid().map(u64::from);
-        let id = self.clusters.get(slot).map_or([0; 3], |c| c.id).map(u64::from);
-        id[0] + x * (id[1] + y * id[2])
-    }
-
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
         if n < 2 || self.plain {
             return 0;
@@ -302,11 +247,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     fn pause(&mut self) -> Result<(), Box<Fault>> {
         self.leave = true;
         self.look_now()
-    }
-
-    fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
-        self.warp = self.cur.lo;
-        self.fault(kind, self.cur.mask.trailing_zeros().min(31))
     }
 
     /// Makes warp `k` of the cohort the current one, with all lanes of the cohort active; returns them.

@@ -2,13 +2,17 @@
 //! and whether any of them can still go on.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::launch::{Launch, Listener, Progress};
+use crate::fault::{Fault, FaultKind};
+use crate::launch::{CancelHandle, Launch, Listener, Progress};
+use crate::machine::Ctx;
+use crate::machine::ctx::QUANTUM;
+use crate::monitor::Monitor;
 
-/// A thread whose clusters all wait tries again after this time: what others store may end a loop of `try_wait`.
-const RETRY: Duration = Duration::from_millis(2);
+/// A thread whose clusters all wait looks again after this time: what others store may end a loop of `try_wait`.
+const RETRY: Duration = Duration::from_millis(1);
 
 /// The threads of one launch.
 #[derive(Debug)]
@@ -26,7 +30,6 @@ pub(crate) struct Team {
     /// Clusters that have ended.
     ended: Mutex<u64>,
     quiet: Mutex<Quiet>,
-    changed: Condvar,
 }
 
 /// Which threads have nothing to run. Each time one of them has had, a new epoch begins; those that have then looked at
@@ -37,6 +40,14 @@ struct Quiet {
     running: usize,
     agreed: usize,
     deadlock: bool,
+}
+
+impl Quiet {
+    fn begin(&mut self) -> u64 {
+        self.epoch += 1;
+        self.agreed = 0;
+        self.epoch
+    }
 }
 
 /// What a thread that has nothing to run does next.
@@ -69,7 +80,6 @@ impl Team {
             listener: launch.listener.clone(),
             ended: Mutex::new(0),
             quiet: Mutex::new(Quiet { epoch: 0, running: threads, agreed: 0, deadlock: false }),
-            changed: Condvar::new(),
         }
     }
 
@@ -136,22 +146,11 @@ impl Team {
     /// All threads end soon.
     pub fn stop(&self) {
         self.stopped.store(true, Relaxed);
-        // nobody falls asleep between looking and waiting
-        drop(locked(&self.quiet));
-        self.changed.notify_all();
     }
 
     /// A thread has something new to tell: it has had something to run, and from now on has not. The epoch that begins.
     pub fn was_busy(&self) -> u64 {
-        let mut q = locked(&self.quiet);
-        self.begin(&mut q)
-    }
-
-    fn begin(&self, q: &mut Quiet) -> u64 {
-        q.epoch += 1;
-        q.agreed = 0;
-        self.changed.notify_all();
-        q.epoch
+        locked(&self.quiet).begin()
     }
 
     pub fn epoch(&self) -> u64 {
@@ -162,7 +161,7 @@ impl Team {
     pub fn leave(&self) {
         let mut q = locked(&self.quiet);
         q.running = q.running.saturating_sub(1);
-        self.begin(&mut q);
+        q.begin();
     }
 
     /// A thread's clusters all wait, and have looked at everything since `epoch` began.
@@ -174,12 +173,13 @@ impl Team {
         q.agreed += 1;
         if q.agreed == q.running {
             q.deadlock = true;
-            self.changed.notify_all();
             return Verdict::Deadlock;
         }
+        drop(q);
         if !self.is_stopped() {
-            q = self.changed.wait_timeout(q, RETRY).unwrap_or_else(PoisonError::into_inner).0;
+            std::thread::sleep(RETRY);
         }
+        let mut q = locked(&self.quiet);
         if q.deadlock {
             return Verdict::Deadlock;
         }
@@ -187,6 +187,68 @@ impl Team {
             q.agreed -= 1;
         }
         if self.is_stopped() { Verdict::Stop } else { Verdict::Again }
+    }
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// A cluster has ended.
+    pub(crate) fn tell_progress(&mut self) {
+        if self.team.told() {
+            self.spend();
+            self.team.ended();
+        }
+    }
+
+    /// Tells the team how many regions have run. False when they are too many.
+    fn spend(&mut self) -> bool {
+        let spent = self.turns - std::mem::replace(&mut self.told, self.turns);
+        self.team.spend(spent)
+    }
+
+    /// From time to time: is the launch to end?
+    #[inline(always)]
+    pub(crate) fn look_around(&mut self) -> Result<(), Box<Fault>> {
+        if self.turns >= self.look { self.look_now() } else { Ok(()) }
+    }
+
+    #[cold]
+    pub(crate) fn look_now(&mut self) -> Result<(), Box<Fault>> {
+        self.look = self.turns + QUANTUM;
+        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
+            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.region() }));
+        }
+        self.settle()?;
+        if self.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
+    }
+
+    /// Is the step budget overdrawn?
+    pub(crate) fn settle(&mut self) -> Result<(), Box<Fault>> {
+        if self.turns > self.limit || !self.team.alone() && !self.spend() {
+            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: self.region() }));
+        }
+        Ok(())
+    }
+
+    fn region(&self) -> String {
+        self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").into()
+    }
+
+    /// Ends this thread without a fault of its own.
+    pub(crate) fn stop(&mut self) -> Box<Fault> {
+        self.stopped = true;
+        self.fault(FaultKind::Internal("stopped".into()), 0)
+    }
+
+    /// Of the cluster at this place, its number in the grid.
+    pub(crate) fn number_of(&self, slot: usize) -> u64 {
+        let [x, y, _] = self.nclusterid().map(u64::from);
+        let id = self.clusters.get(slot).map_or([0; 3], |c| c.id).map(u64::from);
+        id[0] + x * (id[1] + y * id[2])
+    }
+
+    fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
+        self.warp = self.cur.lo;
+        self.fault(kind, self.cur.mask.trailing_zeros().min(31))
     }
 }
 

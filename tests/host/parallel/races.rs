@@ -54,7 +54,7 @@ ptx! {
         add.u64 %a, %d, %o;
         st.global.u64 [%a], %q;
         add.u32 %i, %i, 1;
-        setp.lt.u32 %p, %i, 20;
+        setp.lt.u32 %p, %i, 10;
         @%p bra more;
         ret;
     }
@@ -163,7 +163,7 @@ fn lanes_that_do_not_store_leave_memory_alone() {
 fn fences_keep_two_blocks_apart() {
     for n in THREADS {
         let (mut d, mut both) = ([0u32; 2], [0u32; 3]);
-        dekker.launch(&Host::new().threads(n), Launch::grid(2), (&mut d, &mut both, 300)).unwrap();
+        dekker.launch(&Host::new().threads(n), Launch::grid(2), (&mut d, &mut both, 60)).unwrap();
         assert!(both[2] < 2, "{n} threads: neither saw the other");
     }
 }
