@@ -23,7 +23,7 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
         }
         match *tool {
             "miri" => {
-                cargo(&["miri", "test", "-p", "ptx-dsl-runtime", "--lib", "--", "common", "team", "threads"], "")?
+                cargo(&["miri", "test", "-p", "ptx-dsl-runtime", "--lib", "--", "common::", "team::", "tests::threads::"], "")?
             }
             "thread" => {
                 // as it is built for users of this processor, and as it is for others

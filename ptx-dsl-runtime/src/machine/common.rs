@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU8;
 use crate::fault::Fault;
 use crate::lanes::Word;
 use crate::machine::Ctx;
+use crate::machine::span::is_rows;
 use crate::mem::address::{AddrSpace, Place, SEGMENT_SHIFT, WINDOW_SHIFT, resolve};
 use crate::mem::common;
 use crate::monitor::{Access, Monitor};
@@ -87,6 +88,13 @@ impl<M: Monitor> Ctx<'_, M> {
         if !self.global.in_common() {
             return false;
         }
+        if let [out] = &mut out[..]
+            && m == u32::MAX
+            && is_rows(addr, T::BYTES as u64)
+            && self.load_rows_in_common(space, m, [addr[0], addr[16]], out)
+        {
+            return true;
+        }
         let mut ok = true;
         lanes(m, |l| match self.in_common(space, addr[l], T::BYTES * D, T::BYTES * D) {
             Some(s) => {
@@ -109,6 +117,13 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> bool {
         if !self.global.in_common() || self.probing {
             return false;
+        }
+        if let [v] = &v[..]
+            && m == u32::MAX
+            && is_rows(addr, T::BYTES as u64)
+            && self.store_rows_in_common(space, m, [addr[0], addr[16]], v)
+        {
+            return true;
         }
         let mut ok = true;
         lanes(m, |l| match self.in_common(space, addr[l], T::BYTES * D, T::BYTES * D) {

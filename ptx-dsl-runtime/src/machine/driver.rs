@@ -31,8 +31,8 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
         }
         x.look_around()?;
         x.deliver_due()?;
-        if probe.as_ref().is_some_and(|p| x.turns > p.turns + SLICE) {
-            // they have gone on
+        if probe.as_ref().is_some_and(|p| p.progress != x.progress) {
+            // something has changed: they go on
             probe = None;
             x.probing = false;
         }
@@ -318,7 +318,6 @@ struct Probe {
     /// The parked cohorts by slot.
     waiting: Vec<(usize, Cohort)>,
     progress: u64,
-    turns: u64,
     /// Of the team, before they looked again.
     epoch: u64,
 }
@@ -352,5 +351,5 @@ fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Pr
     body.snapshot(&warps.collect::<Vec<_>>());
     x.probing = true;
     give_up_waiting(x);
-    Ok(Probe { waiting, progress: x.progress, turns: x.turns, epoch })
+    Ok(Probe { waiting, progress: x.progress, epoch })
 }

@@ -185,7 +185,7 @@ impl<M: Monitor> Ctx<'_, M> {
             && addr[1].wrapping_sub(addr[0]) == size
             && addr[17].wrapping_sub(addr[16]) == size
             && is_rows(addr, size)
-            && self.load_rows(space, m, [addr[0], addr[16]], out)
+            && self.load_own_rows(space, m, [addr[0], addr[16]], out)
         {
             return true;
         }
@@ -271,7 +271,7 @@ impl<M: Monitor> Ctx<'_, M> {
             && addr[1].wrapping_sub(addr[0]) == size
             && addr[17].wrapping_sub(addr[16]) == size
             && is_rows(addr, size)
-            && self.store_rows(space, m, [addr[0], addr[16]], v)
+            && self.store_own_rows(space, m, [addr[0], addr[16]], v)
         {
             return true;
         }
@@ -313,7 +313,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
 /// Two rows of 16 consecutive elements?
 #[inline(always)]
-fn is_rows(addr: &Lanes, size: u64) -> bool {
+pub(super) fn is_rows(addr: &Lanes, size: u64) -> bool {
     let mut bad = 0;
     for (l, a) in addr[..16].iter().enumerate() {
         bad |= a.wrapping_sub(addr[0]) ^ (l as u64 * size);
