@@ -22,9 +22,10 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
             continue;
         }
         match *tool {
-            "miri" => {
-                cargo(&["miri", "test", "-p", "ptx-dsl-runtime", "--lib", "--", "common::", "team::", "tests::threads::"], "")?
-            }
+            "miri" => cargo(
+                &["miri", "test", "-p", "ptx-dsl-runtime", "--lib", "--", "common::", "team::", "tests::threads::"],
+                "",
+            )?,
             "thread" => {
                 // as it is built for users of this processor, and as it is for others
                 for extra in ["", " --cfg ptx_dsl_portable"] {
@@ -43,7 +44,7 @@ fn missing(tool: &str) -> Option<&'static str> {
     match tool {
         // without a standard library that is built with it, it takes each contended mutex for a race
         "thread" if !has_source() => Some("rust-src"),
-        "miri" if !nightly("cargo", &["miri", "--version"]).is_ok() => Some("miri"),
+        "miri" if nightly("cargo", &["miri", "--version"]).is_err() => Some("miri"),
         _ => None,
     }
 }

@@ -467,7 +467,7 @@ fn mbarriers_between_warps() {
     });
     for (i, v) in d.iter().enumerate() {
         let (b, lane) = (i as u32 / 32, i as u32 % 32);
-        assert_eq!(*v, (0..20).map(|i| i * b + lane).sum());
+        assert_eq!(*v, (0..20).map(|i| i * b + lane).sum::<u32>());
     }
 }
 
