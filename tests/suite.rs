@@ -2,7 +2,9 @@
 //! through ptxas, and the parity of the table with the runtime.
 
 mod bugs;
+mod explained;
 mod host;
+mod large;
 mod modules;
 mod oracle_matrix;
 mod parity;

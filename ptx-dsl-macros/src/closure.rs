@@ -2,6 +2,7 @@
 
 use crate::expand;
 use crate::report::{self, Problem};
+use crate::rust_type::{RustType, path_end, rust_type};
 use crate::tokens::Source;
 use proc_macro2::TokenStream;
 use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
@@ -104,15 +105,15 @@ fn parameters(source: &Source, tokens: &[Token], problems: &mut Vec<Problem>) ->
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -> Option<VarDecl> {
     let word = |text: &str| Word { text: text.into(), span: at };
-    let parsed = syn::parse2::<syn::Type>(rust.clone()).ok()?;
-    let read_only = matches!(&parsed, syn::Type::Reference(r) if r.mutability.is_none());
-    let (ptx, ptr) = match parsed {
-        syn::Type::Reference(r) => {
-            let syn::Type::Slice(s) = *r.elem else { return None };
-            let align = scalar(&s.elem).map_or(1, |(_, bytes)| bytes);
+    let mut read_only = false;
+    let (ptx, ptr) = match rust_type(rust.clone())? {
+        RustType::Slice { mutable, element } => {
+            read_only = !mutable;
+            let align = scalar(&element).map_or(1, |(_, bytes)| bytes);
             (".u64", Some(Ptr { space: Some(word(".global")), align: Some((align, at)), span: at }))
         }
-        scalar_type => (scalar(&scalar_type)?.0, None),
+        RustType::Reference { .. } => return None,
+        RustType::Value(value) => (scalar(&value)?.0, None),
     };
     let declarator =
         Declarator { name: word(name), range: None, dims: Vec::new(), init: None, rust_type: Some(ty), read_only };
@@ -130,9 +131,8 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -
 }
 
 /// The PTX type of a Rust scalar, and its bytes.
-fn scalar(ty: &syn::Type) -> Option<(&'static str, u64)> {
-    let syn::Type::Path(path) = ty else { return None };
-    Some(match path.path.segments.last()?.ident.to_string().as_str() {
+fn scalar(ty: &TokenStream) -> Option<(&'static str, u64)> {
+    Some(match path_end(ty)?.as_str() {
         "u8" => (".u8", 1),
         "i8" => (".s8", 1),
         "u16" => (".u16", 2),

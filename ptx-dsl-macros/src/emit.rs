@@ -45,6 +45,9 @@ pub struct Emit<'m> {
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
     entered: BTreeSet<usize>,
+    /// Are regions functions of their own? Those that are.
+    large: bool,
+    pieces: Vec<TokenStream>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -98,6 +101,8 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         classes: classes::Classes::default(),
         reqntid: compiled.hir.functions[entry.0 as usize].reqntid,
         entered: BTreeSet::new(),
+        large: false,
+        pieces: Vec::new(),
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),

@@ -3,6 +3,7 @@
 
 use crate::expand::Expansion;
 use crate::report::{self, Problem};
+use crate::rust_type::string;
 use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_syntax::levels;
@@ -17,15 +18,14 @@ pub fn include(input: TokenStream) -> TokenStream {
         report::problem(&Problem { code: 152, message, first: span, last: span, help })
     };
     let mut input = input.into_iter();
-    let literal = match syn::parse2::<syn::LitStr>(input.next().into_iter().collect()) {
-        Ok(l) => l,
-        Err(e) => return fail("`include_ptx!` takes a string, the path of a file".into(), e.span()),
+    let (name, span) = match string(input.next().into_iter().collect()) {
+        Ok(found) => found,
+        Err(span) => return fail("`include_ptx!` takes a string, the path of a file".into(), span),
     };
     let rest = Source::new(input.collect());
     let (levels, mut wrong) = parse_levels(&rest.tokens);
-    let span = literal.span();
     let here = span.unwrap().local_file().and_then(|f| f.parent().map(std::path::Path::to_owned)).unwrap_or_default();
-    let path = here.join(literal.value());
+    let path = here.join(&name);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(e) => return fail(format!("cannot read `{}`: {e}", path.display()), span),
@@ -37,7 +37,6 @@ pub fn include(input: TokenStream) -> TokenStream {
     compiled.diagnostics = diagnostics;
     let wrong = report::items(&wrong, &|s| rest.span(s), &|_| None);
     let at = |s: ptx_dsl_syntax::span::Span| line_col(&text, lexed.bytes(s).start);
-    let name = literal.value();
     let place = |s: ptx_dsl_syntax::span::Span| {
         let (line, column) = at(s);
         let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or("").trim_end();

@@ -7,6 +7,7 @@ mod emit;
 mod expand;
 mod include;
 mod report;
+mod rust_type;
 mod tokens;
 
 use proc_macro::TokenStream;

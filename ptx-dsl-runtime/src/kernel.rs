@@ -23,6 +23,14 @@ pub trait Kernel: 'static {
     }
 }
 
+/// A region of a large kernel, for one warp.
+pub trait Piece {
+    /// The registers of a warp.
+    type Warp;
+    /// Runs it for the lanes of `active`, which it changes, and gives where they go on.
+    fn run<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
+}
+
 /// How a step ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {

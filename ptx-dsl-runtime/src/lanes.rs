@@ -1,6 +1,11 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
+mod blend;
+
+pub use blend::{Register, mask, put};
+
 use crate::isa::arith::float;
+use crate::mem::scattered::Scattered;
 use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
 /// Runs `f` for every lane of `mask`. The full mask has a loop of its own, without tests, that LLVM can turn into vectors.
@@ -28,6 +33,12 @@ fn some(mut mask: u32, mut f: impl FnMut(usize)) {
 pub trait Level: Copy + 'static {
     /// `f32::mul_add` is an instruction.
     const FMA: bool;
+    /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
+    /// many rows of eight.
+    #[inline(always)]
+    fn lanes(rows: u8) -> usize {
+        if Self::FMA { 32 } else { (rows as usize).min(4) * 8 }
+    }
 }
 
 /// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
@@ -51,7 +62,7 @@ impl Level for Base {
 }
 
 /// An element of memory: an unsigned integer.
-pub trait Word: bytemuck::Pod + Default {
+pub trait Word: bytemuck::Pod + Default + Scattered {
     /// Its size.
     const BYTES: usize = size_of::<Self>();
     /// From its bytes, little endian; there are as many as it has.
@@ -113,18 +124,6 @@ macro_rules! words {
     )*};
 }
 words!(u8 u16 u32 u64);
-
-/// Sets the lanes of `m`.
-#[inline(always)]
-pub fn put<T: Copy>(to: &mut [T; 32], v: &[T; 32], m: u32) {
-    if m == u32::MAX {
-        *to = *v;
-    } else {
-        for l in 0..32 {
-            to[l] = if m >> l & 1 != 0 { v[l] } else { to[l] };
-        }
-    }
-}
 
 /// One value for each row, as lanes.
 #[inline(always)]
@@ -296,10 +295,10 @@ pub fn slow_add<M: Monitor, T: Word>(
     q: Q,
     m: u32,
     addr: &Lanes,
-    v: &Lanes,
+    v: &[T; 32],
     mut old: Option<&mut [T; 32]>,
 ) -> Done {
-    let m = x.add_lanes_in_common(crate::isa::space(q), m, T::BYTES, addr, v, |l, was| {
+    let m = x.add_lanes_in_common(crate::isa::space(q), m, addr, v, |l, was| {
         if let Some(old) = &mut old {
             old[l] = T::narrow(was);
         }
@@ -310,7 +309,7 @@ pub fn slow_add<M: Monitor, T: Word>(
     let all = x.mask;
     x.mask = m;
     let mut d = [0; 32];
-    crate::isa::atom::atom(x, q, [addr, v], [&mut d])?;
+    crate::isa::atom::atom(x, q, [addr, &v.map(T::widen)], [&mut d])?;
     if let Some(old) = old {
         lanes(m, |l| old[l] = T::narrow(d[l]));
     }
@@ -370,10 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_outside_of_the_mask_stay() {
-        let mut to = [7u32; 32];
-        put(&mut to, &[9; 32], 0x8000_0001);
-        assert_eq!((to[0], to[1], to[30], to[31]), (9, 7, 7, 9));
+    fn one_value_a_row() {
         let wide = expand([1u64, 2]);
         assert_eq!((wide[0], wide[15], wide[16], wide[31]), (1, 1, 2, 2));
     }

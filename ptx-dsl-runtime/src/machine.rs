@@ -9,7 +9,7 @@ mod common;
 mod ctx;
 mod cycle;
 mod driver;
-mod level;
+pub(crate) mod level;
 mod memory;
 mod report;
 mod span;
@@ -51,7 +51,6 @@ struct Loaded<K: Kernel> {
     /// by slot
     warps: Vec<Vec<K::Warp>>,
     warps_per_cta: usize,
-    level: level::Level,
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
 }
 
@@ -61,7 +60,7 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
         let first = c.cta as usize * self.warps_per_cta;
         let pc = c.pc;
         let ws = &mut self.warps[x.slot][first + c.lo as usize..first + c.hi as usize];
-        level::step::<K, M>(self.level, x, pc, ws)
+        level::step::<K, M>(x.level, x, pc, ws)
     }
 
     fn reset(&mut self, slot: usize) {
@@ -175,7 +174,7 @@ fn work<K: Kernel, M: Monitor>(
     let mut x = Ctx::<M>::new(host, launch, K::INFO, params, global, team);
     let slots = x.clusters.len();
     let warps = vec![vec![K::Warp::default(); x.warps_per_cta() * x.cluster_size() as usize]; slots];
-    let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), level: level::best(), snapshot: Vec::new() };
+    let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), snapshot: Vec::new() };
     match M::drive(&mut body, &mut x) {
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {

@@ -3,6 +3,7 @@
 pub mod address;
 pub(crate) mod common;
 pub mod global;
+pub mod scattered;
 pub mod tmem;
 
 /// `bytes` bytes at `at`, little endian; `None` if they are not all there.

@@ -143,6 +143,8 @@ struct Checker {
     externals: HashSet<hir::VarId>,
     /// Functions by name.
     declared: HashMap<String, Declared>,
+    /// How many more names may be compared with undeclared ones.
+    comparisons: usize,
 }
 
 /// What is known of a function besides its signature.
@@ -178,6 +180,7 @@ impl Checker {
             externals: HashSet::new(),
             dropped: false,
             declared: HashMap::new(),
+            comparisons: names::COMPARED,
         }
     }
 

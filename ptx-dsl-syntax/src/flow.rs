@@ -49,7 +49,7 @@ pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagn
         return Vec::new();
     }
     let cfg = cfg::Cfg::new(function);
-    let ssa = ssa::Ssa::new(function, &cfg);
+    let Some(ssa) = ssa::Ssa::new(function, &cfg) else { return Vec::new() };
     let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
     let flow = Flow { module, function, cfg, ssa, calls };
     let mut out = Vec::new();

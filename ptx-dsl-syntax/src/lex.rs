@@ -91,7 +91,7 @@ impl Lexer<'_> {
         let start = self.pos;
         let second = bytes.get(start + 1).copied();
         match bytes[start] {
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => {
                 self.pos += 1;
                 self.glued = false;
             }
@@ -157,8 +157,6 @@ impl Lexer<'_> {
                     self.push(start, Tok::Str(self.text[start + 1..i].to_string()));
                     return;
                 }
-                // An escaped byte is ASCII or the first of a longer character; the others follow as ordinary bytes.
-                Some(b'\\') if bytes.get(i + 1).is_some_and(|&b| b != b'\n') => i += 2,
                 Some(b'\n') | None => {
                     self.pos = i;
                     let text = self.text[start + 1..i].to_string();

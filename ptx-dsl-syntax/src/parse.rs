@@ -206,6 +206,16 @@ impl<'a> Parser<'a> {
         self.report(errors::missing_semicolon(span, &after));
     }
 
+    /// A string that PTX can write: Rust's lexer reads escapes, and neither minds other characters than ASCII.
+    fn string(&mut self, what: &str) -> Res<Word> {
+        let Some(Tok::Str(text)) = self.peek() else { return self.unexpected(what) };
+        if let Some(c) = text.chars().find(|c| !c.is_ascii() || *c == '"') {
+            let span = self.here();
+            return self.fail(errors::character_in_string(span, c));
+        }
+        Ok(Word { text: text.clone(), span: self.bump() })
+    }
+
     fn name(&mut self, what: &str) -> Res<Word> {
         match self.peek() {
             Some(Tok::Word(text)) => Ok(Word { text: text.clone(), span: self.bump() }),

@@ -278,8 +278,8 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Unary(..) | Expr::Cast(..) => UNARY,
         _ => UNARY + 1,
     };
-    // `--4` and `~(-4)` read alike with parentheses, and a ternary inside anything needs them.
-    let parentheses = own < around || own == UNARY && around > UNARY || own == 0 && around > 0;
+    // No more of them than needed: each is a level of nesting, of which a text may have so many only.
+    let parentheses = own < around;
     if parentheses {
         out.push('(');
     }
@@ -303,7 +303,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Unary(op, inner, _) => {
             out.push(*op);
             // ptxas takes a sign before `0f...` only if there is a parenthesis between them.
-            expr(out, inner, if matches!(**inner, Expr::F32(..)) { UNARY + 2 } else { UNARY + 1 });
+            expr(out, inner, if matches!(**inner, Expr::F32(..)) { UNARY + 2 } else { UNARY });
         }
         Expr::Cast(ty, inner, _) => {
             out.push_str(&format!("({}) ", ty.text));
@@ -321,9 +321,9 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Ternary(c, a, b, _) => {
             expr(out, c, 1);
             out.push_str(" ? ");
-            expr(out, a, 1);
+            expr(out, a, 0);
             out.push_str(" : ");
-            expr(out, b, 1);
+            expr(out, b, 0);
         }
         Expr::Call(name, args, _) => {
             out.push_str(&name.text);

@@ -131,3 +131,136 @@ fn what_cannot_be_read() {
     assert!(String::from_utf8_lossy(&out.stderr).starts_with("error: cannot read `no-such-file.ptx`"));
     assert_eq!(run(&["check"], b"").status.code(), Some(2));
 }
+
+const HEAD: &str = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n";
+
+/// `check` of this text: status, standard error.
+fn check(text: impl AsRef<[u8]>) -> (i32, String) {
+    let out = run(&["check", "-"], text.as_ref());
+    (out.status.code().unwrap_or(-1), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+#[test]
+fn columns_count_characters() {
+    let text = format!("{HEAD}/* \u{e9}\u{4e2d}\u{1F600} */\tadd.i32 %r1;\nret;\n}}\n");
+    let out = run(&["check", "-", "--message-format=json"], text.as_bytes());
+    let line = String::from_utf8(out.stdout).unwrap();
+    assert!(line.contains(r#""line":6,"column":15,"end_line":6,"end_column":18,"code":"PTX0201""#), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+}
+
+#[test]
+fn unusual_texts() {
+    let right = format!("{HEAD}ret;\n}}\n");
+    assert_eq!(check(right.replace('\n', "\r\n")), (0, String::new()));
+    assert_eq!(check(format!("{right}// caf\u{e9}\n")), (0, String::new()));
+    let (status, shown) = check(format!("\u{feff}{right}"));
+    assert!(status == 1 && shown.contains("unknown character U+FEFF") && shown.contains("byte order mark"), "{shown}");
+    let (status, shown) = check([HEAD.as_bytes(), b"ret;\xff\xfe\n}\n"].concat());
+    assert!(status == 1 && shown.contains("not UTF-8") && shown.contains("<stdin>:6:5"), "{shown}");
+    let (status, shown) = check("");
+    assert!(status == 1 && shown.contains("PTX0304") && shown.contains("PTX0305"), "{shown}");
+    // A carriage return is not drawn.
+    let (status, shown) = check(format!("{HEAD}rex;\n}}\n").replace('\n', "\r\n"));
+    assert!(status == 1 && shown.contains("6 | rex;\n"), "{shown}");
+    // Of a line of thousands of characters only the place is shown.
+    let (status, shown) =
+        check(format!("{HEAD}{} rex; {}\nret;\n}}\n", "bar.sync 0;".repeat(900), "bar.sync 0;".repeat(900)));
+    assert!(status == 1 && shown.contains("<stdin>:6:9902\n") && shown.len() < 1000, "{shown}");
+}
+
+#[test]
+fn what_ptxas_does_not_take_in_strings() {
+    for (string, taken) in [("a", true), ("a\\", true), ("\u{e9}", false), ("a\nb", false)] {
+        let (status, shown) = check(format!(".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"{string}\"\n"));
+        assert_eq!(status == 0, taken, "{string}: {shown}");
+    }
+}
+
+#[test]
+fn usage() {
+    for arguments in [
+        &["check", "-", "--target", "sm_9"][..],
+        &["check", "-", "--ptx", "9"],
+        &["check", "-", "--ptx", "99.0"],
+        &["check", "-", "--message-format", "xml"],
+        &["check", "@no-such-list.txt"],
+        &["check", "."],
+        &["print", "."],
+        &["fmt", "."],
+        &["fmt"],
+        &["nothing"],
+        &[],
+    ] {
+        let out = run(arguments, b"");
+        let shown = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.code() == Some(2) && !shown.is_empty(), "{arguments:?}: {shown}");
+    }
+    for arguments in [&["--help"][..], &["check", "--help"], &["--version"]] {
+        assert_eq!(run(arguments, b"").status.code(), Some(0));
+    }
+}
+
+#[test]
+fn one_bad_file_does_not_hide_the_others() {
+    let out = run(&["check", "no-such-file.ptx", "wrong.ptx"], b"");
+    assert!(out.status.code() == Some(2) && String::from_utf8_lossy(&out.stderr).contains("PTX0207"));
+    let out = run(&["print", "no-such-file.ptx", "right.ptx"], b"");
+    assert!(out.status.code() == Some(2) && String::from_utf8_lossy(&out.stdout).contains(".entry meet"));
+    let out = run(&["fmt", "--check", "no-such-file.ptx", "crooked.ptx"], b"");
+    assert!(out.status.code() == Some(2) && String::from_utf8_lossy(&out.stdout).contains("crooked.ptx"));
+    // Standard input may be named by a list, and be one.
+    let out = run(&["check", "@-"], b"right.ptx\n\nwrong.ptx\n");
+    assert!(out.status.code() == Some(1) && String::from_utf8_lossy(&out.stderr).contains("2 files checked"));
+}
+
+#[test]
+fn many_files_are_reported_in_their_order() {
+    let folder = std::env::temp_dir().join(format!("ptx-dsl-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut list = String::new();
+    for i in 0..200 {
+        let file = folder.join(format!("{i:03}.ptx"));
+        std::fs::write(&file, format!("{HEAD}rex{i};\n}}\n")).unwrap();
+        list += &format!("{}\n", file.display());
+    }
+    let out = run(&["check", "--message-format", "json", "@-"], list.as_bytes());
+    let shown = String::from_utf8(out.stdout).unwrap();
+    let files: Vec<&str> = shown.lines().map(|l| &l[l.find(".ptx").unwrap() - 3..][..3]).collect();
+    assert!(files.len() == 200 && files.is_sorted(), "{files:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn nobody_reads() {
+    for arguments in
+        [&["isa", "cvt"][..], &["explain"], &["check", "--message-format", "json", "wrong.ptx"], &["--help"]]
+    {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ptx-dsl"))
+            .args(arguments)
+            .current_dir(here())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        drop(child.stdout.take());
+        let out = child.wait_with_output().expect("the binary ends");
+        let shown = String::from_utf8_lossy(&out.stderr);
+        assert!(matches!(out.status.code(), Some(0 | 1)) && !shown.contains("panicked"), "{arguments:?}: {shown}");
+    }
+}
+
+#[test]
+fn isa_finds_an_opcode_below_its_qualifiers() {
+    let out = run(&["isa", "mbarrier.arrive_drop.release.cta.b64"], b"");
+    assert!(String::from_utf8_lossy(&out.stdout).starts_with("mbarrier.arrive_drop (PTX ISA 9.7.13.15.14)"));
+    for (family, opcodes) in
+        String::from_utf8_lossy(&run(&["isa"], b"").stdout).lines().filter_map(|l| l.split_once(": "))
+    {
+        for opcode in opcodes.split(", ") {
+            let shown = String::from_utf8(run(&["isa", opcode], b"").stdout).unwrap();
+            let parts = ["(PTX ISA ", "since PTX ISA ", "forms:", "host: "];
+            assert!(parts.iter().all(|p| shown.contains(p)), "{family}, {opcode}:\n{shown}");
+        }
+    }
+}

@@ -178,3 +178,78 @@ fn a_spinning_lane_lets_the_others_run() {
     k.launch(&Host::new(), Launch::grid(1).block(32), (&mut flag, &mut d)).unwrap();
     assert_eq!((flag[0], d[0]), (77, 77));
 }
+
+/// A kernel of this body, sixteen times.
+macro_rules! sixteen {
+    (@ $($body:tt)*) => {
+        ptx!(<sm_90, ptx 8.0> |n: u32, d: &mut [u32]| {
+            .shared .align 4 .b8 ring[384];
+            .reg .pred %p;
+            .reg .b32 %i, %j, %n, %x, %k, %mine, %next;
+            .reg .b64 %pd, %o;
+            ld.param.u64 %pd, [d];
+            ld.param.u32 %n, [n];
+            mov.u32 %i, %tid.x;
+            mul.wide.u32 %o, %i, 4;
+            add.u64 %pd, %pd, %o;
+            ld.global.u32 %x, [%pd];
+            mov.u32 %k, %n;
+            mov.u32 %mine, ring;
+            add.u32 %next, %i, 1;
+            rem.u32 %next, %next, 96;
+            mad.lo.u32 %next, %next, 4, %mine;
+            mad.lo.u32 %mine, %i, 4, %mine;
+            $($body)*
+            st.global.u32 [%pd], %x;
+        })
+    };
+    ($body:tt) => { sixteen!(@ $body $body $body $body $body $body $body $body $body $body $body $body $body $body $body $body) };
+}
+
+#[test]
+fn a_kernel_of_many_instructions() {
+    // Above some length the regions of a kernel are functions of their own.
+    let k = sixteen!({
+        .reg .pred %q;
+        .reg .b32 %t;
+        and.b32 %t, %x, 3;
+        setp.ne.u32 %q, %t, 0;
+        @%q bra other;
+        shr.u32 %x, %x, 1;
+        add.u32 %x, %x, %i;
+        bra join;
+    other:
+        mad.lo.u32 %x, %x, 3, 1;
+        sub.u32 %t, %t, 1;
+        setp.ne.u32 %q, %t, 0;
+        @%q bra other;
+    join:
+        xor.b32 %x, %x, %k;
+        add.u32 %k, %k, 7;
+        st.shared.u32 [%mine], %x;
+        bar.sync 0;
+        ld.shared.u32 %t, [%next];
+        bar.sync 0;
+        add.u32 %x, %x, %t;
+    });
+    let start: Vec<u32> = (0..96u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+    let mut d = start.clone();
+    k.launch(&Host::new(), Launch::grid(1).block(96), (1000, &mut d)).unwrap();
+    let mut x = start;
+    let mut k = 1000;
+    for _ in 0..16 {
+        for (i, x) in x.iter_mut().enumerate() {
+            match *x & 3 {
+                0 => *x = (*x >> 1).wrapping_add(i as u32),
+                n => (0..n).for_each(|_| *x = x.wrapping_mul(3).wrapping_add(1)),
+            }
+            *x ^= k;
+        }
+        k += 7;
+        let old = x.clone();
+        for i in 0..96 {
+            x[i] = old[i].wrapping_add(old[(i + 1) % 96]);
+        }
+    }
+    assert_eq!(d, x);
+}

@@ -15,20 +15,31 @@ pub fn run() -> Result<(), String> {
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let mut over = 0;
-    println!("{:58} {:>9} {:>9} {:>9}", "", "budget", "took", "of CPUs");
-    let mut line = |what: &str, budget: Duration, (took, busy): (Duration, Duration)| {
+    println!("{:58} {:>9} {:>9} {:>9} {:>9}", "", "budget", "took", "of CPUs", "memory");
+    let mut line = |what: &str, budget: Duration, used: Used| {
         let seconds = |d: Duration| format!("{:.3} s", d.as_secs_f64());
-        let mark = if took > budget { "  over" } else { "" };
-        over += usize::from(took > budget);
-        println!("{what:58} {:>9} {:>9} {:>9}{mark}", seconds(budget), seconds(took), seconds(busy));
+        let memory = if used.memory > 0 { format!("{} MiB", used.memory >> 10) } else { String::new() };
+        let mark = if used.took > budget { "  over" } else { "" };
+        over += usize::from(used.took > budget);
+        let (budget, took, busy) = (seconds(budget), seconds(used.took), seconds(used.busy));
+        println!("{what:58} {budget:>9} {took:>9} {busy:>9} {memory:>9}{mark}");
     };
     // This program is not optimised, nor is a procedural macro of a debug build.
     let text = kernel(200);
     line("a kernel of 200 instructions, unoptimised front end", Duration::from_millis(20), front(&text));
-    let build = directory.join("macros");
-    let clean = timed(cargo().args(["build", "--quiet", "-p", "ptx-dsl-macros", "--target-dir"]).arg(&build))?;
-    line("clean debug build of ptx-dsl-macros", Duration::from_secs(5), clean);
-    let _ = std::fs::remove_dir_all(&build);
+    // In another workspace it is a dependency, which is never compiled incrementally.
+    for (what, incremental) in [("", "0"), (", incremental", "1")] {
+        let build = directory.join("macros");
+        let mut command = cargo();
+        command.args(["build", "--quiet", "-p", "ptx-dsl-macros", "--target-dir"]).arg(&build);
+        let clean = timed(command.env("CARGO_INCREMENTAL", incremental))?;
+        line(
+            &format!("clean debug build of ptx-dsl-macros{what}"),
+            Duration::from_secs(5),
+            Used { memory: 0, ..clean },
+        );
+        let _ = std::fs::remove_dir_all(&build);
+    }
     timed(cargo().args(["build", "--quiet", "--release", "-p", "ptx-dsl", "--features", "cli"]))?;
     let binary = root().join(target_directory()).join("release").join("ptx-dsl");
     let mut list = String::new();
@@ -41,10 +52,16 @@ pub fn run() -> Result<(), String> {
     write_to(&names, &list)?;
     let many = least(|| timed(Command::new(&binary).arg("check").arg(format!("@{}", names.display()))))?;
     line("`ptx-dsl check` of 5,000 modules of one kernel", Duration::from_secs(2), many);
-    let file = directory.join("long.ptx");
-    write_to(&file, &kernel(10_000))?;
-    let long = least(|| timed(Command::new(&binary).arg("check").arg(&file)))?;
-    line("`ptx-dsl check` of a module of 10,000 lines", Duration::from_millis(300), long);
+    for (what, budget, text) in [
+        ("a module of 10,000 lines", 300, kernel(10_000)),
+        ("10,000 instructions, 2,500 live values", 500, wide(10_000)),
+        ("100,000 instructions", 3000, kernel(100_000)),
+    ] {
+        let file = directory.join("long.ptx");
+        write_to(&file, &text)?;
+        let long = least(|| timed(Command::new(&binary).arg("check").arg(&file)))?;
+        line(&format!("`ptx-dsl check` of {what}"), Duration::from_millis(budget), long);
+    }
     let _ = std::fs::remove_dir_all(&directory);
     if over == 0 { Ok(()) } else { Err(format!("{over} over budget")) }
 }
@@ -69,8 +86,36 @@ fn kernel(instructions: usize) -> String {
     out + "ret;\n}\n"
 }
 
+/// The same for the analysis of the flow: all values live all the time, and meet behind every branch and around a loop.
+fn wide(instructions: usize) -> String {
+    let n = instructions / 4;
+    let mut out = format!(
+        ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<{n}>; .reg .pred %p;\n"
+    );
+    for i in 0..n {
+        let _ = writeln!(out, "mov.u32 %r{i}, %tid.x;");
+    }
+    out += "L:\n";
+    for i in 0..n {
+        let next = (i + 1) % n;
+        let _ = writeln!(out, "setp.lt.u32 %p, %r{i}, {i};\n@%p bra M{i};\nadd.u32 %r{i}, %r{next}, 1;\nM{i}:");
+    }
+    out + "@%p bra L;\nret;\n}\n"
+}
+
+/// What something took.
+#[derive(Clone, Copy)]
+struct Used {
+    /// By the clock.
+    took: Duration,
+    /// Of all processors.
+    busy: Duration,
+    /// The most at a time, in KiB; 0 where nobody says.
+    memory: u64,
+}
+
 /// Tokens to typed and printed module, the best of several times.
-fn front(text: &str) -> (Duration, Duration) {
+fn front(text: &str) -> Used {
     let mut best = Duration::MAX;
     for _ in 0..20 {
         let (lexed, _) = lex(text);
@@ -79,27 +124,54 @@ fn front(text: &str) -> (Duration, Duration) {
         best = best.min(start.elapsed());
         assert!(!compiled.failed(), "the kernel is right: {:?}", compiled.diagnostics);
     }
-    (best, best)
+    Used { took: best, busy: best, memory: 0 }
 }
 
 /// The best of five.
-fn least(mut run: impl FnMut() -> Result<(Duration, Duration), String>) -> Result<(Duration, Duration), String> {
+fn least(mut run: impl FnMut() -> Result<Used, String>) -> Result<Used, String> {
     let mut best = run()?;
     for _ in 0..4 {
-        best = best.min(run()?);
+        let again = run()?;
+        best = Used {
+            took: best.took.min(again.took),
+            busy: best.busy.min(again.busy),
+            memory: best.memory.max(again.memory),
+        };
     }
     Ok(best)
 }
 
 /// Runs it: wall clock, and what it used of all processors, which does not depend so much on who else works here.
-fn timed(command: &mut Command) -> Result<(Duration, Duration), String> {
+fn timed(command: &mut Command) -> Result<Used, String> {
+    let shown = format!("{command:?}");
+    let failed = |e: &dyn std::fmt::Display| format!("{shown}: {e}");
     let (busy, start) = (children(), Instant::now());
-    let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{command:?}: {e}"))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{command:?}: {}", text.lines().next().unwrap_or("failed")));
+    let mut child = match command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(e) => return Err(failed(&e)),
+    };
+    // It only grows, and is gone with the process: asked for again and again.
+    let mut memory = 0;
+    let status = loop {
+        memory = peak(child.id()).max(memory);
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+            Err(e) => return Err(failed(&e)),
+        }
+    };
+    if !status.success() {
+        let output = child.wait_with_output().map(|o| o.stderr).unwrap_or_default();
+        return Err(failed(&String::from_utf8_lossy(&output).lines().next().unwrap_or("failed")));
     }
-    Ok((start.elapsed(), children().saturating_sub(busy)))
+    Ok(Used { took: start.elapsed(), busy: children().saturating_sub(busy), memory })
+}
+
+/// The most memory that a process had so far, in KiB. Zero elsewhere than on Linux.
+fn peak(id: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Processor time of the children so far: fields 16 and 17 of `/proc/self/stat`, in hundredths. Zero elsewhere than on Linux.

@@ -15,7 +15,7 @@ use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Host;
 use ptx_dsl_syntax::ty::Ty;
 use quote::{format_ident, quote};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where a value is.
@@ -55,7 +55,7 @@ pub struct Block<'e, 'm> {
     e: &'e mut Emit<'m>,
     f: FuncId,
     region: usize,
-    env: BTreeMap<Key, Value>,
+    env: HashMap<Key, Value>,
     dirty: HashSet<Key>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
@@ -90,7 +90,7 @@ impl<'e, 'm> Block<'e, 'm> {
             e,
             f,
             region,
-            env: BTreeMap::new(),
+            env: HashMap::new(),
             dirty: HashSet::new(),
             pieces: Vec::new(),
             body: Vec::new(),
@@ -500,6 +500,11 @@ impl<'e, 'm> Block<'e, 'm> {
     /// Writes back what is read later, and gives the code of the region.
     pub fn finish(mut self, last: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
         let last = last(&mut self);
+        self.finished(last)
+    }
+
+    /// The same, apart, so that it is not compiled for each caller.
+    fn finished(mut self, last: TokenStream) -> TokenStream {
         let rt = rt();
         let mut keys: Vec<Key> = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
         keys.sort_unstable();
@@ -533,18 +538,20 @@ impl<'e, 'm> Block<'e, 'm> {
             match piece {
                 Piece::Code(c) => out.extend(c.clone()),
                 Piece::Loop(body, defined) => {
-                    let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
+                    let (mut before, mut after, mut masks) =
+                        (TokenStream::new(), TokenStream::new(), TokenStream::new());
                     for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
                         let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
                         if *bits == 1 {
-                            before.extend(quote!(let mut #a: u32 = 0;));
-                            after.extend(quote!(#a |= (#t as u32) << l;));
+                            before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
+                            after.extend(quote!(#a[l] = #t as u8;));
+                            masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
                             after.extend(quote!(#a[l] = #t;));
                         }
                     }
-                    out.extend(quote!(#before for l in 0..32usize { #(#body)* #after }));
+                    out.extend(quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::regions::Program;
 use super::{Emit, rt};
 use crate::report::Problem;
+use crate::rust_type::{RustType, rust_type};
 use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
 use ptx_dsl_syntax::hir::{FuncId, Param};
 use ptx_dsl_syntax::span::Span;
@@ -135,7 +136,7 @@ impl Emit<'_> {
             // a predicate is the mask of its lanes
             if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
         });
-        let quals = &self.qual_items;
+        let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
@@ -193,6 +194,8 @@ impl Emit<'_> {
                 ) -> ::core::result::Result<(), ::std::boxed::Box<#rt::Fault>> {
                     #run
                 }
+
+                #(#pieces)*
             }
 
             impl #rt::Kernel for #ident {
@@ -322,22 +325,20 @@ impl Emit<'_> {
                 help: Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into()),
             });
         };
-        let parsed = syn::parse2::<syn::Type>(written.clone());
         let size = Literal::usize_suffixed(p.size as usize);
-        match parsed {
-            Ok(syn::Type::Reference(r)) => {
+        match rust_type(written) {
+            Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
                 if p.size != 8 || p.array {
                     problem(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
                 }
-                let mutable = r.mutability.is_some();
-                let (element, convert) = match (*r.elem, mutable) {
-                    (syn::Type::Slice(s), true) => (s.elem, quote!(slice_mut)),
-                    (syn::Type::Slice(s), false) => (s.elem, quote!(slice)),
-                    (other, _) => {
+                let (mutable, element) = match kind {
+                    RustType::Slice { mutable, element } => (mutable, element),
+                    other => {
                         problem(format!("`{}` has a Rust type that cannot be passed", p.name));
-                        (Box::new(other), quote!(slice))
+                        (matches!(other, RustType::Reference { mutable: true }), quote!(u8))
                     }
                 };
+                let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
                 let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
                 Passing {
                     ty,
@@ -347,7 +348,7 @@ impl Emit<'_> {
                     pointer: Some(align.unwrap_or(1)),
                 }
             }
-            Ok(ty) => Passing {
+            Some(RustType::Value(ty)) => Passing {
                 arg: quote!({
                     const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
                     #rt::launch::scalar::<#ty>(__ptx_a)
@@ -357,8 +358,8 @@ impl Emit<'_> {
                 read_only: false,
                 pointer: None,
             },
-            Err(e) => {
-                problem(format!("`{}` has no valid Rust type: {e}", p.name));
+            None => {
+                problem(format!("`{}` has no valid Rust type", p.name));
                 Passing {
                     ty: quote!(u32),
                     generic: None,
@@ -385,5 +386,5 @@ pub fn rust_name(name: &str, span: RustSpan) -> Ident {
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) || clean == "_" {
         clean.insert(0, '_');
     }
-    if syn::parse_str::<Ident>(&clean).is_ok() { Ident::new(&clean, span) } else { Ident::new_raw(&clean, span) }
+    crate::rust_type::name(&clean, span)
 }

@@ -10,18 +10,19 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Role;
 use quote::{format_ident, quote};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
     pub fn step(&mut self, program: &Program<'m>) -> (TokenStream, TokenStream) {
         let rt = rt();
         let exit = number(program.regions.len());
+        self.large = program.regions.iter().map(|r| r.body.len()).sum::<usize>() > LARGE;
         let mut waits = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
-        let mut done = BTreeSet::new();
+        let mut done = HashSet::new();
         while let Some(pc) = self.entered.pop_first() {
             let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
             let parted = self.classes.parted.get(pc) == Some(&true);
@@ -120,6 +121,33 @@ impl<'m> Emit<'m> {
         })
     }
 
+    /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
+    /// take more than twice the time for a function of twice the length.
+    fn piece(&mut self, pc: usize, code: TokenStream) -> TokenStream {
+        if !self.large {
+            return code;
+        }
+        let (rt, here, name) = (rt(), number(pc), format_ident!("Piece{}", self.pieces.len()));
+        self.pieces.push(quote! {
+            pub struct #name;
+            impl #rt::Piece for #name {
+                type Warp = Warp;
+                #[inline(always)]
+                fn run<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    w: &mut Warp,
+                    active: &mut u32,
+                ) -> ::core::result::Result<#rt::Pc, ::std::boxed::Box<#rt::Fault>> {
+                    let (pc, mut m): (#rt::Pc, u32) = (#here, *active);
+                    let next: #rt::Pc = { #code };
+                    *active = m;
+                    Ok(next)
+                }
+            }
+        });
+        quote!(x.piece::<#name>(w, &mut m)?)
+    }
+
     /// A region in which lanes stay together, for one warp after the other.
     fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
         let rt = rt();
@@ -141,19 +169,25 @@ impl<'m> Emit<'m> {
             })
         };
         let plain = self.code(program, &ending(program, pc), "branch");
+        let r = &program.regions[pc];
+        if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
+            // nothing to do but to go on
+            return quote!(#here => { #plain });
+        }
+        let plain = self.piece(pc, plain);
         let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
         if trail.len() > 1 {
-            let (whole, plain) = (one(self.code(program, &trail, "branch")), one(plain));
+            let whole = self.code(program, &trail, "branch");
+            let (whole, plain) = (one(self.piece(pc, whole)), one(plain));
             return quote!(#here => { if x.whole_warps() { #whole } else { #plain } #go });
         }
-        let next = match &program.regions[pc].end {
+        let next = match &r.end {
             End::Goto(t) => Some(number(*t)),
             End::Exit => Some(number(program.regions.len())),
             _ => None,
         };
         match next {
             // they all go the same way
-            Some(_) if program.regions[pc].body.is_empty() => quote!(#here => { #plain }),
             Some(next) => {
                 let code = each(quote!({ #plain };));
                 quote!(#here => { #code #next })
@@ -183,7 +217,8 @@ impl<'m> Emit<'m> {
             code
         };
         let here = number(pc);
-        quote!(#here => { #before #code })
+        let code = self.piece(pc, quote!(#before #code));
+        quote!(#here => { #code })
     }
 
     /// The regions that one arm of `run` has from `pc` on.
@@ -355,6 +390,9 @@ impl<'m> Emit<'m> {
         WarpCall { before, call, after }
     }
 }
+
+/// Instructions above which the regions of a kernel are functions of their own.
+const LARGE: usize = 150;
 
 /// Is it an instruction that needs the whole warp, and no more of it than to be there?
 fn everybody(instr: &Instr) -> bool {

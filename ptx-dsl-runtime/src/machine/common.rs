@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicU8;
 use crate::fault::Fault;
 use crate::lanes::Word;
 use crate::machine::Ctx;
-use crate::machine::span::is_rows;
 use crate::mem::address::{AddrSpace, Place, SEGMENT_SHIFT, WINDOW_SHIFT, resolve};
 use crate::mem::common;
 use crate::monitor::{Access, Monitor};
@@ -138,13 +137,12 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// `red.add` and `atom.add` of 32 or 64 bits, lane after lane; gives the lanes that are left when something is not right.
-    pub(crate) fn add_lanes_in_common(
+    pub(crate) fn add_lanes_in_common<T: Word>(
         &mut self,
         space: AddrSpace,
         m: u32,
-        bytes: usize,
         addr: &Lanes,
-        v: &Lanes,
+        v: &[T; 32],
         mut old: impl FnMut(usize, u64),
     ) -> u32 {
         if !self.global.in_common() || self.probing {
@@ -153,8 +151,8 @@ impl<M: Monitor> Ctx<'_, M> {
         let mut rest = m;
         while rest != 0 {
             let l = rest.trailing_zeros() as usize;
-            let Some(s) = self.in_common(space, addr[l], bytes, bytes) else { return rest };
-            old(l, common::add(s, v[l]));
+            let Some(s) = self.in_common(space, addr[l], T::BYTES, T::BYTES) else { return rest };
+            old(l, common::add(s, v[l].widen()));
             rest &= rest - 1;
         }
         0
@@ -195,6 +193,11 @@ impl<M: Monitor> Ctx<'_, M> {
         self.write(space, addr, bytes, f(old), lane)?;
         Ok(old)
     }
+}
+
+/// Two rows of 16 consecutive elements?
+fn is_rows(addr: &Lanes, size: u64) -> bool {
+    addr.chunks_exact(16).all(|row| (0..).zip(row).all(|(l, &a)| a == row[0].wrapping_add(l * size)))
 }
 
 #[inline(always)]

@@ -6,6 +6,7 @@ use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::level::{self, Level};
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
@@ -64,6 +65,10 @@ pub struct Ctx<'a, M> {
     pub(crate) cluster: [u32; 3],
     pub(crate) threads: u32,
     pub(crate) dynamic_shared: u32,
+    /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].
+    pub rows: u8,
+    /// What the processor can do.
+    pub(crate) level: Level,
     tids: Vec<[u32; 3]>,
     pub(crate) params: Vec<u8>,
     pub(crate) global: Global<'a>,
@@ -130,6 +135,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             cluster,
             threads,
             dynamic_shared: launch.dynamic_shared,
+            rows: 4,
+            level: level::best(),
             tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
             params,
             global,
@@ -337,9 +344,13 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// Lanes of the current warp can run at `pc`, besides those that do.
     #[inline(always)]
     pub fn fork(&mut self, mask: u32, pc: Pc) {
-        if mask == 0 {
-            return;
+        if mask != 0 {
+            self.keep_fragment(mask, pc);
         }
+    }
+
+    #[inline(never)]
+    fn keep_fragment(&mut self, mask: u32, pc: Pc) {
         let n = self.fragment_count;
         self.behind = self.behind.min(pc);
         if let Some(f) = self.fragments.iter_mut().take(n).find(|f| f.0 == pc) {

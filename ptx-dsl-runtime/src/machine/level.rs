@@ -1,14 +1,13 @@
 //! Instruction-set levels: a kernel's step is compiled once for each, and a launch takes the best that the processor has.
 
 use crate::fault::Fault;
-use crate::kernel::{Kernel, Next, Pc};
-use crate::lanes::Base;
+use crate::kernel::{Kernel, Next, Pc, Piece};
 use crate::machine::Ctx;
 use crate::monitor::Monitor;
 
-/// One of them.
+/// One of them. Only [`best`] makes them: nobody outside of this crate can name the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
+pub enum Level {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     Avx512,
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
@@ -47,31 +46,62 @@ fn find(_: Option<&str>) -> Level {
     Level::Base
 }
 
+/// Calls a function, which is inlined here, compiled for the instruction set of a level.
+macro_rules! at_level {
+    ($level:expr, $body:path, ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {
+        at_level!($level, [], $body, $body, $body, ($($a: $t = $v),*) -> $r)
+    };
+    ($level:expr, [$($g:ident: $bound:path),*], $avx512:path, $avx2:path, $base:path, ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {{
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+        #[inline(never)]
+        fn avx512<$($g: $bound),*>($($a: $t),*) -> $r {
+            $avx512($($a),*)
+        }
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        #[inline(never)]
+        fn avx2<$($g: $bound),*>($($a: $t),*) -> $r {
+            $avx2($($a),*)
+        }
+        #[inline(never)]
+        fn baseline<$($g: $bound),*>($($a: $t),*) -> $r {
+            $base($($a),*)
+        }
+        #[allow(unsafe_code)]
+        match $level {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            // SAFETY: `best` is where levels come from, and it has found these features on this processor.
+            $crate::machine::level::Level::Avx512 => unsafe { avx512::<$($g),*>($($v),*) },
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            // SAFETY: as above.
+            $crate::machine::level::Level::Avx2 => unsafe { avx2::<$($g),*>($($v),*) },
+            $crate::machine::level::Level::Base => baseline::<$($g),*>($($v),*),
+        }
+    }};
+}
+pub(crate) use at_level;
+
 type Stepped = Result<Next, Box<Fault>>;
-
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
-    K::step_at::<M, crate::lanes::Avx512>(x, pc, warps)
-}
-
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
-    K::step_at::<M, crate::lanes::Avx2>(x, pc, warps)
-}
 
 /// Runs a step at a level that [`best`] gave.
 #[inline]
-#[allow(unsafe_code)]
 pub(crate) fn step<K: Kernel, M: Monitor>(level: Level, x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
-    match level {
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        // SAFETY: `best` is where levels come from, and it has found these features on this processor.
-        Level::Avx512 => unsafe { avx512::<K, M>(x, pc, warps) },
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { avx2::<K, M>(x, pc, warps) },
-        Level::Base => K::step_at::<M, Base>(x, pc, warps),
+    at_level!(
+        level, [K: Kernel, M: Monitor],
+        K::step_at::<M, crate::lanes::Avx512>, K::step_at::<M, crate::lanes::Avx2>, K::step_at::<M, crate::lanes::Base>,
+        (x: &mut Ctx<'_, M>= x, pc: Pc = pc, warps: &mut [K::Warp] = warps) -> Stepped
+    )
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Runs a region of a large kernel.
+    #[inline]
+    pub fn piece<P: Piece>(&mut self, w: &mut P::Warp, active: &mut u32) -> Result<Pc, Box<Fault>> {
+        at_level!(
+            self.level, [P: Piece, M: Monitor],
+            P::run::<M, crate::lanes::Avx512>, P::run::<M, crate::lanes::Avx2>, P::run::<M, crate::lanes::Base>,
+            (x: &mut Ctx<'_, M> = self, w: &mut P::Warp = w, active: &mut u32 = active) -> Result<Pc, Box<Fault>>
+        )
     }
 }

@@ -128,68 +128,31 @@ impl<M: Monitor> Ctx<'_, M> {
             if m == u32::MAX {
                 T::load_row(s, out);
             } else {
-                for (l, (o, s)) in out.iter_mut().zip(s.chunks_exact(T::BYTES)).enumerate() {
-                    *o = if lanes >> l & 1 != 0 { T::load(s) } else { *o };
-                }
+                T::load_some(s, lanes, out);
             }
         }
         true
     }
 
-    /// Any addresses, `D` consecutive elements each.
+    /// Any addresses, an array of elements each.
     #[inline(always)]
-    pub fn load_lanes<T: Word, const D: usize>(
+    pub fn gather<T: Word, const D: usize>(
         &self,
         space: AddrSpace,
         m: u32,
-        addr: impl Fn(usize) -> u64,
-        out: [&mut [T; 32]; D],
+        addr: &Lanes,
+        mut out: [&mut [T; 32]; D],
     ) -> bool {
         if M::ON || m == 0 {
             return m == 0;
         }
-        let first = addr(m.trailing_zeros() as usize);
-        let Some((memory, at0)) = self.memory(space, first) else { return false };
-        let mut ok = true;
-        let mut one = |l: usize| {
-            // all in the window of the first: the offset must not carry into what is above it
-            let a = addr(l);
-            let at = (at0 as u64).wrapping_add(a.wrapping_sub(first)) as usize;
-            let aligned = a & ((T::BYTES * D) as u64 - 1) == 0;
-            match memory.get(at..at.wrapping_add(T::BYTES * D)) {
-                Some(s) if aligned => {
-                    for i in 0..D {
-                        out[i][l] = T::load(&s[i * T::BYTES..(i + 1) * T::BYTES]);
-                    }
-                }
-                _ => ok = false,
-            }
-        };
-        if m == u32::MAX {
-            (0..32).for_each(&mut one);
-        } else {
-            let mut rest = m;
-            while rest != 0 {
-                one(rest.trailing_zeros() as usize);
-                rest &= rest - 1;
-            }
+        let first = addr[m.trailing_zeros() as usize & 31];
+        let Some((memory, at)) = self.memory(space, first) else { return false };
+        let base = first.wrapping_sub(at as u64);
+        match &mut out[..] {
+            [out] => T::gather(self.level, memory, base, first, m, addr, out),
+            out => T::gather_vectors(memory, base, m, addr, out),
         }
-        ok
-    }
-
-    /// Addresses in an array: two rows of 16 are common.
-    #[inline(always)]
-    pub fn gather<T: Word>(&self, space: AddrSpace, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
-        let size = T::BYTES as u64;
-        if m == u32::MAX
-            && addr[1].wrapping_sub(addr[0]) == size
-            && addr[17].wrapping_sub(addr[16]) == size
-            && is_rows(addr, size)
-            && self.load_own_rows(space, m, [addr[0], addr[16]], out)
-        {
-            return true;
-        }
-        self.load_lanes(space, m, |l| addr[l], [out])
     }
 
     /// Rows of consecutive elements.
@@ -224,58 +187,34 @@ impl<M: Monitor> Ctx<'_, M> {
                 let Some(s) = memory.get_mut(at..at.wrapping_add(p * T::BYTES)) else { return false };
                 T::store_row(v, s);
             } else {
-                let mut rest = lanes & row_mask(0, p);
-                while rest != 0 {
-                    let l = rest.trailing_zeros() as usize;
-                    let at = at.wrapping_add(l * T::BYTES);
-                    let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES)) else { return false };
-                    v[l].store(s);
-                    rest &= rest - 1;
+                let Some(memory) = memory.get_mut(at..) else { return false };
+                if !T::store_some(memory, lanes, v) {
+                    return false;
                 }
             }
         }
         true
     }
 
-    /// Any addresses, `D` consecutive elements each, lane after lane. What has been stored when it fails is stored again.
+    /// Any addresses, an array of elements each, lane after lane. What has been stored when it fails is stored again.
     #[inline(always)]
-    pub fn store_lanes<T: Word, const D: usize>(
+    pub fn scatter<T: Word, const D: usize>(
         &mut self,
         space: AddrSpace,
         m: u32,
-        addr: impl Fn(usize) -> u64,
+        addr: &Lanes,
         v: [&[T; 32]; D],
     ) -> bool {
-        let mut rest = m;
-        while rest != 0 {
-            let l = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let a = addr(l);
-            let Some((memory, at)) = self.memory_mut(space, a) else { return false };
-            if a & ((T::BYTES * D) as u64 - 1) != 0 {
-                return false;
-            }
-            let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES * D)) else { return false };
-            for i in 0..D {
-                v[i][l].store(&mut s[i * T::BYTES..(i + 1) * T::BYTES]);
-            }
+        if M::ON || m == 0 {
+            return m == 0;
         }
-        true
-    }
-
-    /// Addresses in an array: two rows of 16 are common.
-    #[inline(always)]
-    pub fn scatter<T: Word>(&mut self, space: AddrSpace, m: u32, addr: &Lanes, v: &[T; 32]) -> bool {
-        let size = T::BYTES as u64;
-        if m == u32::MAX
-            && addr[1].wrapping_sub(addr[0]) == size
-            && addr[17].wrapping_sub(addr[16]) == size
-            && is_rows(addr, size)
-            && self.store_own_rows(space, m, [addr[0], addr[16]], v)
-        {
-            return true;
+        let (level, first) = (self.level, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.memory_mut(space, first) else { return false };
+        let base = first.wrapping_sub(at as u64);
+        match v[..] {
+            [v] => T::scatter(level, memory, base, first, m, addr, v),
+            _ => T::scatter_vectors(memory, base, m, addr, &v),
         }
-        self.store_lanes(space, m, |l| addr[l], [v])
     }
 
     /// `red.add` and `atom.add` of 32 or 64 bits, lane after lane; gives the lanes that are left when something is not right.
@@ -284,42 +223,15 @@ impl<M: Monitor> Ctx<'_, M> {
         &mut self,
         space: AddrSpace,
         m: u32,
-        addr: impl Fn(usize) -> u64,
-        v: impl Fn(usize) -> T,
-        mut old: impl FnMut(usize, T),
+        addr: &Lanes,
+        v: &[T; 32],
+        old: Option<&mut [T; 32]>,
     ) -> u32 {
-        if M::ON || self.probing || m == 0 {
+        if M::ON || m == 0 {
             return m;
         }
-        let first = addr(m.trailing_zeros() as usize);
-        let Some((memory, at0)) = self.memory_mut(space, first) else { return m };
-        let mut rest = m;
-        while rest != 0 {
-            let l = rest.trailing_zeros() as usize;
-            let a = addr(l);
-            let at = (at0 as u64).wrapping_add(a.wrapping_sub(first)) as usize;
-            if a & (T::BYTES as u64 - 1) != 0 {
-                return rest;
-            }
-            let Some(s) = memory.get_mut(at..at.wrapping_add(T::BYTES)) else { return rest };
-            let was = T::load(s);
-            was.plus(v(l)).store(s);
-            old(l, was);
-            rest &= rest - 1;
-        }
-        0
+        let (level, first) = (self.level, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.memory_mut(space, first) else { return m };
+        T::add(level, memory, first.wrapping_sub(at as u64), m, addr, v, old)
     }
-}
-
-/// Two rows of 16 consecutive elements?
-#[inline(always)]
-pub(super) fn is_rows(addr: &Lanes, size: u64) -> bool {
-    let mut bad = 0;
-    for (l, a) in addr[..16].iter().enumerate() {
-        bad |= a.wrapping_sub(addr[0]) ^ (l as u64 * size);
-    }
-    for (l, a) in addr[16..].iter().enumerate() {
-        bad |= a.wrapping_sub(addr[16]) ^ (l as u64 * size);
-    }
-    bad == 0
 }

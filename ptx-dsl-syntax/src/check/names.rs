@@ -96,24 +96,37 @@ struct Range {
 pub(super) struct Scope {
     names: HashMap<String, (Sym, Span)>,
     ranges: Vec<Range>,
+    /// The ranges by what stands before the number.
+    by_prefix: HashMap<String, usize>,
 }
 
-/// The place of `%r7` in `%r<100>`.
-fn in_range(name: &str, range: &Range) -> bool {
-    let Some(digits) = name.strip_prefix(range.prefix.as_str()) else { return false };
-    if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) || !digits.bytes().all(|b| b.is_ascii_digit())
-    {
-        return false;
+impl Scope {
+    /// The range that makes `%r7`, such as `%r<100>`; the first if there is also `%r<8>` behind `%`.
+    fn range(&self, name: &str) -> Option<&Range> {
+        if self.ranges.is_empty() {
+            return None;
+        }
+        let letters = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        // A number is no longer than that of the largest count.
+        let prefixes = (letters.max(name.len().saturating_sub(20))..name.len()).map(|end| name.split_at(end));
+        let found = prefixes.filter_map(|(prefix, digits)| {
+            let at = *self.by_prefix.get(prefix)?;
+            let plain = digits == "0" || !digits.starts_with('0');
+            (plain && digits.parse::<u64>().is_ok_and(|n| n < self.ranges[at].count)).then_some(at)
+        });
+        found.min().map(|at| &self.ranges[at])
     }
-    digits.parse::<u64>().is_ok_and(|n| n < range.count)
 }
+
+/// How many names may be compared with misspelt ones in a module: what nobody wrote by hand takes no time for hints.
+pub(super) const COMPARED: usize = 100_000;
 
 impl Checker {
     /// Gives a name a meaning in the innermost scope.
     pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
         self.reserved(name, span);
         let Some(scope) = self.scopes.last_mut() else { return };
-        let clash = scope.ranges.iter().find(|r| in_range(name, r)).map(|r| r.span);
+        let clash = scope.range(name).map(|r| r.span);
         match scope.names.entry(name.to_string()) {
             Entry::Occupied(mut o) if matches!(o.get().0, Sym::Below) && o.get().1 == span => {
                 o.insert((sym, span));
@@ -160,10 +173,11 @@ impl Checker {
 
     pub(super) fn define_range(&mut self, prefix: &str, count: u64, ty: Ty, lanes: u32, span: Span) {
         let Some(scope) = self.scopes.last_mut() else { return };
-        if let Some(first) = scope.ranges.iter().find(|r| r.prefix == prefix).map(|r| r.span) {
+        if let Some(first) = scope.by_prefix.get(prefix).map(|r| scope.ranges[*r].span) {
             self.diags.push(errors::duplicate(span, prefix, first));
             return;
         }
+        scope.by_prefix.insert(prefix.to_string(), scope.ranges.len());
         scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
     }
 
@@ -180,8 +194,7 @@ impl Checker {
             if let Some((sym, _)) = scope.names.get(name) {
                 return Some(sym.clone());
             }
-            let ends_in_digit = name.as_bytes().last().is_some_and(u8::is_ascii_digit);
-            if ends_in_digit && let Some(range) = scope.ranges.iter().find(|r| in_range(name, r)) {
+            if let Some(range) = scope.range(name) {
                 let (ty, lanes, span) = (range.ty, range.lanes, range.span);
                 let sym = Sym::Reg(self.new_reg(name, ty, lanes));
                 self.scopes[depth].names.insert(name.to_string(), (sym.clone(), span));
@@ -201,10 +214,19 @@ impl Checker {
 
     /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
-        let mut known: Vec<String> = Vec::new();
         let mut ranged = None;
+        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        // A misspelt `%rr1` is `%r1` of the range.
+        let mut known: Vec<std::borrow::Cow<str>> = Vec::new();
         for scope in self.scopes.iter().rev() {
-            known.extend(scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.clone()));
+            let size = scope.names.len() + scope.ranges.len();
+            if size > self.comparisons {
+                break;
+            }
+            self.comparisons -= size;
+            known.extend(
+                scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.as_str().into()),
+            );
             for r in &scope.ranges {
                 let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
                 if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
@@ -219,16 +241,14 @@ impl Checker {
                         format!("declare `{}<{number}>`", r.prefix),
                     ));
                 }
-                // A misspelt `%rr1` is `%r1` of the range.
-                let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
                 let near = format!("{}{}", r.prefix, &name[name.len() - digits..]);
-                if in_range(&near, r) {
-                    known.push(near);
+                if scope.range(&near).is_some_and(|found| found.prefix == r.prefix) {
+                    known.push(near.into());
                 }
             }
         }
         known.sort();
-        let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(String::as_str)) };
+        let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(AsRef::as_ref)) };
         let d = errors::undeclared(span, what, name, near);
         match ranged {
             Some(text) => d.note(text.0).help(text.1),

@@ -89,7 +89,7 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     let accepted = |text: &str| forms.iter().any(|(_, f)| f.slots.iter().any(|s| s.alts.iter().any(|a| a == text)));
     // Unknown words, and words said twice.
     let mut known: Vec<Word> = Vec::with_capacity(words.len());
-    for (i, word) in words.iter().enumerate() {
+    for word in words {
         if !accepted(&word.text) {
             let all = forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref())));
             let instead = same_kind(&word.text, all.clone());
@@ -99,9 +99,10 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
             continue;
         }
         let twice = |f: &Form| f.slots.iter().filter(|s| s.alts.iter().any(|a| *a == word.text)).count();
-        let times = words[..=i].iter().filter(|w| w.text == word.text).count();
+        // Those that were once too many are not among the known ones: these stay few.
+        let times = known.iter().filter(|w| w.text == word.text).count() + 1;
         if times > 1 && forms.iter().all(|(_, f)| twice(f) < times) {
-            let first = words.iter().find(|w| w.text == word.text).map_or(word.span, |w| w.span);
+            let first = known.iter().find(|w| w.text == word.text).map_or(word.span, |w| w.span);
             out.push(errors::duplicate_qualifier(word.span, &word.text, first));
             continue;
         }

@@ -203,18 +203,17 @@ impl Checker {
             first.get_or_insert((id, offset));
         }
         let (id, offset) = first?;
-        if space == Space::Const && self.const_end > CONST_LIMIT && self.const_end - shape.size <= CONST_LIMIT {
+        if space == Space::Const
+            && self.const_end > CONST_LIMIT
+            && self.const_end.saturating_sub(shape.size) <= CONST_LIMIT
+        {
             let text = format!("the module has {} bytes of `.const` variables, and 65536 are the most", self.const_end);
             self.report(errors::variable(name.name.span, &text, "5.1.3", "declare it `.global`"));
         }
         if shape.size > IMAGE_LIMIT as u64 {
-            self.report(errors::variable(
-                name.name.span,
-                "this variable is too large: images of 64 MiB are the limit here",
-                "5.4",
-                "allocate it in the host program, and pass its address",
-            ));
-        } else if let Some(init) = &name.init {
+            self.report(errors::large_variable(name.name.span, &name.name.text));
+        }
+        if let Some(init) = &name.init {
             self.initial(space, &shape, offset, init, &name.name);
         }
         Some(Sym::Var(id))

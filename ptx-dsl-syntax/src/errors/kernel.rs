@@ -101,6 +101,17 @@ pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Dia
     error(509, span, text).note(format!("see PTX ISA {section}")).help(help)
 }
 
+/// ptxas takes any size.
+pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::warning(
+        517,
+        span,
+        format!("`{name}` is larger than the 64 MiB that the host machine has for variables"),
+    )
+    .note("a kernel that runs there and goes beyond them has a fault")
+    .help("allocate it in the host program, and pass its address")
+}
+
 pub(crate) fn alias(span: Span, text: &str, help: &str) -> Diagnostic {
     error(510, span, text)
         .note("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)")

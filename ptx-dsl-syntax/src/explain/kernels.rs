@@ -118,7 +118,7 @@ pub(super) const LIST: &[Explanation] = &[
     module(
         517,
         "limit over what any target has",
-        "A warning: the directive allows more than there is.",
+        "A warning: the directive allows more than there is, or a variable is larger than the memory that the host machine has for variables.",
         ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 2048\n{\n    ret;\n}",
         ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 1024\n{\n    ret;\n}",
     ),

@@ -6,14 +6,14 @@ pub(super) const LIST: &[Explanation] = &[
     body(
         101,
         "unknown character",
-        "PTX is written in ASCII. Only strings and comments hold other characters; `#` lines of the C preprocessor are not PTX.",
+        "PTX is written in ASCII. Only comments hold other characters; `#` lines of the C preprocessor are not PTX.",
         ".reg .b32 %r<2>;\nmov.u32 %r1, 6; §",
         "// § 6: comments may hold anything",
     ),
     module(
         102,
         "string without an end",
-        "A string ends with a double quote on the line it begins on.",
+        "A string ends with the next double quote, on the line it begins on; a backslash means nothing in it.",
         ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu",
         ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu\"",
     ),
@@ -182,8 +182,8 @@ pub(super) const LIST: &[Explanation] = &[
         146,
         "no component of a register",
         "The components of a vector register are `.x .y .z .w` or `.r .g .b .a`. Video instructions select bytes and half-words with `.b0` to `.b3`, `.h0` and `.h1`.",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %r, %v.q;",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %r, %v.y;",
+        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.q;",
+        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.x;",
     ),
     module(
         147,
@@ -197,7 +197,7 @@ pub(super) const LIST: &[Explanation] = &[
         "empty vector",
         "A vector operand has elements.",
         ".reg .b64 %d;\nmov.b64 %d, {};",
-        ".reg .b64 %d;\n.reg .b32 %r<2>;\nmov.b64 %d, {%r0, %r1};",
+        ".reg .b64 %d;\n.reg .b32 %r;\nmov.b32 %r, 1;\nmov.b64 %d, {%r, %r};",
     ),
     rust(
         150,

@@ -1,8 +1,5 @@
-//! Every value of every register by its own number (static single assignment), built on demand after Braun et al. without
-//! recursion, and a solver that carries facts from values to what is made of them.
-
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+//! Every value of every register by its own number (static single assignment), and a solver that carries facts from values to
+//! what is made of them.
 
 use super::cfg::Cfg;
 use crate::hir::{Base, Function, Instr, Operand, RegId};
@@ -27,24 +24,6 @@ pub(super) enum Value {
     Phi { block: u32, args: Vec<Val> },
 }
 
-/// The keys are small numbers that need no mixing against attackers.
-#[derive(Default)]
-pub(super) struct Fast(u64);
-impl Hasher for Fast {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.write_u64(u64::from(*b));
-        }
-    }
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0 ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    }
-}
-type Map = HashMap<u64, Val, BuildHasherDefault<Fast>>;
-
 /// The values of a function.
 pub(super) struct Ssa {
     pub values: Vec<Value>,
@@ -62,41 +41,39 @@ pub(super) struct Ssa {
     pub origin: Vec<Val>,
 }
 
-struct Build<'a, 'h> {
-    cfg: &'a Cfg<'h>,
+/// More joins of values than this come from graphs that nobody writes: thousands of loops in each other.
+const MOST_JOINS: usize = 2_000_000;
+
+/// The values in the course of the walk over the dominator tree.
+struct Build {
     values: Vec<Value>,
-    now: Map,
-    open: Vec<(Val, u32)>,
+    /// By variable: its value here.
+    now: Vec<Val>,
+    /// What `now` was before, for the way back up the tree.
+    before: Vec<(u32, Val)>,
+    /// By block: the joins of values at its start, one for each variable of the list.
+    joins: Vec<Vec<u32>>,
+    /// By block: its first join among the values.
+    first: Vec<Val>,
 }
 
-impl Build<'_, '_> {
-    fn read(&mut self, mut block: u32, var: u32) -> Val {
-        let mut path = Vec::new();
-        let found = loop {
-            if let Some(&v) = self.now.get(&key(block, var)) {
-                break v;
-            }
-            path.push(block);
-            match self.cfg.blocks[block as usize].pred.as_slice() {
-                [] => break UNDEF,
-                [(only, _)] => block = *only,
-                _ => {
-                    let v = self.values.len() as Val;
-                    self.values.push(Value::Phi { block, args: Vec::new() });
-                    self.open.push((v, var));
-                    break v;
-                }
-            }
-        };
-        for b in path {
-            self.now.insert(key(b, var), found);
-        }
-        found
+impl Build {
+    fn write(&mut self, var: u32, value: Value) -> Val {
+        let v = self.values.len() as Val;
+        self.values.push(value);
+        self.put(var, v);
+        v
     }
-}
 
-fn key(block: u32, var: u32) -> u64 {
-    u64::from(block) << 32 | u64::from(var)
+    fn put(&mut self, var: u32, v: Val) {
+        if let Some(now) = self.now.get_mut(var as usize) {
+            self.before.push((var, std::mem::replace(now, v)));
+        }
+    }
+
+    fn read(&self, var: u32) -> Val {
+        self.now.get(var as usize).copied().unwrap_or(UNDEF)
+    }
 }
 
 /// All registers in an operand, each with its element.
@@ -117,8 +94,25 @@ pub(super) fn registers(operand: &Operand, each: &mut dyn FnMut(RegId, u32)) {
     }
 }
 
+/// The registers that an instruction reads.
+fn reads(instr: &Instr, each: &mut dyn FnMut(RegId, u32)) {
+    if let Some((p, _)) = &instr.pred {
+        registers(p, each);
+    }
+    // `%r.b0` as a destination leaves the rest of the register as it was.
+    for arg in instr.operands.iter().filter(|a| a.role != Role::Dst) {
+        registers(&arg.value, each);
+    }
+}
+
+/// May the old value of a destination remain, or a part of it?
+fn partly(instr: &Instr, destination: &Operand) -> bool {
+    instr.pred.is_some() || matches!(destination, Operand::Select(..))
+}
+
 impl Ssa {
-    pub(super) fn new(function: &Function, cfg: &Cfg) -> Ssa {
+    /// `None` for a graph in which too many values meet.
+    pub(super) fn new(function: &Function, cfg: &Cfg) -> Option<Ssa> {
         let mut base = Vec::with_capacity(function.regs.len());
         let mut vars = 0u32;
         for r in &function.regs {
@@ -137,33 +131,166 @@ impl Ssa {
             user_at: Vec::new(),
             origin: Vec::new(),
         };
-        let mut build = Build { cfg, values: vec![Value::Undef], now: Map::default(), open: Vec::new() };
+        let blocks = cfg.blocks.len();
+        let mut build = Build {
+            values: vec![Value::Undef],
+            now: vec![UNDEF; vars as usize],
+            before: Vec::new(),
+            joins: ssa.joins(cfg, vars as usize)?,
+            first: vec![UNDEF; blocks],
+        };
+        // Room for the joins, which predecessors give their arguments before or after the walk comes to them.
+        for (b, list) in build.joins.iter().enumerate() {
+            build.first[b] = build.values.len() as Val;
+            build.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: Vec::new() }));
+        }
         for p in function.params.iter().chain(&function.rets).filter_map(|p| p.reg) {
-            let v = build.values.len() as Val;
-            build.values.push(Value::Param);
-            build.now.insert(key(0, ssa.var(p, 0)), v);
+            build.write(ssa.var(p, 0), Value::Param);
         }
-        for &b in &cfg.rpo {
-            for i in cfg.range(b) {
-                ssa.instr(&mut build, b, i, cfg.instrs[i as usize]);
-            }
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); blocks];
+        for &b in cfg.rpo.iter().rev().filter(|b| cfg.idom[**b as usize] != **b) {
+            below[cfg.idom[b as usize] as usize].push(b);
         }
-        while let Some((v, var)) = build.open.pop() {
-            let Value::Phi { block, .. } = build.values[v as usize] else { continue };
-            let mut given = Vec::new();
-            for k in 0..cfg.blocks[block as usize].pred.len() {
-                let (p, _) = cfg.blocks[block as usize].pred[k];
-                let a = build.read(p, var);
-                if given.len() >= 64 || !given.contains(&a) {
-                    given.push(a);
+        // Down the tree, and back up to where `before` had so many.
+        let mut stack: Vec<Result<u32, usize>> = cfg.rpo.first().map(|b| Ok(*b)).into_iter().collect();
+        while let Some(next) = stack.pop() {
+            match next {
+                Err(length) => {
+                    for (var, old) in build.before.drain(length..).rev() {
+                        build.now[var as usize] = old;
+                    }
+                }
+                Ok(b) => {
+                    stack.push(Err(build.before.len()));
+                    ssa.block(&mut build, cfg, b);
+                    stack.extend(std::mem::take(&mut below[b as usize]).into_iter().map(Ok));
                 }
             }
-            build.values[v as usize] = Value::Phi { block, args: given };
         }
-        ssa.values = build.values;
+        ssa.number(build, cfg);
         ssa.link();
         ssa.origins();
-        ssa
+        Some(ssa)
+    }
+
+    fn block(&mut self, build: &mut Build, cfg: &Cfg, b: u32) {
+        let first = build.first[b as usize];
+        for k in 0..build.joins[b as usize].len() {
+            build.put(build.joins[b as usize][k], first + k as Val);
+        }
+        for i in cfg.range(b) {
+            self.instr(build, i, cfg.instrs[i as usize]);
+        }
+        for e in &cfg.blocks[b as usize].succ {
+            let first = build.first[e.to as usize];
+            for (k, var) in build.joins[e.to as usize].iter().enumerate() {
+                let a = build.now[*var as usize];
+                if let Value::Phi { args, .. } = &mut build.values[first as usize + k]
+                    && (args.len() >= 64 || !args.contains(&a))
+                {
+                    args.push(a);
+                }
+            }
+        }
+    }
+
+    /// By block: the variables of which several values may meet there. These are the iterated dominance frontiers of the
+    /// blocks that write them (Cytron et al.), of variables that some block reads before it writes them. `None`: too many.
+    fn joins(&self, cfg: &Cfg, vars: usize) -> Option<Vec<Vec<u32>>> {
+        let n = cfg.blocks.len();
+        let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut total = 0;
+        for &b in cfg.rpo.iter().filter(|b| cfg.blocks[**b as usize].pred.len() > 1) {
+            for &(p, _) in &cfg.blocks[b as usize].pred {
+                let mut at = p;
+                while at != cfg.idom[b as usize] && frontier[at as usize].last() != Some(&b) {
+                    frontier[at as usize].push(b);
+                    at = cfg.idom[at as usize];
+                    total += 1;
+                    if total > MOST_JOINS {
+                        return None;
+                    }
+                }
+            }
+        }
+        let mut writers: Vec<Vec<u32>> = vec![Vec::new(); vars];
+        let mut across = vec![false; vars];
+        for &b in &cfg.rpo {
+            let written = |writers: &[Vec<u32>], var: u32| writers[var as usize].last() == Some(&b);
+            for i in cfg.range(b).map(|i| cfg.instrs[i as usize]) {
+                reads(i, &mut |r, lane| {
+                    let var = self.var(r, lane);
+                    if (var as usize) < vars && !written(&writers, var) {
+                        across[var as usize] = true;
+                    }
+                });
+                for arg in i.operands.iter().filter(|a| a.role == Role::Dst) {
+                    let partly = partly(i, &arg.value);
+                    registers(&arg.value, &mut |r, lane| {
+                        let var = self.var(r, lane);
+                        if (var as usize) < vars && !written(&writers, var) {
+                            across[var as usize] |= partly;
+                            writers[var as usize].push(b);
+                        }
+                    });
+                }
+            }
+        }
+        let mut joins: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut total = 0;
+        for (var, mut work) in writers.into_iter().enumerate().filter(|(var, _)| across[*var]) {
+            while let Some(b) = work.pop() {
+                for &f in &frontier[b as usize] {
+                    if joins[f as usize].last() != Some(&(var as u32)) {
+                        joins[f as usize].push(var as u32);
+                        work.push(f);
+                        total += 1;
+                        if total > MOST_JOINS {
+                            return None;
+                        }
+                    }
+                }
+            }
+        }
+        Some(joins)
+    }
+
+    /// Leaves out the joins that nobody reads, and numbers the values in the order of the code.
+    fn number(&mut self, build: Build, cfg: &Cfg) {
+        let Build { mut values, joins, first, .. } = build;
+        let mut wanted: Vec<bool> = values.iter().map(|v| !matches!(v, Value::Phi { .. })).collect();
+        let olds = values.iter().filter_map(|v| if let Value::Def { old, .. } = v { *old } else { None });
+        let mut stack: Vec<Val> = self.uses.iter().map(|u| u.1).chain(olds).collect();
+        while let Some(v) = stack.pop() {
+            if !std::mem::replace(&mut wanted[v as usize], true)
+                && let Value::Phi { args, .. } = &values[v as usize]
+            {
+                stack.extend(args);
+            }
+        }
+        let mut order: Vec<Val> =
+            (0..values.len() as Val).filter(|v| matches!(values[*v as usize], Value::Undef | Value::Param)).collect();
+        for &b in &cfg.rpo {
+            let phis = first[b as usize]..first[b as usize] + joins[b as usize].len() as Val;
+            order.extend(phis.filter(|v| wanted[*v as usize]));
+            order.extend(cfg.range(b).flat_map(|i| self.defs(i)).map(|d| d.1));
+        }
+        let mut new = vec![UNDEF; values.len()];
+        for (k, v) in order.iter().enumerate() {
+            new[*v as usize] = k as Val;
+        }
+        for (_, v) in self.uses.iter_mut().chain(&mut self.defs) {
+            *v = new[*v as usize];
+        }
+        for v in order {
+            let mut value = std::mem::replace(&mut values[v as usize], Value::Undef);
+            match &mut value {
+                Value::Undef | Value::Param => {}
+                Value::Def { old, .. } => *old = old.map(|o| new[o as usize]),
+                Value::Phi { args, .. } => args.iter_mut().for_each(|a| *a = new[*a as usize]),
+            }
+            self.values.push(value);
+        }
     }
 
     /// The variable of an element of a register.
@@ -176,36 +303,22 @@ impl Ssa {
         (self.base.partition_point(|b| *b <= var) as u32).checked_sub(1)
     }
 
-    fn instr(&mut self, build: &mut Build, b: u32, i: u32, instr: &Instr) {
-        let first = self.uses.len() as u32;
-        let mut read = |ssa: &mut Ssa, o: &Operand| {
-            registers(o, &mut |r, lane| {
-                let var = ssa.var(r, lane);
-                if !ssa.uses[first as usize..].iter().any(|u| u.0 == var) {
-                    let v = build.read(b, var);
-                    ssa.uses.push((var, v));
-                }
-            });
-        };
-        if let Some((p, _)) = &instr.pred {
-            read(self, p);
-        }
-        for arg in &instr.operands {
-            // `%r.b0` as a destination leaves the rest of the register as it was.
-            if arg.role != Role::Dst {
-                read(self, &arg.value);
+    fn instr(&mut self, build: &mut Build, i: u32, instr: &Instr) {
+        let first = self.uses.len();
+        reads(instr, &mut |r, lane| {
+            let var = self.var(r, lane);
+            if !self.uses[first..].iter().any(|u| u.0 == var) {
+                self.uses.push((var, build.read(var)));
             }
-        }
-        self.use_at[i as usize] = (first, self.uses.len() as u32);
+        });
+        self.use_at[i as usize] = (first as u32, self.uses.len() as u32);
         let first = self.defs.len() as u32;
         for arg in instr.operands.iter().filter(|a| a.role == Role::Dst) {
-            let partly = instr.pred.is_some() || matches!(arg.value, Operand::Select(..));
+            let partly = partly(instr, &arg.value);
             registers(&arg.value, &mut |r, lane| {
                 let var = self.var(r, lane);
-                let old = partly.then(|| build.read(b, var));
-                let v = build.values.len() as Val;
-                build.values.push(Value::Def { instr: i, var, old });
-                build.now.insert(key(b, var), v);
+                let old = partly.then(|| build.read(var));
+                let v = build.write(var, Value::Def { instr: i, var, old });
                 self.defs.push((var, v));
             });
         }

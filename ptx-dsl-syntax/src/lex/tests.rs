@@ -37,7 +37,7 @@ fn tokens_of_text() {
         ("[x, N%3", " [wx, wN%n3"),
         ("mov.b32 %1, %2", " wmov.wb32 w%1, w%2"),
         ("1.5e-3 2.", " n1.n5e-n3 n2."),
-        ("/* a\n b */ \"a \\\" b\" _", " s\"a \\\" b\" w_"),
+        ("/* a\n b */ \"a \\\" _", " s\"a \\\" w_"),
         ("a$b a<<2", " wa$b wa<<n2"),
     ];
     for (text, want) in cases {

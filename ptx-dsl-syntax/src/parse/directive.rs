@@ -137,11 +137,7 @@ impl Parser<'_> {
     fn args(&mut self, out: &mut Directive) -> Res<()> {
         loop {
             match self.peek() {
-                Some(Tok::Str(s)) => {
-                    let text = s.clone();
-                    let span = self.bump();
-                    out.args.push(Arg::Str(Word { text, span }));
-                }
+                Some(Tok::Str(_)) => out.args.push(Arg::Str(self.string("a string")?)),
                 _ if out.name.text == ".branchtargets" && self.is_at(1, '<') => self.range_of_labels(out)?,
                 _ => out.args.push(Arg::Expr(self.constant()?)),
             }
@@ -219,10 +215,9 @@ impl Parser<'_> {
     fn file(&mut self, out: &mut Directive) -> Res<()> {
         self.numbers(out, 1)?;
         let mut text = out.text.take().unwrap_or_default();
-        let Some(Tok::Str(name)) = self.peek() else { return self.unexpected("the name of the file, as a string") };
-        text.push_str(&format!(" \"{name}\""));
-        let span = self.bump();
-        out.args.push(Arg::Str(Word { text: name.clone(), span }));
+        let name = self.string("the name of the file, as a string")?;
+        text.push_str(&format!(" \"{}\"", name.text));
+        out.args.push(Arg::Str(name));
         while self.eat(',') {
             let (value, span) = self.number_argument("an integer")?;
             text.push_str(&format!(", {value}"));

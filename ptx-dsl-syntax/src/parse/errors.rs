@@ -8,12 +8,31 @@ fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
 }
 
 pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
-    let d = error(101, span, format!("unknown character `{text}`"));
+    // What shows as nothing, or moves the cursor, goes by its number.
+    let unseen = text
+        .chars()
+        .next()
+        .filter(|c| c.is_control() || matches!(*c as u32, 0xa0 | 0x200b..=0x200f | 0x2028..=0x202f | 0xfeff));
+    let shown = unseen.map_or(format!("`{text}`"), |c| format!("U+{:04X}", c as u32));
+    let d = error(101, span, format!("unknown character {shown}"));
     match text {
+        _ if text.starts_with('\u{fffd}') => {
+            d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
+        }
+        "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
         "#" => d.note("lines of the preprocessor are not PTX").help("remove the line"),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
         "'" => d.help("strings are written with double quotes"),
-        _ => d.note("PTX is ASCII; only strings and comments hold other characters (PTX ISA 4.1)"),
+        _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
+    }
+}
+
+/// A string ends at the first quote: there are no escapes.
+pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
+    let d = error(101, span, format!("a string cannot hold `{character}`"));
+    match character {
+        '"' => d.note("there are no escapes: a string ends at the next double quote"),
+        _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
     }
 }
 
@@ -253,10 +272,10 @@ pub fn nearest<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Opti
     let short = name.trim_start_matches(['%', '$', '.']).len() < 3;
     let mut best: Option<(usize, &str)> = None;
     for candidate in legal {
-        let d = distance(name.as_bytes(), candidate.as_bytes());
-        if short && candidate.len() == name.len() {
+        if candidate.len().abs_diff(name.len()) > limit || short && candidate.len() == name.len() {
             continue;
         }
+        let d = distance(name.as_bytes(), candidate.as_bytes());
         if d <= limit && best.is_none_or(|(b, _)| d < b) {
             best = Some((d, candidate));
         }

@@ -114,8 +114,8 @@ fn statements() {
         ("mov.u32 %r1, 1-(2-3);", "mov.u32 %r1, 1-(2-3);"),
         ("mov.u32 %r1, 5 % 3;", "mov.u32 %r1, 5 % 3;"),
         ("mov.u32 %r1, 1<<4|1;", "mov.u32 %r1, 1 << 4 | 1;"),
-        ("mov.u32 %r1, a>2?1:(b?2:3);", "mov.u32 %r1, a > 2 ? 1 : (b ? 2 : 3);"),
-        ("mov.u32 %r1, -(-4);", "mov.u32 %r1, -(-4);"),
+        ("mov.u32 %r1, a>2?1:(b?2:3);", "mov.u32 %r1, a > 2 ? 1 : b ? 2 : 3;"),
+        ("mov.u32 %r1, -(-4);", "mov.u32 %r1, --4;"),
         ("mov.u32 %r1, (.u64)-1;", "mov.u32 %r1, (.u64) -1;"),
         ("setp.eq.and.s32 p|q, a, b, !r;", "setp.eq.and.s32 p|q, a, b, !r;"),
         ("elect.sync _|p, -1;", "elect.sync _|p, -1;"),
@@ -133,6 +133,7 @@ fn statements() {
             "tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 [t], d;",
             "tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 [t], d;",
         ),
+        ("mov.u32 %r1, - -+(~(-4));", "mov.u32 %r1, --+~-4;"),
         ("ts: .branchtargets a, b;", "ts: .branchtargets a, b;"),
         (
             "P: .callprototype (.param .b32 _) _ (.param .align 8 .b8 _[16]) .noreturn;",
@@ -144,6 +145,15 @@ fn statements() {
     ];
     for (text, want) in cases {
         assert_eq!(statement(text), want, "{text}");
+    }
+}
+
+/// What is as deep as a text may be prints no deeper: signs and conditions get no parentheses that were not there.
+#[test]
+fn printing_adds_no_depth() {
+    for value in ["- ".repeat(60) + "1", "1 ? 2 : ".repeat(60) + "3", "1 ? ".repeat(60) + "2" + &" : 3".repeat(60)] {
+        let once = statement(&format!("mov.u32 %r1, {value};"));
+        assert_eq!(statement(&once), once);
     }
 }
 

@@ -155,12 +155,9 @@ impl Block<'_, '_> {
             let (rows, ok) = self.address_rows(&address);
             let (nb, name) = (usize_literal(32 / address.shape.p), &names[0]);
             quote!(#ok && x.load_rows::<#t, #nb>(#space, #mask, #rows, &mut #name))
-        } else if names.len() == 1 && !address.shape.rows() {
-            let (array, name) = (self.address_array(&address), &names[0]);
-            quote!(x.gather::<#t>(#space, #mask, &#array, &mut #name))
         } else {
-            let (lane, d) = (self.address_lane(&address), usize_literal(names.len() as u32));
-            quote!(x.load_lanes::<#t, #d>(#space, #mask, |l| #lane, [#(&mut #names),*]))
+            let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
+            quote!(x.gather::<#t, #d>(#space, #mask, &#array, [#(&mut #names),*]))
         };
         let lane = self.address_lane(&address);
         self.code(quote! {
@@ -212,12 +209,9 @@ impl Block<'_, '_> {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
             quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v))
-        } else if arrays.len() == 1 && !address.shape.rows() {
-            let (array, v) = (self.address_array(&address), &arrays[0]);
-            quote!(x.scatter::<#t>(#space, #mask, &#array, &#v))
         } else {
-            let (lane, d) = (self.address_lane(&address), usize_literal(arrays.len() as u32));
-            quote!(x.store_lanes::<#t, #d>(#space, #mask, |l| #lane, [#(&#arrays),*]))
+            let (array, d) = (self.address_array(&address), usize_literal(arrays.len() as u32));
+            quote!(x.scatter::<#t, #d>(#space, #mask, &#array, [#(&#arrays),*]))
         };
         let lane = self.address_lane(&address);
         self.code(quote! {
@@ -240,22 +234,24 @@ impl Block<'_, '_> {
         let address = self.address(base, offset);
         let v = self.operand(&sources[1].value, bits);
         let mask = self.active(i);
-        let (lane, value) = (self.address_lane(&address), self.outside(&v));
+        let addr = self.address_array(&address);
+        let value = self.array(&v);
         let dest = i.operands.iter().find(|a| written(a)).and_then(|a| match a.value {
             Operand::Reg(r, e) => Some((r, e)),
             _ => None,
         });
         let (name, rest) = (self.name(), self.name());
-        let (keep, old) = match dest {
-            Some(_) => (quote!(#name[l] = o), quote!(Some(&mut #name))),
-            None => (quote!(), quote!(None)),
+        let old = if dest.is_some() {
+            self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
+            quote!(Some(&mut #name))
+        } else {
+            quote!(None)
         };
         self.code(quote! {
-            let mut #name: [#t; 32] = [0; 32];
-            let #rest = x.add_lanes::<#t>(#rt::isa::space(#q), #mask, |l| #lane, |l| #value, |l, o| { #keep });
+            let #rest = x.add_lanes::<#t>(#rt::isa::space(#q), #mask, &#addr, &#value, #old);
             if #rest != 0 {
                 x.site = #site;
-                #rt::lanes::slow_add::<M, #t>(x, #q, #rest, &#rt::from_lanes(|l| #lane), &#rt::from_lanes(|l| (#value) as u64), #old)?;
+                #rt::lanes::slow_add::<M, #t>(x, #q, #rest, &#addr, &#value, #old)?;
             }
         });
         if let Some((r, e)) = dest {

@@ -1,6 +1,7 @@
 //! The arguments.
 
 use clap::{Arg, ArgAction, Command};
+use ptx_dsl_syntax::check::Options;
 use ptx_dsl_syntax::isa::target;
 
 /// The command line.
@@ -12,7 +13,12 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             Command::new("check")
-                .about("Reports everything that is wrong with PTX files; 1 is returned if there is an error")
+                .about("Reports everything that is wrong with PTX files")
+                .after_help(
+                    "Lines and columns count from 1; a column counts characters (Unicode scalar values, a tab is one), and the end\n\
+                     column is the one behind the last character. Returned is 0 if there is no error, 1 if there is one, 2 if a file\n\
+                     cannot be read or the arguments are wrong.",
+                )
                 .args([files(), target_argument(), version_argument()])
                 .arg(
                     Arg::new("format")
@@ -20,7 +26,10 @@ pub fn command() -> Command {
                         .value_name("FORMAT")
                         .value_parser(["human", "json"])
                         .default_value("human")
-                        .help("`json`: an object for each diagnostic on a line of standard output"),
+                        .help(
+                            "`json`: for each diagnostic an object on a line of standard output: file, line, column, end_line, \
+                             end_column, code, severity, message, labels, notes, help",
+                        ),
                 ),
         )
         .subcommand(
@@ -80,13 +89,17 @@ fn newest() -> &'static str {
 }
 
 fn version_argument() -> Arg {
+    let newest = Options::default().ceiling;
     Arg::new("version")
         .long("ptx")
         .value_name("M.m")
-        .value_parser(|text: &str| {
+        .value_parser(move |text: &str| {
             let parts = text.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
             match parts {
-                Some((Ok(major), Ok(minor))) => Ok::<(u32, u32), String>((major, minor)),
+                Some((Ok(major), Ok(minor))) if (major, minor) <= newest && major > 0 => {
+                    Ok::<(u32, u32), String>((major, minor))
+                }
+                Some((Ok(_), Ok(_))) => Err(format!("the newest version that is known is {}.{}", newest.0, newest.1)),
                 _ => Err("a version is written as in `8.6`".to_string()),
             }
         })

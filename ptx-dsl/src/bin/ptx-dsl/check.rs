@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
 use ptx_dsl_syntax::compile_for;
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
@@ -76,24 +76,29 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         };
         crate::write_err(&format!("{counts}; {} checked, {wrong} with errors\n", count(files.len(), "file")));
     }
-    if readable { Ok(errors == 0) } else { Err("not every file could be read".into()) }
+    if readable { Ok(errors == 0) } else { Err(UNREADABLE.into()) }
 }
 
 /// `ptx-dsl print`
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches);
-    let mut good = true;
-    let mut unreadable = None;
+    let (mut good, mut readable) = (true, true);
     each(&inputs(matches)?, &request, |outcome| {
         good &= outcome.errors == 0;
         crate::write_err(&outcome.shown);
-        if outcome.errors == 0 && outcome.unreadable.is_none() {
-            crate::write_out(&outcome.ptx);
+        match outcome.unreadable {
+            Some(reason) => {
+                readable = false;
+                crate::write_err(&format!("error: {reason}\n"));
+            }
+            None if outcome.errors == 0 => crate::write_out(&outcome.ptx),
+            None => {}
         }
-        unreadable = outcome.unreadable.or(unreadable.take());
     });
-    unreadable.map_or(Ok(good), Err)
+    if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
+
+const UNREADABLE: &str = "not every file could be read";
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
@@ -162,6 +167,9 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
     out
 }
 
+/// Lines that are together longer than this many bytes are shown in part: the renderer takes its time for each byte.
+const LONGEST: usize = 4_000;
+
 /// What a diagnostic is shown with.
 struct Shown<'t> {
     text: &'t str,
@@ -184,31 +192,63 @@ impl Shown<'_> {
             let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
             self.lines.around(start..end)
         };
-        let near = |s: &Range<usize>| self.lines.line(s.start).abs_diff(self.lines.line(primary.start)) <= 200;
+        let near = |s: &Range<usize>| {
+            self.lines.line(s.start).abs_diff(self.lines.line(primary.start)) <= 200
+                && excerpt(&[s, &primary]).len() <= LONGEST
+        };
         let (close, far): (Vec<_>, Vec<_>) = labels.into_iter().partition(|(s, _)| near(s));
         let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| s).collect();
         spans.push(&primary);
         let first = excerpt(&spans);
-        let within =
-            |s: &Range<usize>, e: &Range<usize>| s.start.saturating_sub(e.start)..s.end.saturating_sub(e.start);
-        let snippet = |e: &Range<usize>| {
-            let source = self.text.get(e.clone()).unwrap_or("");
-            Snippet::source(source).path(self.name).line_start(self.lines.line(e.start) + 1)
-        };
-        let mut main = snippet(&first).annotation(AnnotationKind::Primary.span(within(&primary, &first)));
-        for (span, text) in &close {
-            main = main.annotation(AnnotationKind::Context.span(within(span, &first)).label(*text));
-        }
         let code = format!("PTX{:04}", d.code);
-        let mut group = level.primary_title(&d.message).id(&code).element(main);
+        let mut group = Group::with_title(level.primary_title(&d.message).id(&code));
+        let marks = close.iter().map(|(span, text)| (AnnotationKind::Context, span, *text));
+        for element in self.snippet(first, std::iter::once((AnnotationKind::Primary, &primary, "")).chain(marks)) {
+            group = group.element(element);
+        }
         for (span, text) in &far {
-            let e = excerpt(&[span]);
-            group = group.element(snippet(&e).annotation(AnnotationKind::Context.span(within(span, &e)).label(*text)));
+            for element in self.snippet(excerpt(&[span]), std::iter::once((AnnotationKind::Context, span, *text))) {
+                group = group.element(element);
+            }
         }
         group = group.elements(d.notes.iter().map(|n| Level::NOTE.message(n)));
         group = group.elements(d.helps.iter().map(|h| Level::HELP.message(h)));
         out.push_str(&renderer.render(&[group]));
         out.push_str("\n\n");
+    }
+
+    /// The lines `shown` with marks on them, of a long line only what is around the first mark.
+    fn snippet<'a>(
+        &'a self,
+        shown: Range<usize>,
+        marks: impl Iterator<Item = (AnnotationKind, &'a Range<usize>, &'a str)>,
+    ) -> Vec<Element<'a>> {
+        let mut marks = marks.peekable();
+        let first = marks.peek().map_or(0..0, |m| m.1.clone());
+        let (line, column) = self.lines.line_column(first.start);
+        let cut = shown.len() > LONGEST;
+        let shown = if cut {
+            self.lines.part(first.start.saturating_sub(60)..first.end.min(first.start + 60) + 60, shown)
+        } else {
+            shown
+        };
+        let within = |s: &Range<usize>| {
+            s.start.clamp(shown.start, shown.end) - shown.start..s.end.clamp(shown.start, shown.end) - shown.start
+        };
+        let source = self.text.get(shown.clone()).unwrap_or("");
+        let mut snippet = Snippet::source(source).line_start(self.lines.line(shown.start) + 1);
+        if !cut {
+            snippet = snippet.path(self.name);
+        }
+        for (kind, span, text) in marks {
+            let mark = kind.span(within(span));
+            snippet = snippet.annotation(if text.is_empty() { mark } else { mark.label(text) });
+        }
+        if !cut {
+            return vec![snippet.into()];
+        }
+        // The columns of a part are not those of the line.
+        vec![Origin::path(self.name).line(line).char_column(column).into(), snippet.into()]
     }
 
     fn json(&self, d: &Diagnostic, out: &mut String) {

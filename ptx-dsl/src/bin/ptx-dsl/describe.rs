@@ -52,6 +52,12 @@ pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
             .filter(|i| i.opcode.strip_prefix(opcode.as_str()).is_some_and(|r| r.starts_with(['.', ':'])))
             .collect();
     }
+    // `mbarrier.arrive.release.cta` is an opcode with qualifiers.
+    let mut shorter = opcode.as_str();
+    while let (true, Some((before, _))) = (found.is_empty(), shorter.rsplit_once('.')) {
+        shorter = before;
+        found = all().filter(|i| i.opcode == shorter).collect();
+    }
     if found.is_empty() {
         let near = ptx_dsl_syntax::parse::nearest(opcode, all().map(|i| i.opcode));
         let help = near.map_or("`ptx-dsl isa` lists them all".to_string(), |n| format!("did you mean `{n}`?"));

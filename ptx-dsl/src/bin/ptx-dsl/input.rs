@@ -47,7 +47,7 @@ pub fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, String> {
     for argument in matches.get_many::<OsString>("files").into_iter().flatten() {
         match list_path(argument) {
             Some(list) => {
-                let text = Input::File(list).read()?;
+                let text = input(list).read()?;
                 let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
                 out.extend(lines.map(|l| input(OsStr::new(l))));
             }
@@ -62,6 +62,6 @@ fn input(argument: &OsStr) -> Input {
 }
 
 /// `list.txt` of `@list.txt`.
-fn list_path(argument: &OsStr) -> Option<PathBuf> {
-    Some(PathBuf::from(argument.to_str()?.strip_prefix('@')?))
+fn list_path(argument: &OsStr) -> Option<&OsStr> {
+    argument.to_str()?.strip_prefix('@').map(OsStr::new)
 }

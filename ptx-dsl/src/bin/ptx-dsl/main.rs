@@ -5,10 +5,12 @@ mod check;
 mod describe;
 mod format;
 mod input;
+mod layout;
 mod place;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> ExitCode {
     let matches = arguments::command().get_matches();
@@ -20,22 +22,32 @@ fn main() -> ExitCode {
         Some(("print", m)) => check::print(m),
         _ => Ok(true),
     };
-    match result {
+    let code = match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
-            eprintln!("error: {message}");
+            write_err(&format!("error: {message}\n"));
             ExitCode::from(2)
         }
-    }
+    };
+    if LOST.load(Ordering::Relaxed) { ExitCode::from(2) } else { code }
 }
+
+/// Something could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Writes to standard output. A reader that went away is no error: `ptx-dsl isa mma | head`.
 fn write_out(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let mut out = std::io::stdout().lock();
+    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && e.kind() != ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        write_err(&format!("error: cannot write to standard output: {e}\n"));
+    }
 }
 
-/// The same for standard error.
+/// The same for standard error, of which nobody can be told.
 fn write_err(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

@@ -31,10 +31,24 @@ impl<'t> Lines<'t> {
         (line + 1, self.text[self.starts[line]..byte].chars().count() + 1)
     }
 
-    /// The lines from that of the first byte to that of the last, as bytes, without the last newline.
+    /// The lines from that of the first byte to that of the last, as bytes, without the last line break.
     pub fn around(&self, bytes: Range<usize>) -> Range<usize> {
         let start = self.starts[self.line(bytes.start)];
         let end = self.starts.get(self.line(bytes.end.max(bytes.start)) + 1).map_or(self.text.len(), |e| e - 1);
-        start..end.max(start)
+        // A carriage return would be drawn.
+        let end = end.max(start) - usize::from(self.text[start..end.max(start)].ends_with('\r'));
+        start..end
+    }
+
+    /// What of `part` is within `whole`, cut between characters.
+    pub fn part(&self, part: Range<usize>, whole: Range<usize>) -> Range<usize> {
+        let clamp = |byte: usize| {
+            let mut byte = byte.clamp(whole.start, whole.end);
+            while !self.text.is_char_boundary(byte) {
+                byte -= 1;
+            }
+            byte
+        };
+        clamp(part.start)..clamp(part.end)
     }
 }

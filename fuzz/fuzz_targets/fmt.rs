@@ -1,0 +1,19 @@
+//! Any bytes as PTX text: what `ptx-dsl fmt` lays out stays as it is the second time, and, if it is right, prints
+//! as it did before.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ptx_dsl_syntax::{compile, lex::lex};
+
+#[path = "../../ptx-dsl/src/bin/ptx-dsl/layout.rs"]
+mod layout;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Some(once) = layout::layout(text) {
+        assert_eq!(layout::layout(&once).as_ref(), Some(&once));
+        // Of a wrong text white space may decide what is left of it.
+        let printed = |text: &str| Some(compile(&lex(text).0.tokens)).filter(|c| !c.failed()).map(|c| c.ptx);
+        assert_eq!(printed(text), printed(&once));
+    }
+});

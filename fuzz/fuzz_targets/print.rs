@@ -1,0 +1,19 @@
+//! Any bytes as PTX text: what parses, right or not, prints as text that parses and prints the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ptx_dsl_syntax::{lex::lex, parse::parse, print::print};
+
+/// The text as it prints, if it parses without a complaint.
+fn printed(text: &str) -> Option<String> {
+    let (lexed, early) = lex(text);
+    let (module, found) = parse(&lexed.tokens);
+    (early.is_empty() && found.is_empty()).then(|| print(&module, &|_| None))
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(once) = printed(&String::from_utf8_lossy(bytes)) {
+        let twice = printed(&once);
+        assert_eq!(twice.as_ref(), Some(&once));
+    }
+});

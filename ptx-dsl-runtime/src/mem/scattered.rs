@@ -1,0 +1,308 @@
+//! Accesses of a warp to addresses of any kind. Kernels call these functions, which are compiled here, once for each
+//! instruction-set level, instead of taking them in wherever they load or store.
+//!
+//! `base` is the address of the memory's first byte, `first` that of the first active lane. An access outside, or misaligned, makes the answer `false` (or leaves
+//! lanes over): the general way, which reports it, comes next.
+
+use crate::Lanes;
+use crate::lanes::Word;
+use crate::machine::level::{Level, at_level};
+
+/// The accesses of an element's type.
+pub trait Scattered: Sized {
+    /// Loads an element for each lane of `m`.
+    fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [Self; 32]) -> bool;
+    /// Stores an element for each lane of `m`, in the order of the lanes.
+    fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[Self; 32]) -> bool;
+    /// Loads as many consecutive elements for each lane as there are arrays.
+    fn gather_vectors(memory: &[u8], base: u64, m: u32, addr: &Lanes, out: &mut [&mut [Self; 32]]) -> bool;
+    /// Stores as many for each lane.
+    fn scatter_vectors(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[&[Self; 32]]) -> bool;
+    /// Adds to memory, lane after lane; `old` is what was there. Gives the lanes that are left when something is not right.
+    fn add(
+        level: Level,
+        memory: &mut [u8],
+        base: u64,
+        m: u32,
+        addr: &Lanes,
+        v: &[Self; 32],
+        old: Option<&mut [Self; 32]>,
+    ) -> u32;
+    /// Loads consecutive elements for the lanes of `m`.
+    fn load_some(memory: &[u8], m: u32, out: &mut [Self]);
+    /// Stores consecutive elements of the lanes of `m`; `false` if one has no place.
+    fn store_some(memory: &mut [u8], m: u32, v: &[Self]) -> bool;
+}
+
+macro_rules! scattered {
+    ($($t:ident)*) => {$(
+        impl Scattered for $t {
+            #[inline(never)]
+            fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [$t; 32]) -> bool {
+                at_level!(level, gather::<$t>, (
+                    memory: &[u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, out: &mut [$t; 32] = out
+                ) -> bool)
+            }
+            #[inline(never)]
+            fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
+                at_level!(level, scatter::<$t>, (
+                    memory: &mut [u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, v: &[$t; 32] = v
+                ) -> bool)
+            }
+            #[inline(never)]
+            fn gather_vectors(memory: &[u8], base: u64, m: u32, addr: &Lanes, out: &mut [&mut [$t; 32]]) -> bool {
+                let bytes = out.len() * size_of::<$t>();
+                each(m, |l| {
+                    let Some(s) = place(base, addr[l], bytes).and_then(|at| memory.get(at)) else { return false };
+                    for (out, s) in out.iter_mut().zip(s.chunks_exact(size_of::<$t>())) {
+                        out[l] = <$t>::load(s);
+                    }
+                    true
+                }) == 0
+            }
+            #[inline(never)]
+            fn scatter_vectors(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[&[$t; 32]]) -> bool {
+                let bytes = v.len() * size_of::<$t>();
+                each(m, |l| {
+                    let Some(s) = place(base, addr[l], bytes).and_then(|at| memory.get_mut(at)) else { return false };
+                    for (v, s) in v.iter().zip(s.chunks_exact_mut(size_of::<$t>())) {
+                        v[l].store(s);
+                    }
+                    true
+                }) == 0
+            }
+            #[inline(never)]
+            fn add(level: Level, memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[$t; 32], old: Option<&mut [$t; 32]>) -> u32 {
+                at_level!(level, add::<$t>, (
+                    memory: &mut [u8] = memory, base: u64 = base, m: u32 = m, addr: &Lanes = addr, v: &[$t; 32] = v,
+                    old: Option<&mut [$t; 32]> = old
+                ) -> u32)
+            }
+            #[inline(never)]
+            fn load_some(memory: &[u8], m: u32, out: &mut [$t]) {
+                for (l, (o, s)) in out.iter_mut().zip(memory.chunks_exact(size_of::<$t>())).enumerate() {
+                    *o = if m >> l & 1 != 0 { <$t>::load(s) } else { *o };
+                }
+            }
+            #[inline(never)]
+            fn store_some(memory: &mut [u8], m: u32, v: &[$t]) -> bool {
+                let size = size_of::<$t>();
+                let m = m & (u32::MAX >> (32 - v.len() as u32));
+                each(m, |l| {
+                    let Some(s) = memory.get_mut(l * size..(l + 1) * size) else { return false };
+                    v[l].store(s);
+                    true
+                }) == 0
+            }
+        }
+    )*};
+}
+scattered!(u8 u16 u32 u64);
+
+/// Lane after lane until one says `false`; gives those that are left.
+#[inline(always)]
+fn each(mut m: u32, mut f: impl FnMut(usize) -> bool) -> u32 {
+    if m == u32::MAX {
+        for l in 0..32 {
+            if !f(l) {
+                return m << l;
+            }
+        }
+        return 0;
+    }
+    while m != 0 {
+        if !f(m.trailing_zeros() as usize) {
+            return m;
+        }
+        m &= m - 1;
+    }
+    0
+}
+
+/// Where in the memory an access is, if it is aligned.
+#[inline(always)]
+fn place(base: u64, addr: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
+    let at = addr.wrapping_sub(base) as usize;
+    (addr & (bytes as u64 - 1) == 0).then(|| at..at.wrapping_add(bytes))
+}
+
+/// Where each lane's element is, if all are aligned and inside.
+#[inline(always)]
+fn places<T: Word>(memory: &[u8], base: u64, addr: &Lanes) -> Option<[u64; 32]> {
+    let last = memory.len().checked_sub(T::BYTES)? as u64;
+    let mut at = *addr;
+    let mut bad = 0;
+    for at in &mut at {
+        *at = at.wrapping_sub(base);
+        bad |= u64::from(*at > last) | (*at & (T::BYTES as u64 - 1));
+    }
+    (bad == 0).then_some(at)
+}
+
+/// Where two rows of 16 consecutive elements begin, which are common. The address of the first lane is given: were it read here,
+/// LLVM would see that one lane needs no comparison and take the vectors apart.
+#[inline(always)]
+fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
+    let size = T::BYTES as u64;
+    let firsts = [first, first.wrapping_add(addr[16].wrapping_sub(addr[0]))];
+    let mut bad = (firsts[0] | firsts[1]) & (size - 1);
+    for (row, first) in addr.chunks_exact(16).zip(firsts) {
+        for (l, a) in row.iter().enumerate() {
+            bad |= a ^ first.wrapping_add(l as u64 * size);
+        }
+    }
+    (bad == 0).then(|| firsts.map(|a| a.wrapping_sub(base) as usize))
+}
+
+#[inline(always)]
+fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
+    if m != u32::MAX {
+        return each(m, |l| {
+            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get(at)) else { return false };
+            out[l] = T::load(s);
+            true
+        }) == 0;
+    }
+    if let Some(at) = rows::<T>(base, first, addr) {
+        return at.into_iter().zip(out.chunks_exact_mut(16)).all(|(at, out)| {
+            let Some(s) = memory.get(at..at.wrapping_add(16 * T::BYTES)) else { return false };
+            T::load_row(s, out);
+            true
+        });
+    }
+    let Some(at) = places::<T>(memory, base, addr) else { return false };
+    for (out, at) in out.iter_mut().zip(at) {
+        let at = at as usize;
+        let Some(s) = memory.get(at..at.wrapping_add(T::BYTES)) else { return false };
+        *out = T::load(s);
+    }
+    true
+}
+
+#[inline(always)]
+fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[T; 32]) -> bool {
+    if m == u32::MAX
+        && let Some(at) = rows::<T>(base, first, addr)
+    {
+        return at.into_iter().zip(v.chunks_exact(16)).all(|(at, v)| {
+            let Some(s) = memory.get_mut(at..at.wrapping_add(16 * T::BYTES)) else { return false };
+            T::store_row(v, s);
+            true
+        });
+    }
+    each(m, |l| {
+        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get_mut(at)) else { return false };
+        v[l].store(s);
+        true
+    }) == 0
+}
+
+#[inline(always)]
+fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
+    each(m, |l| {
+        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| memory.get_mut(at)) else { return false };
+        let was = T::load(s);
+        was.plus(v[l]).store(s);
+        if let Some(old) = &mut old {
+            old[l] = was;
+        }
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::level::best;
+
+    const BASE: u64 = 1 << 40;
+
+    fn memory() -> Vec<u8> {
+        (0..1024u32).map(|i| (i * 7 + i / 256) as u8).collect()
+    }
+
+    fn word(memory: &[u8], at: usize) -> u32 {
+        u32::from_le_bytes(memory[at..at + 4].try_into().expect("four bytes"))
+    }
+
+    #[test]
+    fn any_addresses_are_loaded_and_stored() {
+        let bytes = memory();
+        let kinds: [fn(usize) -> usize; 3] = [|l| l * 4, |l| l % 16 * 4 + l / 16 * 512, |l| l * 37 % 250 * 4];
+        for at in kinds {
+            let addr: Lanes = std::array::from_fn(|l| BASE + at(l) as u64);
+            for m in [u32::MAX, 1, 0x8000_0000, 0x0ff0_1234] {
+                let mut out = [5u32; 32];
+                assert!(u32::gather(best(), &bytes, BASE, addr[0], m, &addr, &mut out));
+                let mut stored = bytes.clone();
+                assert!(u32::scatter(best(), &mut stored, BASE, addr[0], m, &addr, &std::array::from_fn(|l| l as u32)));
+                let mut wanted = bytes.clone();
+                for l in 0..32 {
+                    let set = m >> l & 1 != 0;
+                    assert_eq!(out[l], if set { word(&bytes, at(l)) } else { 5 });
+                    if set {
+                        wanted[at(l)..at(l) + 4].copy_from_slice(&(l as u32).to_le_bytes());
+                    }
+                }
+                assert_eq!(stored, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn one_lane_outside_or_misaligned_is_refused() {
+        let mut bytes = memory();
+        for wrong in [BASE + 1024, BASE + 1021, BASE - 4, BASE + 2, 0, u64::MAX - 3] {
+            let mut addr: Lanes = std::array::from_fn(|l| BASE + 4 * l as u64);
+            addr[9] = wrong;
+            let mut out = [5u32; 32];
+            assert!(!u32::gather(best(), &bytes, BASE, addr[0], u32::MAX, &addr, &mut out), "{wrong:x}");
+            assert!(!u32::scatter(best(), &mut bytes, BASE, addr[0], u32::MAX, &addr, &[0; 32]), "{wrong:x}");
+            assert!(!u32::gather_vectors(&bytes, BASE, u32::MAX, &addr, &mut [&mut out]), "{wrong:x}");
+            assert_eq!(
+                u32::add(best(), &mut bytes, BASE, u32::MAX, &addr, &[0; 32], Some(&mut out)),
+                u32::MAX << 9,
+                "{wrong:x}"
+            );
+            // who does not take part may hold anything
+            assert!(u32::gather(best(), &bytes, BASE, addr[0], !(1 << 9), &addr, &mut out), "{wrong:x}");
+        }
+        let addr: Lanes = [BASE; 32];
+        assert!(!u64::gather(best(), &bytes[..7], BASE, addr[0], u32::MAX, &addr, &mut [0; 32]));
+        assert!(!u64::scatter(best(), &mut bytes[..0], BASE, addr[0], u32::MAX, &addr, &[0; 32]));
+    }
+
+    #[test]
+    fn additions_to_one_place_follow_each_other() {
+        let mut bytes = vec![0; 16];
+        let mut old = [0u32; 32];
+        assert_eq!(
+            u32::add(
+                best(),
+                &mut bytes,
+                BASE,
+                0xff00,
+                &[BASE + 8; 32],
+                &std::array::from_fn(|l| l as u32),
+                Some(&mut old)
+            ),
+            0
+        );
+        assert_eq!(word(&bytes, 8), (8..16).sum::<u32>());
+        assert_eq!((old[8], old[9], old[15], old[16]), (0, 8, (8..15).sum(), 0));
+    }
+
+    #[test]
+    fn parts_of_a_row() {
+        let mut bytes = memory();
+        let mut out = [9u16; 16];
+        u16::load_some(&bytes[..32], 0x8001, &mut out);
+        assert_eq!(
+            (out[0], out[1], out[15]),
+            (u16::from_le_bytes([bytes[0], bytes[1]]), 9, u16::from_le_bytes([bytes[30], bytes[31]]))
+        );
+        assert!(u16::store_some(&mut bytes[..4], 3, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        assert_eq!(bytes[..4], [1, 0, 2, 0]);
+        assert!(!u16::store_some(&mut bytes[..4], 7, &[1, 2, 3, 4, 5, 6, 7, 8]));
+    }
+}

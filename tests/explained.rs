@@ -1,0 +1,55 @@
+//! What `ptx-dsl explain` shows as right, ptxas takes; its examples in Rust are what rustc sees in `tests/ui/`. That each
+//! wrong example gives its code and no other, and each right one nothing, the unit tests of the front end say.
+
+use crate::ptxas;
+use ptx_dsl_syntax::explain::EXPLANATIONS;
+use ptx_dsl_syntax::lex::lex;
+
+/// Right examples may have the header of the macros in front: they are assembled as they print.
+#[test]
+fn ptxas_takes_the_right_examples() {
+    let mut modules = Vec::new();
+    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| !e.is_rust()) {
+        let text = e.right();
+        let (lexed, found) = lex(&text);
+        let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+        assert!(found.is_empty() && compiled.diagnostics.is_empty(), "PTX{:04}: {:?}", e.code, compiled.diagnostics);
+        if text.starts_with(".version") {
+            modules.push((format!("PTX{:04}", e.code), text));
+        }
+        modules.push((format!("PTX{:04} as printed", e.code), compiled.ptx));
+    }
+    assert!(modules.len() > 200, "{}", modules.len());
+    let Some(verdicts) = ptxas::assemble_all(&modules) else { return };
+    for ((name, text), verdict) in modules.iter().zip(verdicts) {
+        assert!(verdict.is_ok(), "ptxas refuses the right example of {name}: {verdict:?}\n{text}");
+    }
+}
+
+/// The lines of a text, without what is around them.
+fn lines(text: &str) -> String {
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn examples_in_rust_are_those_of_the_ui_tests() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ui");
+    let sources = |folder: &str| -> Vec<(std::path::PathBuf, String)> {
+        let files = std::fs::read_dir(folder).expect("tests/ui").map(|e| e.expect("an entry").path());
+        let files = files.filter(|p| p.extension().is_some_and(|e| e == "rs"));
+        files.map(|p| (p.clone(), std::fs::read_to_string(p).expect("a text"))).collect()
+    };
+    let (wrong, right) = (sources(folder), sources(&format!("{folder}/pass")));
+    for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| e.is_rust()) {
+        let example = lines(&e.wrong());
+        let found = wrong.iter().find(|(_, text)| lines(text).contains(&example));
+        let (path, _) =
+            found.unwrap_or_else(|| panic!("no file of tests/ui holds the wrong example of PTX{:04}", e.code));
+        let shown = std::fs::read_to_string(path.with_extension("stderr")).expect("what rustc says");
+        let codes: Vec<&str> = shown.match_indices("[PTX").map(|(i, _)| &shown[i + 4..i + 8]).collect();
+        assert_eq!(codes, [format!("{:04}", e.code)], "{}", path.display());
+        let example = lines(&e.right());
+        let found = right.iter().any(|(_, text)| lines(text).contains(&example));
+        assert!(found, "no file of tests/ui/pass holds the right example of PTX{:04}", e.code);
+    }
+}

@@ -1,0 +1,23 @@
+//! The right examples of `ptx-dsl explain` for what only the macros find.
+
+mod file {
+    use ptx_dsl::include_ptx;
+
+    include_ptx!("kernel.ptx");
+}
+
+mod item {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry k(.param .u64 x: &[f32]) { ret; }
+    }
+}
+
+fn main() {
+    use ptx_dsl::ptx;
+
+    let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });
+    let _ = (k, item::k, file::kernel);
+}

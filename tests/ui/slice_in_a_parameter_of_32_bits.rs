@@ -1,0 +1,8 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .u32 x: &[f32]) { ret; }
+}
+
+fn main() {}
