@@ -78,7 +78,6 @@ modules! {
     n08_wrong "bugs/08_clc_response_reused_without_fence.wrong.ptx" pair
     n09_right "bugs/09_mbarrier_used_before_init_is_seen.right.ptx" pair
     n10_right "bugs/10_mbarrier_never_initialised.right.ptx" pair
-    n10_wrong "bugs/10_mbarrier_never_initialised.wrong.ptx" pair
     n11_right "bugs/11_init_fenced_by_another_thread.right.ptx" pair
     n12_right "bugs/12_init_not_fenced_for_the_cluster.right.ptx" pair
     n13_right "bugs/13_two_barriers_in_one_place.right.ptx" pair

@@ -61,6 +61,7 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
         }
     }
     checker.one_cta_group(module);
+    checker.flow();
     checker.finish()
 }
 
@@ -135,6 +136,8 @@ struct Checker {
     local_end: u64,
     const_end: u64,
     global_end: u64,
+    /// Functions with a body, no statement of which is broken.
+    whole: Vec<hir::FuncId>,
     /// The function in hand.
     fun: Option<hir::Function>,
     /// A statement of it is broken and left out.
@@ -179,6 +182,7 @@ impl Checker {
             fun: None,
             externals: HashSet::new(),
             dropped: false,
+            whole: Vec::new(),
             declared: HashMap::new(),
             comparisons: names::COMPARED,
         }
@@ -272,6 +276,18 @@ impl Checker {
     }
 
     /// Takes the images' and dynamic variables' final sizes.
+    /// Calls are followed, so that all functions must be known first.
+    fn flow(&mut self) {
+        let mut found = Vec::new();
+        self.whole.sort_unstable();
+        for id in &self.whole {
+            let function = &self.out.functions[id.0 as usize];
+            found.extend(crate::flow::check(&self.out, function, &self.whole));
+        }
+        crate::flow::once(&mut found);
+        self.diags.append(&mut found);
+    }
+
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
         self.lay_out_shared();
         let shared = self.out.shared_size;

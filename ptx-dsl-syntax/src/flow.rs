@@ -1,32 +1,46 @@
 //! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`cfg`] cuts a body into blocks, [`ssa`] names every value of a register, [`dataflow`] carries sets of bits over blocks.
-//! On these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place) and
-//! [`provenance`] (where an address comes from); the rules are in `converge`, [`obligations`], [`protocol`], [`spaces`]
-//! and [`ordinary`]. A rule says error only where every path proves it; else it warns or is silent.
+//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`]
+//! names every value of a register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On
+//! these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an
+//! address comes from) and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error
+//! only where every path proves it; else it warns or is silent.
 
 use crate::diag::Diagnostic;
 use crate::hir;
 
+mod accesses;
 mod cfg;
 mod clusters;
+mod completion;
 mod converge;
 mod copies;
+mod ctas;
 mod dataflow;
+mod elected;
 mod granularity;
+mod inline;
 mod lanes;
+mod lives;
+mod loops;
 mod matrices;
 mod mbarriers;
 mod meeting;
 mod memory;
 mod obligations;
 mod ordinary;
+mod paths;
+mod phases;
 mod protocol;
 mod provenance;
 mod proxies;
+mod races;
+mod scalars;
+mod scopes;
 mod spaces;
 mod ssa;
+mod tensormaps;
 #[cfg(test)]
 mod tests;
 
@@ -43,33 +57,88 @@ struct Flow<'h> {
 /// More statements than this are a generated module of a size where seconds matter more than hints.
 const LIMIT: usize = 200_000;
 
-/// Checks one function, all of whose statements are in the typed module.
-pub(crate) fn check(module: &hir::Module, function: &hir::Function) -> Vec<Diagnostic> {
+/// Checks one function, all of whose statements are in the typed module. `whole` are the functions of which that is true.
+pub(crate) fn check(module: &hir::Module, function: &hir::Function, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     if function.body.is_empty() || function.body.len() > LIMIT {
         return Vec::new();
     }
-    let cfg = cfg::Cfg::new(function);
-    let Some(ssa) = ssa::Ssa::new(function, &cfg) else { return Vec::new() };
-    let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
-    let flow = Flow { module, function, cfg, ssa, calls };
     let mut out = Vec::new();
-    let lanes = lanes::Lanes::new(&flow);
-    let place = converge::Places::new(&flow, &lanes);
-    converge::check(&flow, &lanes, &place, &mut out);
-    obligations::check(&flow, &mut out);
-    let from = provenance::Provenance::new(&flow);
-    protocol::check(&flow, &place, &from, &mut out);
-    spaces::check(&flow, &from, &mut out);
-    mbarriers::check(&flow, &lanes, &place, &from, &mut out);
-    copies::check(&flow, &lanes, &place, &from, &mut out);
-    proxies::check(&flow, &from, &mut out);
-    matrices::check(&flow, &mut out);
-    clusters::check(&flow, &lanes, &place, &from, &mut out);
-    ordinary::check(&flow, &lanes, &mut out);
+    // A function of which there is too much to say is not looked at.
+    let _ = look(module, function, whole, &mut out);
     out
 }
 
+fn look(
+    module: &hir::Module,
+    function: &hir::Function,
+    whole: &[hir::FuncId],
+    out: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let written = Flow::new(module, function)?;
+    let lanes = lanes::Lanes::new(&written);
+    ordinary::check(&written, &lanes, out);
+    // What stands in the text is there as it stands; all else is asked of what the kernel does.
+    let Some(seen) = scalars::seen(module, function, whole) else {
+        rules(&written, &lanes, out);
+        return Some(());
+    };
+    let flow = Flow::new(module, &seen)?;
+    let lanes = lanes::Lanes::new(&flow);
+    match scalars::decided(&flow, &lanes) {
+        Some(decided) => {
+            let flow = Flow::new(module, &decided)?;
+            rules(&flow, &lanes::Lanes::new(&flow), out);
+        }
+        None => rules(&flow, &lanes, out),
+    }
+    called(function, out);
+    Some(())
+}
+
+fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
+    let place = converge::Places::new(flow, lanes);
+    converge::check(flow, lanes, &place, out);
+    obligations::check(flow, out);
+    let from = provenance::Provenance::new(flow);
+    protocol::check(flow, lanes, &place, &from, out);
+    spaces::check(flow, &from, out);
+    mbarriers::check(flow, lanes, &place, &from, out);
+    copies::check(flow, lanes, &place, &from, out);
+    proxies::check(flow, lanes, &place, &from, out);
+    tensormaps::check(flow, &from, out);
+    matrices::check(flow, out);
+    clusters::check(flow, lanes, &place, &from, out);
+    scopes::check(flow, &from, out);
+    completion::check(flow, &from, out);
+    elected::check(flow, lanes, &place, &from, out);
+    races::check(flow, lanes, &place, &from, out);
+}
+
+/// Says of what stands in another function which kernel calls it so.
+fn called(function: &hir::Function, found: &mut [Diagnostic]) {
+    let spans = || function.body.iter().filter_map(|s| if let hir::Stmt::Instr(i) = s { Some(i.span) } else { None });
+    let (Some(first), Some(last)) = (spans().map(|s| s.first).min(), spans().map(|s| s.last).max()) else { return };
+    for d in found.iter_mut().filter(|d| d.span.first < first || d.span.last > last) {
+        d.notes.push(format!("this is what it does where `{}` calls it", function.name));
+    }
+}
+
+/// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
+pub(crate) fn once(found: &mut Vec<Diagnostic>) {
+    let mut seen = std::collections::HashSet::new();
+    // An error says more than a warning.
+    found.sort_by_key(|d| d.severity != crate::diag::Severity::Error);
+    found.retain(|d| seen.insert((d.code, d.span.first, d.span.last)));
+}
+
 impl<'h> Flow<'h> {
+    fn new(module: &'h hir::Module, function: &'h hir::Function) -> Option<Flow<'h>> {
+        let cfg = cfg::Cfg::new(function);
+        let ssa = ssa::Ssa::new(function, &cfg)?;
+        let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
+        Some(Flow { module, function, cfg, ssa, calls })
+    }
+
     /// A variable's name: that of its register.
     fn name(&self, var: u32) -> &'h str {
         self.ssa.register(var).and_then(|r| self.function.regs.get(r as usize)).map_or("", |r| r.name.as_str())

@@ -45,7 +45,8 @@ pub const LINTS: &[(u16, &str)] = &[(516, "a directive without effect"), (517, "
 
 /// May the level of this code be set?
 pub fn is_lint(code: u16) -> bool {
-    (600..700).contains(&code) || LINTS.iter().any(|l| l.0 == code)
+    let flow = (600..700).contains(&code) && crate::explain::explanation(code).is_some();
+    flow || LINTS.iter().any(|l| l.0 == code)
 }
 
 /// Gives every finding its level; of several for a code the last counts. Returns what is wrong with the levels themselves.
@@ -100,5 +101,28 @@ mod tests {
         let wrong = apply(&[set(Level::Allow, 207)], &mut found);
         assert_eq!((found.len(), wrong.len()), (1, 1));
         assert_eq!((wrong[0].code, wrong[0].span), (133, Span::token(7)));
+        // Nor what no rule says.
+        assert_eq!(apply(&[set(Level::Allow, 699)], &mut found)[0].code, 133);
+    }
+
+    /// Each rule of 06xx by its wrong example: left out, a warning, an error.
+    #[test]
+    fn every_rule_has_a_level() {
+        for e in crate::explain::EXPLANATIONS.iter().flat_map(|l| l.iter()).filter(|e| (600..700).contains(&e.code)) {
+            if e.is_rust() {
+                assert!(is_lint(e.code));
+                continue;
+            }
+            let (lexed, _) = crate::lex::lex(&e.wrong());
+            let found = |level| -> Vec<Severity> {
+                let all = crate::compile_at(&lexed.tokens, None, None, &[(level, e.code)]).diagnostics;
+                all.iter().filter(|d| d.code == e.code).map(|d| d.severity).collect()
+            };
+            assert!(found(Level::Allow).is_empty(), "PTX{:04}", e.code);
+            for (level, severity) in [(Level::Warn, Severity::Warning), (Level::Deny, Severity::Error)] {
+                let found = found(level);
+                assert!(!found.is_empty() && found.iter().all(|s| *s == severity), "PTX{:04}", e.code);
+            }
+        }
     }
 }

@@ -49,7 +49,19 @@ pub fn compile(tokens: &[Token]) -> Compiled {
 
 /// As [`compile`], with another target or version than the module declares; platform options of the target stay.
 pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
+    compile_at(tokens, target, version, &[])
+}
+
+/// As [`compile_for`], with levels of findings that count after those of the header.
+pub fn compile_at(
+    tokens: &[Token],
+    target: Option<&str>,
+    version: Option<(u32, u32)>,
+    levels: &[(levels::Level, u16)],
+) -> Compiled {
     let (mut ast, mut diagnostics) = parse::parse(tokens);
+    let set = |&(level, code)| levels::SetLevel { level, code, span: span::Span::default() };
+    ast.levels.extend(levels.iter().map(set));
     if let Some(name) = target {
         ast.target.retain(|w| isa::target::option(&w.text).is_some());
         ast.target.insert(0, ast::Word { text: name.to_string(), span: span::Span::default() });
@@ -75,10 +87,10 @@ pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32,
 /// Checks and prints a module that was parsed before, or put together by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
     let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
-    // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, and stores each result at once.
+    // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves
+    // in what an optimiser takes out.
     if ast.target.iter().any(|word| word.text == "debug") {
-        let early = diagnostics.iter_mut().filter(|d| d.code == 605);
-        early.for_each(|d| d.severity = diag::Severity::Warning);
+        diagnostics.retain(|d| !matches!(d.code, 605 | 620 | 622));
     }
     let wrong = levels::apply(&ast.levels, &mut diagnostics);
     diagnostics.extend(wrong);

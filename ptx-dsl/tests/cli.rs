@@ -52,6 +52,30 @@ fn check_for_programs() {
 }
 
 #[test]
+fn levels_of_findings() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ .reg .b32 %r<3>;\n\
+                barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; add.u32 %r1, %r2, 1; ret; }\n";
+    // The status, and how much is found of the two that there are: a warning and an error.
+    let check = |levels: &[&str]| {
+        let out = run(&[&["check", "-", "--message-format", "json"], levels].concat(), text.as_bytes());
+        let shown = String::from_utf8_lossy(&out.stdout).into_owned();
+        let count = |what: &str| shown.matches(&format!("\"severity\":\"{what}\"")).count();
+        (out.status.code(), count("error"), count("warning"))
+    };
+    assert_eq!(check(&[]), (Some(1), 1, 1));
+    assert_eq!(check(&["--deny", "PTX0620"]), (Some(1), 2, 0));
+    assert_eq!(check(&["--warn", "PTX0611"]), (Some(0), 0, 2));
+    assert_eq!(check(&["--allow", "PTX0611", "--allow", "PTX0620"]), (Some(0), 0, 0));
+    // The last one counts.
+    assert_eq!(check(&["--allow", "PTX0611", "--warn", "PTX0611"]), (Some(0), 0, 2));
+    assert_eq!(check(&["--warn", "PTX0611", "--allow", "PTX0611"]), (Some(0), 0, 1));
+    for wrong in ["PTX0699", "PTX0207", "0611", "PTX611"] {
+        let out = run(&["check", "-", "--allow", wrong], b"");
+        assert_eq!(out.status.code(), Some(2), "{}", String::from_utf8_lossy(&out.stderr));
+    }
+}
+
+#[test]
 fn check_of_standard_input_for_another_target() {
     let module = std::fs::read(here().join("right.ptx")).unwrap();
     expect("target.txt", &["check", "-", "--target", "sm_80", "--ptx", "7.0"], &module);

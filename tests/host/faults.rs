@@ -5,7 +5,7 @@ use ptx_dsl::prelude::*;
 /// Runs a body on one thread and returns the report.
 macro_rules! fault {
     ($header_sm:ident, $launch:expr, { $($body:tt)* }) => {{
-        let k = ptx!(<$header_sm, ptx 8.6> |d: &mut [u32]| {
+        let k = ptx!(<$header_sm, ptx 8.6, allow(PTX0668), allow(PTX0674)> |d: &mut [u32]| {
             .reg .pred %p, %q;
             .reg .b32 %r<8>;
             .reg .b64 %pd, %rd<8>;
@@ -95,8 +95,13 @@ fn cluster_launch_control_misuse_is_reported() {
         ld.shared.b128 %rq, [buf];
         fence.proxy.async.shared::cta;
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;
+        // What is loaded the flow analysis does not know; without it this is a compile error.
+        ld.global.u32 %r0, [%pd];
+        setp.eq.u32 %q, %r0, 0x7FFFFFFF;
+        @%q bra END;
         mbarrier.arrive.expect_tx.shared::cta.b64 %rd0, [mb], 16;
         clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
+    END:
     });
     says(&report, &["try_cancel", "failure"]);
     // The id of a cluster that was not cancelled.
@@ -137,6 +142,7 @@ fn a_deadlock_says_who_waits_for_what() {
 #[test]
 fn an_endless_loop_ends_by_its_budget() {
     let report = fault!(sm_90, one().step_limit(10_000), {
+        mov.u32 %r0, 0;
     FOREVER:
         add.u32 %r0, %r0, 1;
         bra FOREVER;

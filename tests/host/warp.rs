@@ -40,7 +40,7 @@ fn shuffles_sum_a_warp() {
 
 #[test]
 fn votes_matches_and_reductions_see_the_members() {
-    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+    let k = ptx!(<sm_90, ptx 8.0, allow(PTX0604)> |d: &mut [u32]| {
         .reg .pred %p, %q, %e;
         .reg .b32 %i, %v, %b, %m, %r, %l;
         .reg .b64 %pd, %o;

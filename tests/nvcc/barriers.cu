@@ -119,7 +119,7 @@ __global__ void transactions(const int* in, int* out) {
     __syncthreads();
     barrier::arrival_token token;
     if (threadIdx.x == 0) {
-        cuda::memcpy_async(box, in, cuda::aligned_size_t<16>(sizeof(box)), bar);
+        cuda::device::memcpy_async_tx(box, in, cuda::aligned_size_t<16>(sizeof(box)), bar);
         token = cuda::device::barrier_arrive_tx(bar, 1, sizeof(box));
         cuda::device::barrier_expect_tx(bar, 0);
     } else {

@@ -84,6 +84,8 @@ __global__ void steal(int* out) {
         int first[4];
         ptx::clusterlaunchcontrol_query_cancel_get_first_ctaid(reinterpret_cast<int(&)[4]>(first), r);
         out[1] = first[0] + first[1];
+    } else {
+        return;  // Nothing is left to cancel, and to ask again is undefined.
     }
     cuda::device::for_each_canceled_block<1>([&](dim3 block) { out[block.x] = threadIdx.x; });
 }

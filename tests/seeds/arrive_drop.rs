@@ -4,7 +4,7 @@ use ptx_dsl::prelude::*;
 
 macro_rules! run {
     ($launch:expr, $n:literal, { $($body:tt)* }) => {{
-        let k = ptx!(<sm_90, ptx 8.6> |d: &mut [u32]| {
+        let k = ptx!(<sm_90, ptx 8.6, allow(PTX0668)> |d: &mut [u32]| {
             .reg .pred %p, %q;
             .reg .b32 %r<8>;
             .reg .b64 %pd, %rd<8>;

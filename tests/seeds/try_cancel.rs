@@ -69,6 +69,7 @@ ptx! {
         @!%p bra W;
         ld.shared.b128 %h, [buf];
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %h;
+        mov.u32 %x, 7;
         @%p clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %h;
         mul.wide.u32 %o, %r, 4;
         add.u64 %pd, %pd, %o;

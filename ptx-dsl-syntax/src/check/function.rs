@@ -110,8 +110,8 @@ impl Checker {
         self.undeclared_once(before);
         // What a statement that is broken would have done is not known.
         let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
-        if let (false, Some(fun)) = (errors || self.dropped, &self.fun) {
-            self.diags.extend(crate::flow::check(&self.out, fun));
+        if !errors && !self.dropped && f.body.is_some() {
+            self.whole.push(id);
         }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {

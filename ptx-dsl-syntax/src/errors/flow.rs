@@ -51,6 +51,16 @@ pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>
     d.help("move it to where the lanes are together again")
 }
 
+pub(crate) fn aligned_uneven(span: Span, op: &str, why: Span, sec: &str) -> Diagnostic {
+    let d = found(603, span, false, format!("all lanes of a warp run `{op}` together, and some may go another way"));
+    let d = section(
+        if why == span { d } else { d.label(why, "each lane compares a number of its own here") },
+        "an aligned instruction in conditional code needs a condition that the warp shares",
+        sec,
+    );
+    d.help("move it to where the lanes are together again")
+}
+
 pub(crate) fn mask_names_absent(
     span: Span,
     op: &str,
@@ -63,6 +73,13 @@ pub(crate) fn mask_names_absent(
     let d = found(604, span, sure, format!("the mask {mask:#x} of `{op}` names lanes that cannot run it: {what}"));
     section(at(d, why, BRANCH), "every lane that the mask names runs the instruction with the same mask", sec)
         .help("move it to where all of them are, or name only the lanes that are here")
+}
+
+pub(crate) fn elects_in_part(span: Span, mask: u32, there: u32) -> Diagnostic {
+    let d =
+        found(604, span, false, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
+    section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.14")
+        .help(format!("name the lanes that there are: `{there:#x}`"))
 }
 
 pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, sec: &str) -> Diagnostic {
@@ -141,8 +158,8 @@ pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnos
     .help("loop on `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64` of its mbarrier before this load")
 }
 
-pub(crate) fn first_ctaid(span: Span, sure: bool) -> Diagnostic {
-    let text = if sure {
+pub(crate) fn first_ctaid(span: Span, sure: bool, denied: bool) -> Diagnostic {
+    let text = if denied {
         "this decodes a response that says that nothing was cancelled"
     } else {
         "nothing asks whether the request succeeded before its response is decoded"
@@ -155,18 +172,25 @@ pub(crate) fn first_ctaid(span: Span, sure: bool) -> Diagnostic {
     .help("guard it with the predicate of `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128`")
 }
 
-pub(crate) fn arrives_twice(span: Span) -> Diagnostic {
+pub(crate) fn arrives_twice(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
     section(
-        error(611, span, "this thread has arrived at the cluster barrier, and arrives again without waiting"),
+        found(
+            611,
+            span,
+            sure,
+            format!("this thread has arrived at the cluster barrier, and arrives again{when} without waiting"),
+        ),
         "each `barrier.cluster.arrive` is followed by a `barrier.cluster.wait` before the next one",
         "9.7.13.3",
     )
     .help("put `barrier.cluster.wait;` between the two")
 }
 
-pub(crate) fn wait_without_arrive(span: Span) -> Diagnostic {
+pub(crate) fn wait_without_arrive(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
     section(
-        error(612, span, "this thread waits at the cluster barrier, and has not arrived"),
+        found(612, span, sure, format!("this thread waits at the cluster barrier, and has not arrived{when}")),
         "a thread waits for a phase of the barrier in which it arrived",
         "9.7.13.3",
     )
@@ -200,8 +224,9 @@ pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Opt
     )
 }
 
-pub(crate) fn unwritten(span: Span, reg: &str) -> Diagnostic {
-    found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before"))
+pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
+    let path = if never { "" } else { " on some path" };
+    found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before{path}"))
         .note("the value of such a register is anything (PTX ISA 5.1.1)")
         .help("write it first, if only with `mov`")
 }
@@ -212,10 +237,10 @@ pub(crate) fn unreachable(span: Span) -> Diagnostic {
         .help("remove it, or branch to it")
 }
 
-pub(crate) fn never_runs(span: Span, op: &str) -> Diagnostic {
-    found(622, span, false, format!("this `{op}` never runs: its guard is constant"))
-        .note("the predicate compares constants (PTX ISA 9.3)")
-        .help("remove the instruction, or compare with a register")
+pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
+    found(622, span, false, format!("this `{op}` never runs: {why}"))
+        .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
+        .help("remove the instruction, or compare with what can be")
 }
 
 fn points(is: &str, generic: bool, of: Option<&str>) -> String {
@@ -249,6 +274,13 @@ pub(crate) fn object_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>
     let d = error(630, span, format!("`{reg}` holds {have} and this operand lies in shared memory"));
     section(at(d, by, MADE), "mbarriers and responses are objects in `.shared::cta`", "9.7.13.15")
         .help("take the address of a `.shared` variable")
+}
+
+pub(crate) fn map_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(630, span, format!("`{reg}` holds {have} and this operand is a tensor's map"));
+    section(at(d, by, MADE), "a tensor's map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
+        .help("give the map as a kernel parameter, and its generic address here")
 }
 
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -323,6 +355,30 @@ pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> D
     at(error(632, span, format!("this writes to `{name}`, which is read-only")), ty, "a shared reference")
         .note("a kernel only reads what is behind a `&[T]`, so that many launches may share it")
         .help(format!("declare `{name}: &mut [...]`"))
+}
+
+pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(632, span, format!("`{reg}` holds {have} and this writes to it"));
+    section(at(d, by, MADE), "constants and the parameters of a kernel are read only", "5.1")
+        .help("write to a `.global`, `.shared` or `.local` variable")
+}
+
+pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
+    section(d.label(data, "the data"), "the bytes complete on an mbarrier in the CTA that they come to", "9.7.9.25.4")
+        .help("map both by `mapa` with the same rank, or none")
+}
+
+pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
+    section(
+        found(665, span, false, "this load takes memory for read-only, and the kernel writes to it")
+            .label(store, "written here"),
+        "`ld.global.nc` is for what nobody writes while the kernel runs",
+        "9.7.9.9",
+    )
+    .help("leave out `.nc`")
 }
 
 pub(crate) fn past_the_end(span: Span, name: &str, offset: i64, access: u32, size: u32) -> Diagnostic {

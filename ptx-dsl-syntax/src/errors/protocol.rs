@@ -31,14 +31,24 @@ pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or give the second one a place of its own")
 }
 
-pub(crate) fn data_on_object(span: Span, name: &str, first: Span) -> Diagnostic {
+pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
+    let what = if writes { "writes data over" } else { "reads as data" };
     section(
-        error(618, span, format!("this writes data over the mbarrier `{name}`, which is still valid"))
+        error(618, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
             .label(first, "initialised here"),
         "the memory of an mbarrier is for other things after `mbarrier.inval` only",
         "9.7.13.15.10",
     )
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or store elsewhere")
+}
+
+pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
+    section(
+        error(674, span, format!("`{name}` is no mbarrier any more when this uses it")).label(end, "invalidated here"),
+        "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
+        "9.7.13.15.10",
+    )
+    .help("put `mbarrier.inval` behind the last use, or `mbarrier.init` before this one")
 }
 
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
@@ -53,19 +63,37 @@ pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
 
 const PROXY: &str = "what threads write by the generic proxy, an asynchronous operation sees after a proxy fence";
 
-pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span) -> Diagnostic {
+pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) -> Diagnostic {
+    let space = if global { ".global" } else { ".shared::cta" };
     section(
         error(640, span, format!("`{op}` reads what threads stored, and no proxy fence stands between"))
             .label(store, "stored here"),
         PROXY,
         "9.7.13.4",
     )
+    .help(format!("put `fence.proxy.async{space};` behind the stores, before the barrier"))
+}
+
+pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
+    section(
+        hint(error(
+            670,
+            span,
+            format!(
+                "`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread"
+            ),
+        ))
+        .label(store, "stored here"),
+        "a proxy fence is for what its own thread did: those who store run it, and then meet",
+        "9.7.13.4",
+    )
     .help("put `fence.proxy.async.shared::cta;` behind the stores, before the barrier")
 }
 
-pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span) -> Diagnostic {
+pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
+    let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
     section(
-        hint(error(641, span, format!("`{op}` writes over what was loaded before, and no proxy fence stands between")))
+        hint(error(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between")))
             .label(load, "loaded here"),
         "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
         "9.7.13.4",
@@ -199,6 +227,23 @@ pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnosti
     .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;` before this place")
 }
 
+pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diagnostic {
+    let (what, commit, wait, note, sec) = if op == "cp.async" {
+        let note = "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier";
+        (never, "cp.async.commit_group; ", "cp.async.wait_group 0;", note, "9.7.9.25.3.3")
+    } else {
+        let note = "`wgmma.wait_group` waits for the MMAs of committed groups; until then they use their registers";
+        (never, "wgmma.commit_group.sync.aligned; ", "wgmma.wait_group.sync.aligned 0;", note, "9.7.15.7.3")
+    };
+    let (what, commit) = if what { ("that was not committed", commit) } else { ("that nobody waited for", "") };
+    section(
+        hint(error(650, span, format!("the thread leaves with a `{op}` {what}"))).label(copy, "started here"),
+        note,
+        sec,
+    )
+    .help(format!("put `{commit}{wait}` before this place"))
+}
+
 pub(crate) fn wgmma_registers(span: Span, reg: &str, mma: Span, writes: bool) -> Diagnostic {
     let what = if writes { "written" } else { "read" };
     section(
@@ -256,21 +301,6 @@ pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
     .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
 }
 
-pub(crate) fn scope_too_narrow(span: Span, release: bool) -> Diagnostic {
-    let d = error(657, span, "this arrives in another CTA with a scope that ends at its own");
-    let d = if release { d } else { hint(d) };
-    section(d, "operations of two CTAs synchronise if both scopes hold the two", "8.5").help("write `.release.cluster`")
-}
-
-pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
-    section(
-        hint(error(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA")),
-        "operations of two CTAs synchronise if both scopes hold the two; without one a wait is `.acquire.cta`",
-        "8.5",
-    )
-    .help("write `.acquire.cluster`")
-}
-
 pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnostic {
     section(
         error(659, span, format!("the warpgroups ask for {asked} registers together, and the CTA has {most}")),
@@ -289,24 +319,26 @@ pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
     .help("choose by `%tid.x / 128`, so that each warpgroup is here as a whole")
 }
 
-pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
+pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Diagnostic {
+    let (what, help) = if released {
+        ("acquire", "put `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it")
+    } else {
+        (
+            "release",
+            "put `fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it",
+        )
+    };
     section(
-        hint(error(661, span, "this load need not see what was written before the flag"))
-            .label(poll, "the flag is polled here"),
-        "a volatile or relaxed load orders nothing behind it",
-        "8.8",
-    )
-    .help("poll with `ld.acquire` of a scope that holds the writer, or put `fence.acq_rel` behind the loop")
-}
-
-pub(crate) fn map_without_fence(span: Span, change: Span) -> Diagnostic {
-    section(
-        error(662, span, "this copy uses a tensor's map that was changed, and no fence of the tensormap proxy stands between")
-            .label(change, "changed here"),
+        error(
+            662,
+            span,
+            format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"),
+        )
+        .label(change, "changed here"),
         "maps are read by the tensormap proxy: release by `fence.proxy.tensormap::generic`, then acquire",
         "9.7.13.4",
     )
-    .help("put `fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it")
+    .help(help)
 }
 
 pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
@@ -321,7 +353,7 @@ pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: S
 
 pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {
     section(
-        hint(error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`"))),
+        error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`")),
         "any operation but `mbarrier.init` needs an object that is initialised",
         "9.7.13.15",
     )

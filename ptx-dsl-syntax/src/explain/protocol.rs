@@ -1,4 +1,4 @@
-//! 0616 to 0619 and 0640 to 0663: protocols between threads, copies and CTAs. The examples are files beside this one.
+//! 0616 to 0619 and 0640 to 0690: protocols between threads, copies and CTAs. The examples are files beside this one.
 
 use super::{Explanation, module};
 
@@ -86,4 +86,56 @@ pub(super) const LIST: &[Explanation] = explained! {
     663 "more arrivals than the count"
         "More threads arrive at once than `mbarrier.init` says: the phase completes several times, and who waits \
          for a parity may miss it."
+    664 "data and mbarrier in two CTAs"
+        "Bytes that come to another CTA complete on an mbarrier there: data and mbarrier are mapped with the same rank, \
+         or neither is."
+    665 "written, and taken for read-only"
+        "`ld.global.nc` reads by a cache that does not see writes of the kernel."
+    666 "the same parity again"
+        "Phases have parity 0 and 1 in turn. Who waits for the same one again, when a phase has completed since, goes on \
+         at once: the parity is kept in a register and flipped after each wait."
+    667 "the state of another phase"
+        "The state that `mbarrier.arrive` gives is that of its object and of the phase the arrival was in. It is no good for \
+         a later one."
+    668 "more than is pending"
+        "An arrival takes no more than is pending, one with `.noComplete` leaves something, and \
+         `mbarrier.pending_count` is for the states of the latter."
+    669 "bytes that some CTAs do not expect"
+        "A copy with `.multicast::cluster` completes on the mbarrier of each destination CTA, and each of them expects the bytes, \
+         whoever issues the copy."
+    670 "a proxy fence behind the barrier"
+        "A proxy fence is for what its own thread did. Those who store run it, and then meet with the one who copies."
+    671 "one side of a synchronisation"
+        "A release synchronises with an acquire of the same object, and alone does nothing; so does an acquire. Fences before \
+         a relaxed write and behind a relaxed read do the same."
+    672 "a flag with two scopes, or too narrow ones"
+        "Release and acquire synchronise if the scope of each holds the thread of the other: between CTAs `.cluster`, \
+         `.gpu` or `.sys`."
+    673 "atomic in one CTA only"
+        "Atomic operations of `.cta` scope from different CTAs are not atomic with respect to each other, and may lose \
+         updates."
+    674 "an mbarrier after its end"
+        "After `mbarrier.inval` the object is none, until `mbarrier.init` makes it one again."
+    680 "a copy whose source alone was waited for"
+        "`cp.async.bulk.wait_group.read` waits until bulk copies have read their source. Whoever reads what they write, or \
+         tells others to, waits with `cp.async.bulk.wait_group`."
+    683 "the result of an MMA too early"
+        "`tcgen05.mma` is asynchronous: `tcgen05.commit` makes an mbarrier track it, and a wait for that mbarrier comes \
+         before `tcgen05.ld` of its accumulators."
+    684 "a request after a failed one"
+        "When a response says that nothing was cancelled there is nothing left: another \
+         `clusterlaunchcontrol.try_cancel` is undefined."
+    685 "before the grid before"
+        "With programmatic dependent launch a grid starts before the one it depends on is done. What that writes is \
+         there behind `griddepcontrol.wait`."
+    686 "an election in each warp"
+        "`elect.sync` elects a lane of each warp that runs it. What one thread of the CTA is to do is guarded by the \
+         choice of a warp too."
+    687 "a lane that is not there"
+        "`shfl.sync` reads from lanes that its mask names, and that the CTA has."
+    688 "an arrival for nobody"
+        "`bar.arrive` lets threads go on that wait at the same barrier; here none waits at it."
+    690 "no barrier between"
+        "Shared memory that one warp writes and others read has an order if a barrier, or anything else that makes \
+         them meet, stands between the accesses: before the reads, and before the next write."
 };

@@ -34,6 +34,12 @@ pub(super) struct Cfg<'h> {
     pub ipdom: Vec<u32>,
     /// Immediate dominators.
     pub idom: Vec<u32>,
+    /// First and last number of what each block dominates, itself included.
+    below: Vec<(u32, u32)>,
+    /// By block: it can be reached from itself.
+    cyclic: Vec<bool>,
+    /// By instruction: its block.
+    block_of: Vec<u32>,
 }
 
 /// Does the instruction end a block?
@@ -89,7 +95,17 @@ impl<'h> Cfg<'h> {
             };
             blocks[b as usize].succ = succ;
         }
-        let mut cfg = Cfg { instrs, blocks, exit, rpo: Vec::new(), ipdom: Vec::new(), idom: Vec::new() };
+        let mut cfg = Cfg {
+            instrs,
+            blocks,
+            exit,
+            rpo: Vec::new(),
+            ipdom: Vec::new(),
+            idom: Vec::new(),
+            below: Vec::new(),
+            cyclic: Vec::new(),
+            block_of: Vec::new(),
+        };
         cfg.order();
         cfg
     }
@@ -124,8 +140,30 @@ impl<'h> Cfg<'h> {
         let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).collect::<Vec<_>>();
         let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).collect::<Vec<_>>();
         self.idom = dominators(n, &post, &preds);
+        self.cyclic = cyclic(n, &self.rpo, &self.blocks);
         let back = postorder(self.exit, n, &preds);
         self.ipdom = dominators(n, &back, &succs);
+        self.below = intervals(&self.idom);
+        self.block_of = vec![NONE; self.instrs.len()];
+        for (b, block) in self.blocks.iter().enumerate() {
+            self.block_of[block.first as usize..block.end as usize].fill(b as u32);
+        }
+    }
+
+    /// Does every way to `b` lead through `a`?
+    pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
+        let ((first, last), (at, _)) = (self.below[a as usize], self.below[b as usize]);
+        at != NONE && first <= at && at <= last
+    }
+
+    /// Can the block be reached from itself?
+    pub(super) fn in_loop(&self, b: u32) -> bool {
+        self.cyclic[b as usize]
+    }
+
+    /// The block of an instruction.
+    pub(super) fn block_of(&self, at: u32) -> u32 {
+        self.block_of[at as usize]
     }
 }
 
@@ -180,6 +218,33 @@ fn postorder(root: u32, n: usize, next: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     out
 }
 
+/// Blocks of strongly connected components with an edge, after Kosaraju.
+fn cyclic(n: usize, rpo: &[u32], blocks: &[Block]) -> Vec<bool> {
+    let mut of = vec![NONE; n];
+    let mut out = vec![false; n];
+    for &root in rpo {
+        if of[root as usize] != NONE {
+            continue;
+        }
+        of[root as usize] = root;
+        let mut stack = vec![root];
+        while let Some(b) = stack.pop() {
+            for (p, _) in &blocks[b as usize].pred {
+                if of[*p as usize] == NONE {
+                    of[*p as usize] = root;
+                    stack.push(*p);
+                }
+                // An edge inside of the component.
+                if of[*p as usize] == root {
+                    out[b as usize] = true;
+                    out[*p as usize] = true;
+                }
+            }
+        }
+    }
+    out
+}
+
 /// Immediate dominators, after Cooper, Harvey and Kennedy. The root is its own.
 fn dominators(n: usize, post: &[u32], preds: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let mut number = vec![NONE; n];
@@ -223,4 +288,33 @@ fn meet(mut a: u32, mut b: u32, dom: &[u32], number: &[u32]) -> u32 {
         }
     }
     a
+}
+
+/// Numbers the tree of dominators so that what a block dominates is a range.
+fn intervals(idom: &[u32]) -> Vec<(u32, u32)> {
+    let mut children = vec![Vec::new(); idom.len()];
+    for (b, &up) in idom.iter().enumerate() {
+        if up != NONE && up != b as u32 {
+            children[up as usize].push(b as u32);
+        }
+    }
+    let mut out = vec![(NONE, NONE); idom.len()];
+    let mut next = 0;
+    let mut stack = vec![(0u32, 0usize)];
+    if idom.first().is_none_or(|d| *d == NONE) {
+        return out;
+    }
+    out[0].0 = 0;
+    while let Some((b, at)) = stack.last_mut() {
+        if let Some(&child) = children[*b as usize].get(*at) {
+            *at += 1;
+            next += 1;
+            out[child as usize].0 = next;
+            stack.push((child, 0));
+        } else {
+            out[*b as usize].1 = next;
+            stack.pop();
+        }
+    }
+    out
 }

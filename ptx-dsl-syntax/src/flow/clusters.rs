@@ -1,13 +1,13 @@
-//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3), and scopes that reach it (8.5).
-//! Flags that are polled (8.9), and registers that warpgroups hand over (9.7.19.5).
+//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3); registers that warpgroups hand over
+//! (9.7.19.5).
 
 use super::Flow;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, Meet, simple};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Shared};
 use super::memory::{constant, debts, leaves, owe, owed, region, settle};
-use super::provenance::{Origin, Provenance};
+use super::provenance::Provenance;
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
 use crate::hir::Instr;
@@ -16,13 +16,11 @@ use crate::isa::Role;
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode == op);
     if has("mapa") {
-        remote(flow, from, out);
-        scopes(flow, from, out);
+        remote(flow, lanes, from, out);
     }
     if has("setmaxnreg") {
         registers(flow, lanes, places, out);
     }
-    polled(flow, out);
 }
 
 /// Touches the memory of another CTA: the operand.
@@ -62,7 +60,7 @@ fn tells(i: &Instr) -> bool {
             && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
 }
 
-fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry {
         return;
     }
@@ -98,11 +96,16 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             settle(set, 0);
         }
     };
-    let mut see = |_: u32, at: u32, i: &Instr, set: &Bits| {
+    let (arrivals, most) = arrivals(flow);
+    let mut see = |b: u32, at: u32, i: &Instr, set: &Bits| {
         if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") {
             last = Some(i.span);
         }
-        if leaves(i) && i.pred.is_none() && owed(set, 0) && !said {
+        if leaves(i) && owed(set, 0) && !said && {
+            let (least, here) = arrivals[b as usize];
+            let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+            !closed
+        } {
             said = true;
             if let Some(span) = last {
                 out.push(errors::leaves_peer(span, i.span));
@@ -112,45 +115,55 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     debts(flow, 1, &mut step, &mut see);
 }
 
-fn scopes(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // Variables on whose mapped address somebody arrives with cluster scope, and whether anybody stores into another CTA.
-    let mut wide: Vec<u32> = Vec::new();
-    let mut stores = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            stores |= i.entry.opcode == "st" && touches(flow, from, at, i).is_some();
-            if !i.entry.opcode.starts_with("mbarrier.arrive") {
-                return;
-            }
-            let Some(arg) = i.operand("addr") else { return };
-            let Some(r) = region(flow, from, at, arg, 8).filter(|r| r.mapped) else { return };
-            if i.has(".cta") {
-                out.push(errors::scope_too_narrow(i.span, i.has(".release") || !i.has(".relaxed")));
-            } else if i.has(".cluster")
-                && !i.has(".relaxed")
-                && let Origin::Var(v) = r.base
-            {
-                wide.push(v.0);
-            }
-        },
-    );
-    let mut said = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if said || !stores || !mbarrier_wait(i) || i.has(".cluster") || i.has(".relaxed") {
-                return;
-            }
-            let base = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).map(|r| r.base);
-            if let Some(Origin::Var(v)) = base
-                && wide.contains(&v.0)
-            {
-                said = true;
-                out.push(errors::wait_too_narrow(i.span));
-            }
-        },
-    );
+/// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
+/// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
+fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
+    const MANY: u32 = 1000;
+    let arrives = |b: u32| {
+        let n = flow.cfg.range(b).filter(|at| flow.cfg.instrs[*at as usize].entry.opcode == "barrier.cluster.arrive");
+        n.count() as u32
+    };
+    let mut number = vec![0; flow.cfg.blocks.len()];
+    for (k, b) in flow.cfg.rpo.iter().enumerate() {
+        number[*b as usize] = k;
+    }
+    let mut at_end = vec![(0u32, 0u32); flow.cfg.blocks.len()];
+    let mut most = 0;
+    for &b in &flow.cfg.rpo {
+        let pred = &flow.cfg.blocks[b as usize].pred;
+        let own = arrives(b);
+        let forward = pred.iter().filter(|p| number[p.0 as usize] < number[b as usize]);
+        let before = forward.map(|p| at_end[p.0 as usize]);
+        let before = before.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
+        at_end[b as usize] = (before.0 + own, before.1 + own);
+        most = most.max(before.1 + own);
+        if own > 0 && super::mbarriers::in_loop(flow, b) {
+            most = most.max(MANY);
+        }
+    }
+    (at_end, most)
+}
+
+/// Does the whole CTA run the instruction if one of its threads does?
+fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+    let shared = |at: u32| {
+        let guard = flow.ssa.guard(at, flow.cfg.instrs[at as usize]);
+        guard.is_none_or(|(p, _)| lanes.shared(p) == Shared::Cta)
+    };
+    if !shared(at) {
+        return false;
+    }
+    let mut b = block;
+    loop {
+        let up = flow.cfg.idom[b as usize];
+        if up == super::cfg::NONE || up == b {
+            return up == b;
+        }
+        if flow.cfg.ipdom[up as usize] != b && flow.cfg.branch(up).is_some_and(|i| !shared(i)) {
+            return false;
+        }
+        b = up;
+    }
 }
 
 /// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
@@ -202,56 +215,4 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
     if asked > most {
         out.push(errors::too_many_registers(span, asked, most));
     }
-}
-
-/// A loop that waits for a flag without acquire, then plain loads of global memory.
-fn polled(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut polls: Vec<(u32, crate::span::Span)> = Vec::new();
-    for &b in &flow.cfg.rpo {
-        let succ = &flow.cfg.blocks[b as usize].succ;
-        if succ.len() != 2 || !succ.iter().any(|e| e.to == b) {
-            continue;
-        }
-        let weak = flow.cfg.range(b).map(|at| flow.cfg.instrs[at as usize]).find(|i| {
-            i.entry.opcode == "ld"
-                && (i.has(".volatile") || i.has(".relaxed"))
-                && !i.quals.iter().any(|q| q.starts_with(".shared"))
-        });
-        let only = flow.cfg.range(b).all(|at| {
-            let op = flow.cfg.instrs[at as usize].entry.opcode;
-            matches!(op, "ld" | "setp" | "bra" | "nanosleep" | "and" | "mov" | "cvt" | "add" | "sub")
-        });
-        if let (Some(ld), true) = (weak, only) {
-            polls.push((b, ld.span));
-        }
-    }
-    if polls.is_empty() || flow.calls {
-        return;
-    }
-    let mut said = false;
-    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
-        let op = i.entry.opcode;
-        if let Some(k) = polls.iter().position(|p| flow.cfg.range(p.0).contains(&at)) {
-            owe(set, k);
-        } else if op.starts_with("bar")
-            || matches!(op, "fence" | "membar" | "atom" | "griddepcontrol")
-            || i.has(".acquire")
-        {
-            (0..polls.len()).for_each(|k| settle(set, k));
-        }
-    };
-    debts(flow, polls.len(), &mut step, &mut |_, at, i, set| {
-        let inside = polls.iter().any(|p| flow.cfg.range(p.0).contains(&at));
-        let plain = i.entry.opcode == "ld"
-            && (i.has(".global") || !i.quals.iter().any(|q| super::provenance::space(q).is_some()))
-            && ![".volatile", ".relaxed", ".acquire", ".mmio", ".nc"].iter().any(|q| i.has(q));
-        if !said
-            && plain
-            && !inside
-            && let Some(k) = (0..polls.len()).find(|k| owed(set, *k))
-        {
-            said = true;
-            out.push(errors::polled_without_acquire(i.span, polls[k].1));
-        }
-    });
 }

@@ -5,9 +5,10 @@ use super::Flow;
 use super::dataflow::{Bits, Meet, forward};
 use super::granularity::{Grain, aligned, tcgen05};
 use super::lanes::{ALL, Fact, Lanes, Set, Shared, Threads};
+use super::mbarriers::{Site, surely};
 use super::ssa::{UNDEF, Val};
 use crate::diag::Diagnostic;
-use crate::errors::flow as errors;
+use crate::errors::{completion, flow as errors};
 use crate::hir::{Instr, Operand};
 use crate::span::Span;
 
@@ -223,6 +224,15 @@ impl Who {
         (self.passed && many).then_some(Part::Some)
     }
 
+    /// What part of some warp is here, where it is certain who comes.
+    fn part_of_one(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<Part> {
+        lanes.threads.exact?;
+        let warps = self.warps(lanes.threads);
+        let lacks = warps.iter().any(|(w, bits)| Who::exist(*w, *bits, lanes.threads) & !bits != 0);
+        let surely = lacks && !self.elected && !self.passed && surely(flow, lanes, Site { block, at });
+        surely.then_some(Part::Some)
+    }
+
     /// May all lanes of each warp be here that has any?
     pub(super) fn whole(&self, threads: Threads) -> bool {
         let n = threads.exact.unwrap_or(super::lanes::THREADS);
@@ -249,7 +259,7 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
         |at, i| {
             let block = block_of.get();
             let grain = tcgen05(i);
-            let mask = mask(i);
+            let mask = mask(flow, lanes, at, i);
             let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
             if !warp && mask.is_none() && grain != Some(Grain::Thread) {
                 return;
@@ -257,7 +267,7 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
             let who = places.who(flow, lanes, block, at);
             let op = opcode(i);
             if warp {
-                let sure = who.part(lanes.threads);
+                let sure = who.part(lanes.threads).or_else(|| who.part_of_one(flow, lanes, block, at));
                 if let Some(part) = sure.or_else(|| who.part_if_many(lanes.threads)) {
                     let barrier = grain.is_none();
                     // Lanes that have left are no longer waited for by the barriers of today's machines.
@@ -271,6 +281,14 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
                     return;
                 }
             }
+            if warp
+                && grain.is_none()
+                && lanes.threads.exact != Some(1)
+                && let Some(why) = uneven(flow, lanes, places, block, at)
+            {
+                out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+                return;
+            }
             let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
             if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
                 // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
@@ -278,10 +296,70 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
                 out.push(errors::thread_in_all_lanes(i.span, &op, error));
             }
             if let Some((span, mask)) = mask {
+                partial(&who, lanes.threads, span, mask, i, out);
                 masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
             }
         },
     );
+}
+
+/// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
+/// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
+fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
+    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+    let compares = |i: u32| {
+        let instr = flow.cfg.instrs[i as usize];
+        if instr.entry.opcode == "brx.idx" {
+            return flow.ssa.uses(i).iter().any(|u| differs(u.1));
+        }
+        let Some(maker) = flow.ssa.guard(i, instr).and_then(|(p, _)| flow.ssa.maker(p)) else { return false };
+        let setp = flow.cfg.instrs[maker as usize];
+        let known = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_)));
+        let [a, b] = ["a", "b"].map(|n| match setp.operand(n).map(|a| &a.value) {
+            Some(Operand::Reg(r, lane)) => Some(flow.ssa.read(maker, *r, *lane)),
+            _ => None,
+        });
+        let ((Some(a), Some(b)), "setp", 3) = ((a, b), setp.entry.opcode, setp.operands.len()) else { return false };
+        let pair = |x: Val, y: Val| differs(x) && !known(y) && lanes.shared(y) >= Shared::Warp;
+        pair(a, b) || pair(b, a)
+    };
+    let instr = flow.cfg.instrs[at as usize];
+    if instr.pred.is_some() && compares(at) {
+        return Some(instr.span);
+    }
+    // A loop around it that some lanes leave earlier.
+    let mut b = block;
+    for _ in 0..16 {
+        if b == super::cfg::NONE || !flow.cfg.in_loop(b) {
+            break;
+        }
+        let succ = &flow.cfg.blocks[b as usize].succ;
+        if let Some(branch) = flow.cfg.branch(b)
+            && succ.iter().any(|e| flow.cfg.dominates(e.to, block))
+            && succ.iter().filter(|e| !flow.cfg.dominates(e.to, block)).any(|e| !places.leaves[e.to as usize])
+            && compares(branch)
+        {
+            return Some(flow.cfg.instrs[branch as usize].span);
+        }
+        b = flow.cfg.ipdom[b as usize];
+    }
+    let mut b = block;
+    for _ in 0..64 {
+        let up = flow.cfg.idom[b as usize];
+        if up == super::cfg::NONE || up == b {
+            break;
+        }
+        if let Some(branch) = flow.cfg.branch(up)
+            && flow.cfg.ipdom[up as usize] != b
+            && compares(branch)
+            && flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != b).all(|e| !places.leaves[e.to as usize])
+            && !flow.cfg.dominates(flow.cfg.ipdom[up as usize], block)
+        {
+            return Some(flow.cfg.instrs[branch as usize].span);
+        }
+        b = up;
+    }
+    None
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -336,6 +414,32 @@ fn masks(
     }
 }
 
+/// An election among lanes that the CTA does not have, and lanes that are read but not named.
+fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+    if i.entry.opcode == "elect.sync" && threads.exact.is_some() {
+        let warps = who.warps(threads);
+        let there = warps.iter().map(|(w, bits)| Who::exist(*w, *bits, threads));
+        if !warps.is_empty()
+            && there.clone().all(|t| mask & !t != 0)
+            && let Some(t) = there.clone().next()
+        {
+            out.push(errors::elects_in_part(span, mask, t));
+        }
+    }
+    let imm = |name: &str| match i.operand(name).map(|a| &a.value) {
+        Some(Operand::Imm(n)) => Some(*n as u32),
+        _ => None,
+    };
+    // Among all 32 lanes: no segments, and the last lane is 31.
+    if i.entry.opcode == "shfl.sync"
+        && i.has(".idx")
+        && let (Some(lane), Some(0x1f)) = (imm("b"), imm("c"))
+        && mask >> (lane & 31) & 1 == 0
+    {
+        out.push(completion::source_lane(i.operand("b").map_or(i.span, |a| a.span), lane & 31, mask));
+    }
+}
+
 fn lanes_text(mask: u32) -> String {
     let n = mask.trailing_zeros();
     match mask.count_ones() {
@@ -352,10 +456,14 @@ pub(super) fn every_lane(flow: &Flow, lanes: &Lanes, who: &Who, block: u32, at: 
 }
 
 /// The constant mask of lanes, with its place.
-fn mask(i: &Instr) -> Option<(Span, u32)> {
+fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
     let arg = i.operand("membermask")?;
     match arg.value {
         Operand::Imm(m) => Some((arg.span, m as u32)),
+        Operand::Reg(r, lane) => match lanes.facts.get(flow.ssa.read(at, r, lane) as usize)? {
+            Fact::Const(m) => Some((arg.span, *m as u32)),
+            _ => None,
+        },
         _ => None,
     }
 }

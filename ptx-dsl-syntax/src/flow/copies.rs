@@ -1,5 +1,5 @@
 //! Copies that go on by themselves (PTX ISA 9.7.9.25): what they read and write is left alone until a wait says that they are
-//! done. Tensor maps are what such copies read too (9.7.9.26).
+//! done.
 
 use super::Flow;
 use super::converge::Places;
@@ -9,7 +9,7 @@ use super::memory::{Groups, MOST, Region, bytes, constant, debts, leaves, owe, o
 use super::provenance::{Origin, Provenance};
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
-use crate::hir::{Instr, Space};
+use crate::hir::Instr;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
@@ -19,9 +19,6 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
         stores(flow, lanes, places, from, out);
         loads(flow, from, out);
-    }
-    if has("tensormap.replace") {
-        maps(flow, from, out);
     }
 }
 
@@ -63,6 +60,7 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     };
     let at_start = simple(&flow.cfg, groups.bits(), Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = Vec::new();
+    let alone = alone(flow, from, &target);
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
@@ -70,8 +68,18 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if let Some((arg, writes)) = plain(i)
                 && let Some(here) = region(flow, from, at, arg, bytes(i))
             {
-                let hit = (0..groups.copies.len())
-                    .find(|k| target[*k].is_some_and(|t| t.meets(flow, &here)) && groups.open(&set, *k).is_some());
+                // The same bytes; or a variable that only these copies write, and none of them can be done.
+                let none_done = |base: Origin| {
+                    let of = |k: &usize| target[*k].is_some_and(|t| t.base == base);
+                    alone.contains(&base)
+                        && !writes
+                        && (0..target.len()).filter(of).all(|k| !groups.perhaps_done(&set, k))
+                };
+                let hit = (0..groups.copies.len()).find(|k| {
+                    groups.open(&set, *k).is_some()
+                        && target[*k]
+                            .is_some_and(|t| t.meets(flow, &here) || (t.base == here.base && none_done(t.base)))
+                });
                 if let Some(k) = hit
                     && !said.contains(&k)
                 {
@@ -81,9 +89,47 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                     out.push(errors::copy_not_awaited(arg.span, copy.span, writes, never));
                 }
             }
+            if leaves(i)
+                && i.pred.is_none()
+                && flow.function.entry
+                && said.is_empty()
+                && let Some(k) = (0..groups.copies.len()).find(|k| groups.open(&set, *k).is_some())
+            {
+                said.push(k);
+                let copy = flow.cfg.instrs[groups.copies[k] as usize];
+                out.push(errors::leaves_with(i.span, copy.span, "cp.async", groups.open(&set, k) == Some(true)));
+            }
             step(at, i, &mut set);
         }
     }
+}
+
+/// Shared variables that nothing but `cp.async` with a known target writes.
+fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
+    let mut vars: Vec<Origin> = target.iter().flatten().filter(|t| !t.mapped).map(|t| t.base).collect();
+    vars.retain(|v| matches!(v, Origin::Var(_)));
+    if target.iter().any(|t| t.is_none_or(|t| !matches!(t.base, Origin::Var(_)))) || flow.calls {
+        return Vec::new();
+    }
+    flow.walk(
+        |_| {},
+        |at, i| {
+            let writer = match plain(i) {
+                Some((arg, true)) => Some(arg),
+                Some(_) => None,
+                None if i.entry.opcode == "cp.async" => None,
+                None => i.operand("dstMem").or_else(|| i.operand("addr").filter(|_| i.entry.opcode.starts_with("st."))),
+            };
+            let Some(arg) = writer else { return };
+            let global = i.has(".global") || i.has(".local") || i.has(".bulk_group");
+            match region(flow, from, at, arg, 0).map(|r| r.base) {
+                Some(base @ Origin::Var(_)) => vars.retain(|v| *v != base),
+                _ if global => {}
+                _ => vars.clear(),
+            }
+        },
+    );
+    vars
 }
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).
@@ -287,43 +333,4 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             break;
         }
     }
-}
-
-/// A tensor's map that was changed is read by the tensormap proxy, which needs its own fence.
-fn maps(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut changed: Vec<(u32, Region)> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.entry.opcode == "tensormap.replace"
-                && let Some(r) = i.operand("addr").and_then(|a| region(flow, from, at, a, 128))
-                && r.space == Space::Global
-                && changed.len() < MOST
-            {
-                changed.push((at, r));
-            }
-        },
-    );
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if let Some(k) = changed.iter().position(|c| c.0 == at) {
-            owe(set, k);
-        } else if i.entry.opcode == "call"
-            || i.entry.opcode == "tensormap.cp_fenceproxy"
-            || i.spelling.starts_with("fence.proxy.tensormap")
-        {
-            (0..changed.len()).for_each(|k| settle(set, k));
-        }
-    };
-    let mut said = false;
-    debts(flow, changed.len(), &mut |at, i, s| step(at, i, s), &mut |_, at, i, set| {
-        let Some(arg) = i.operand("tensorMap") else { return };
-        let Some(here) = region(flow, from, at, arg, 128) else { return };
-        let hit = (0..changed.len()).find(|k| changed[*k].1.meets(flow, &here) && owed(set, *k));
-        if let Some(k) = hit
-            && !said
-        {
-            said = true;
-            out.push(errors::map_without_fence(arg.span, flow.cfg.instrs[changed[k].0 as usize].span));
-        }
-    });
 }

@@ -2,7 +2,7 @@
 
 use super::Flow;
 use super::dataflow::{Bits, Meet, simple};
-use super::memory::{Groups, MOST, constant, debts, owe, owed, settle};
+use super::memory::{Groups, MOST, constant, debts, leaves, owe, owed, settle};
 use super::ssa::registers;
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
@@ -100,6 +100,17 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
                         out.push(errors::wgmma_registers(i.span, flow.name(*var), mma, true));
                     }
                 }
+            }
+            if leaves(i)
+                && i.pred.is_none()
+                && flow.function.entry
+                && let Some(k) = (0..n).find(|k| groups.open(&set, *k).is_some())
+                && !said.contains(&true)
+            {
+                said[k] = true;
+                let mma = flow.cfg.instrs[groups.copies[k] as usize];
+                let never = groups.open(&set, k) == Some(true);
+                out.push(errors::leaves_with(i.span, mma.span, "wgmma.mma_async", never));
             }
             step(at, i, &mut set);
         }

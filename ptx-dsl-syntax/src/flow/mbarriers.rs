@@ -2,11 +2,15 @@
 //! `init` to `inval`, and who may know of it. Named barriers count too (9.7.13.1).
 
 use super::Flow;
-use super::converge::{Places, Who, every_lane};
+use super::converge::{Places, Who};
 use super::copies::mbarrier_wait;
+use super::ctas::under;
 use super::dataflow::Bits;
 use super::lanes::{Fact, Lanes, Set};
-use super::memory::{Region, bytes, constant, debts, owe, owed, plain, region, settle};
+use super::lives::{self, dominates};
+use super::loops::Loops;
+use super::memory::{Region, constant, debts, owe, owed, region, settle};
+use super::phases::reaches;
 use super::provenance::{Origin, Provenance};
 use crate::diag::Diagnostic;
 use crate::errors::protocol as errors;
@@ -14,27 +18,27 @@ use crate::hir::{Instr, Operand};
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
-struct Site {
-    block: u32,
-    at: u32,
+pub(super) struct Site {
+    pub block: u32,
+    pub at: u32,
 }
 
 /// An object and what happens to it.
-struct Object {
-    place: (u32, i64),
-    inits: Vec<Site>,
-    arrives: Vec<Site>,
-    expects: Vec<Site>,
-    copies: Vec<Site>,
-    waits: Vec<Site>,
+pub(super) struct Object {
+    pub place: (u32, i64),
+    pub inits: Vec<Site>,
+    pub arrives: Vec<Site>,
+    pub expects: Vec<Site>,
+    pub copies: Vec<Site>,
+    pub waits: Vec<Site>,
 }
 
-struct Objects {
-    list: Vec<Object>,
+pub(super) struct Objects {
+    pub list: Vec<Object>,
     /// Something of the kind has an address that is not known, or another CTA may reach the objects.
-    unclear: bool,
+    pub unclear: bool,
     /// Objects whose address was mapped to other CTAs.
-    mapped: Vec<u32>,
+    pub mapped: Vec<u32>,
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -47,28 +51,31 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         if !objects.unclear && lanes.threads.exact.is_some() {
             never_initialised(flow, &objects, out);
         }
-        life(flow, lanes, places, from, &objects, out);
+        lives::check(flow, lanes, places, from, &objects, out);
+        super::phases::check(flow, lanes, places, from, &objects, out);
         if !objects.unclear {
             counts(flow, lanes, places, &objects, out);
             transactions(flow, &objects, out);
+        } else if let Some(one) = super::phases::only(flow, from) {
+            transactions(flow, &one, out);
         }
     }
     if has("mbarrier.init") || has("tcgen05.alloc") {
-        unseen(flow, lanes, places, from, out);
+        lives::unseen(flow, lanes, places, from, out);
     }
     if has("bar") {
         named(flow, lanes, places, out);
     }
 }
 
-fn place(r: &Region) -> Option<(u32, i64)> {
+pub(super) fn place(r: &Region) -> Option<(u32, i64)> {
     match (r.base, r.bytes) {
         (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
         _ => None,
     }
 }
 
-fn objects(flow: &Flow, from: &Provenance) -> Objects {
+pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
     let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
     let here = std::cell::Cell::new(0);
     flow.walk(
@@ -127,27 +134,27 @@ fn objects(flow: &Flow, from: &Provenance) -> Objects {
             }
         },
     );
+    for o in &mut all.list {
+        for list in [&mut o.inits, &mut o.arrives, &mut o.expects, &mut o.copies, &mut o.waits] {
+            list.sort_by_key(|s| s.at);
+        }
+    }
     all
 }
 
-fn name(flow: &Flow, place: (u32, i64)) -> String {
+/// Is the instruction one of these, which are in the order of the text?
+pub(super) fn among(list: &[Site], at: u32) -> bool {
+    list.binary_search_by_key(&at, |s| s.at).is_ok()
+}
+
+pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
     let name = flow.module.vars.get(place.0 as usize).map_or("", |v| v.name.as_str());
     if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
 }
 
 /// Can the block be reached from itself?
-fn in_loop(flow: &Flow, block: u32) -> bool {
-    let mut seen = vec![false; flow.cfg.blocks.len()];
-    let mut stack: Vec<u32> = flow.cfg.blocks[block as usize].succ.iter().map(|e| e.to).collect();
-    while let Some(b) = stack.pop() {
-        if b == block {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[b as usize], true) {
-            stack.extend(flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to));
-        }
-    }
-    false
+pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
+    flow.cfg.in_loop(block)
 }
 
 fn many(set: &Set, n: usize) -> u64 {
@@ -155,7 +162,7 @@ fn many(set: &Set, n: usize) -> u64 {
 }
 
 /// At most so many threads come there.
-fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
+pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
     if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
 }
 
@@ -190,6 +197,7 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
             if !who.elected
                 && !who.passed
                 && surely(flow, lanes, *s)
+                && each <= count
                 && each.saturating_mul(most(&who, lanes, n)) > count
             {
                 over = over.or(Some((i.span, each * most(&who, lanes, n))));
@@ -222,8 +230,8 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
     }
 }
 
-/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises. An excerpt may lack
-/// that; it does not say how many threads there are either.
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
+/// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
 fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
     for o in objects.list.iter().filter(|o| o.inits.is_empty() && !o.arrives.is_empty() && !o.waits.is_empty()) {
         let sites = o.arrives.iter().chain(&o.waits).chain(&o.expects);
@@ -239,19 +247,31 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
 
 /// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
 fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
-    let begins = |at: u32| o.arrives.iter().chain(&o.copies).any(|s| s.at == at);
+    let begins = |at: u32| among(&o.arrives, at) || among(&o.copies, at);
     let mut said = false;
+    // Whoever waits for what a copy brings, waits for the first phase too.
+    let brought = o.copies.iter().any(|s| flow.cfg.instrs[s.at as usize].operand("dstMem").is_some());
+    let first = |s: &&Site| constant(flow.cfg.instrs[s.at as usize], "phaseParity") == Some(1);
+    if brought
+        && o.copies.iter().chain(&o.arrives).all(|s| !in_loop(flow, s.block))
+        && o.waits.iter().filter(first).count() == o.waits.len()
+        && let Some(w) = o.waits.first()
+        && let Some(arg) = flow.cfg.instrs[w.at as usize].operand("phaseParity")
+    {
+        out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        return;
+    }
     let mut step = |at: u32, i: &Instr, set: &mut Bits| {
         if begins(at) {
             owe(set, 0);
-        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && o.waits.iter().any(|s| s.at == at) {
+        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && among(&o.waits, at) {
             settle(set, 0);
         }
     };
     debts(flow, 1, &mut step, &mut |_, at, i, set| {
         if !said
             && owed(set, 0)
-            && o.waits.iter().any(|s| s.at == at)
+            && among(&o.waits, at)
             && let Some(arg) = i.operand("phaseParity")
             && matches!(arg.value, Operand::Imm(1))
         {
@@ -261,16 +281,29 @@ fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Bytes announced against bytes copied, where both are done equally often: in one block, under one guard.
+/// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
 fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let loops = Loops::new(&flow.cfg);
     for o in &objects.list {
         let (Some(first), false) = (o.expects.first(), o.copies.is_empty()) else { continue };
         let guard = |s: &Site| {
             let g = flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]);
             g.map(|(p, positive)| (flow.ssa.origin[p as usize], positive))
         };
-        let same = |s: &Site| s.block == first.block && guard(s) == guard(first);
-        if !o.expects.iter().chain(&o.copies).all(same) {
+        let with = |a: &Site, b: &Site| {
+            a.block == b.block
+                || (loops.same(a.block, b.block)
+                    && dominates(&flow.cfg.idom, a.block, b.block)
+                    && dominates(&flow.cfg.ipdom, b.block, a.block))
+        };
+        let same = |s: &Site| (with(first, s) || with(s, first)) && guard(s) == guard(first);
+        // Behind a wait for the phase another one is under way.
+        let sites = || o.expects.iter().chain(&o.copies);
+        let before = |a: &Site, b: &Site| {
+            if a.block == b.block { a.at < b.at } else { dominates(&flow.cfg.idom, a.block, b.block) }
+        };
+        let phases = o.waits.iter().any(|w| sites().any(|a| before(a, w)) && sites().any(|b| before(w, b)));
+        if phases || !sites().all(same) {
             continue;
         }
         let expected = |s: &Site| {
@@ -299,176 +332,44 @@ fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
-fn life(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    let inits: Vec<(Site, (u32, i64))> =
-        objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).collect();
-    let n = inits.len();
-    let who: Vec<Who> = inits.iter().map(|(s, _)| places.who(flow, lanes, s.block, s.at)).collect();
-    // First n: initialised and not invalidated. Next n: not published to the cluster.
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if let Some(k) = inits.iter().position(|x| x.0.at == at) {
-            owe(set, k);
-            owe(set, n + k);
-        } else if i.entry.opcode == "mbarrier.inval" {
-            let on = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).and_then(|r| place(&r));
-            (0..n).filter(|k| on.is_none_or(|p| p == inits[*k].1)).for_each(|k| settle(set, k));
-        } else if i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy") {
-            let here = places.who(flow, lanes, block_of(flow, at), at);
-            for (k, who) in who.iter().enumerate() {
-                let common = (0..here.set.len()).any(|w| here.set[w] & who.set[w] != 0);
-                if common && !(here.elected && who.passed || here.passed && who.elected) {
-                    settle(set, n + k);
-                }
-            }
-        } else if i.entry.opcode == "barrier.cluster.arrive" && !i.has(".relaxed") {
-            (0..n).for_each(|k| settle(set, n + k));
-        }
-    };
-    let guard = |at: u32| {
-        let g = flow.ssa.guard(at, flow.cfg.instrs[at as usize]);
-        g.map(|(p, positive)| (flow.ssa.origin[p as usize], positive))
-    };
-    let mut said = vec![false; n];
-    debts(flow, 2 * n, &mut |at, i, s| step(at, i, s), &mut |b, at, i, set| {
-        let stored = plain(i)
-            .filter(|p| p.1)
-            .and_then(|(arg, _)| region(flow, from, at, arg, bytes(i)).filter(|r| r.bytes.is_some()).map(|r| (arg, r)));
-        for k in 0..n {
-            let (site, object) = inits[k];
-            if said[k] {
-                continue;
-            }
-            let before =
-                site.at != at && (site.block == b && site.at < at || site.block != b && dominates(flow, site.block, b));
-            let runs = guard(site.at).is_none() || guard(site.at) == guard(at);
-            let span = flow.cfg.instrs[site.at as usize].span;
-            if before && runs && owed(set, k) && !in_loop(flow, b) {
-                if inits.iter().any(|x| x.0.at == at && x.1 == object) {
-                    said[k] = true;
-                    out.push(errors::init_twice(i.span, &name(flow, object), span));
-                } else if let Some((arg, r)) = &stored
-                    && r.base == Origin::Var(crate::hir::VarId(object.0))
-                    && r.bytes.is_some_and(|(a, e)| a < object.1 + 8 && object.1 < e && e != i64::MAX)
-                {
-                    said[k] = true;
-                    out.push(errors::data_on_object(arg.span, &name(flow, object), span));
-                }
-            }
-            if i.entry.opcode == "barrier.cluster.arrive"
-                && i.has(".relaxed")
-                && owed(set, n + k)
-                && objects.mapped.contains(&object.0)
-            {
-                said[k] = true;
-                out.push(errors::not_published(i.span, &name(flow, object), span));
-            }
-        }
-    });
-}
-
-fn block_of(flow: &Flow, at: u32) -> u32 {
-    let blocks = &flow.cfg.blocks;
-    // Blocks stand in the order of the text.
-    let k = blocks.partition_point(|b| b.end <= at);
-    (k as u32).min(flow.cfg.exit)
-}
-
-fn dominates(flow: &Flow, a: u32, b: u32) -> bool {
-    let mut at = b;
-    loop {
-        if at == a {
-            return true;
-        }
-        let up = flow.cfg.idom.get(at as usize).copied().unwrap_or(super::cfg::NONE);
-        if up == super::cfg::NONE || up == at {
-            return false;
-        }
-        at = up;
-    }
-}
-
-/// What one thread initialises or a warp allocates, and all threads use, with nothing that makes them wait for it.
-fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact.filter(|n| *n > 1) else { return };
-    let mut made: Vec<(Who, (u32, i64), u32, bool)> = Vec::new();
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let alloc = i.entry.opcode == "tcgen05.alloc";
-            if i.entry.opcode != "mbarrier.init" && !alloc {
-                return;
-            }
-            let arg = i.operands.iter().find(|a| a.role == crate::isa::Role::Addr);
-            if let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))
-                && made.len() < 64
-            {
-                made.push((places.who(flow, lanes, here.get(), at), p, at, alloc));
-            }
-        },
-    );
-    let meets = |i: &Instr| {
-        let op = i.entry.opcode;
-        op.starts_with("bar.")
-            || op.starts_with("barrier.")
-            || mbarrier_wait(i)
-            || matches!(op, "atom" | "red" | "call" | "griddepcontrol" | "elect.sync" | "match.sync")
-            || (op.ends_with(".sync") && n <= 32)
-            || (op == "ld" && [".acquire", ".relaxed", ".volatile"].iter().any(|q| i.has(q)))
-    };
-    // Met on some way; a wait of the object itself is no meeting.
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let own = mbarrier_wait(i)
-            && i.operand("addr")
-                .and_then(|a| region(flow, from, at, a, 8))
-                .and_then(|r| place(&r))
-                .is_some_and(|p| made.iter().any(|m| m.1 == p));
-        let relevant = i.entry.opcode != "elect.sync" || n <= 32;
-        if meets(i) && !own && relevant {
-            set.set(0);
-        }
-    };
-    let at_start = super::dataflow::simple(&flow.cfg, 1, super::dataflow::Meet::Any, &mut |at, i, s| step(at, i, s));
-    let mut said = Vec::new();
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            let op = i.entry.opcode;
-            let uses = (op.starts_with("mbarrier.") && !matches!(op, "mbarrier.init" | "mbarrier.pending_count"))
-                || (op == "ld" && !set.has(0));
-            let arg = i.operands.iter().find(|a| a.role == crate::isa::Role::Addr);
-            if uses
-                && !set.has(0)
-                && let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))
-                && let Some(m) = made.iter().find(|m| m.1 == p && m.3 == (op == "ld"))
-                && !said.contains(&p)
-            {
-                let who = places.who(flow, lanes, b, at);
-                let all = every_lane(flow, lanes, &who, b, at) && (0..n).all(|t| who.set[t / 64] >> (t % 64) & 1 == 1);
-                let other = (0..n).find(|t| m.0.set[t / 64] >> (t % 64) & 1 == 0);
-                if all && (other.is_some() || m.0.elected) {
-                    said.push(p);
-                    let made = flow.cfg.instrs[m.2 as usize];
-                    out.push(errors::not_seen(i.span, &name(flow, p), other, made.span, made.entry.opcode));
-                }
-            }
-            step(at, i, &mut set);
-        }
-    }
-}
-
 /// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
-fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
-    let exact = |p: u32| match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
+pub(super) fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, false)
+}
+
+/// The same for each round of the loops that the site is in.
+pub(super) fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, true)
+}
+
+/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
+pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let steady = |p: u32| {
+        let p = flow.ssa.origin[p as usize];
+        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [super::ssa::UNDEF; 2]);
+        let before = flow.ssa.maker(p).is_some_and(|m| !in_loop(flow, lives::block_of(flow, m)));
+        exact(flow, lanes, p) || elected || before
+    };
+    certain_by(flow, s, true, &steady)
+}
+
+/// Is it known for every thread whether it sees the predicate true?
+fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+    match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
         Some(Fact::Pred(f)) => {
             let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
             a.iter().zip(b).all(|(a, b)| a & b == 0)
         }
         _ => false,
-    };
-    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !exact(p)) {
+    }
+}
+
+fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
+    certain_by(flow, s, looped, &|p| exact(flow, lanes, p))
+}
+
+fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
+    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !known(p)) {
         return false;
     }
     // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
@@ -498,13 +399,36 @@ fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
             let Some(branch) = flow.cfg.branch(up) else { return false };
             let i = flow.cfg.instrs[branch as usize];
             let direct = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at)
-                && flow.cfg.blocks[at as usize].pred.len() == 1;
-            if !direct || !flow.ssa.guard(branch, i).is_some_and(|(p, _)| exact(p)) {
+                && flow.cfg.blocks[at as usize].pred.iter().filter(|p| !looped || !under(flow, at, p.0)).count() == 1;
+            // Where the other way leaves the loop, each round comes here.
+            let leaves = || {
+                let others = flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != at);
+                looped
+                    && in_loop(flow, up)
+                    && reaches(flow, s.block, up)
+                    && others.into_iter().all(|e| !reaches(flow, e.to, s.block))
+            };
+            let told = direct && (flow.ssa.guard(branch, i).is_some_and(|(p, _)| known(p)) || leaves());
+            if !told {
                 return false;
             }
         }
         at = up;
     }
+}
+
+/// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
+fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
+    let mut come = 0;
+    for w in 0..n.div_ceil(32) {
+        let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
+        let (old, new) = (lanes(met), lanes(set));
+        if new != 0 && (old == 0 || old & new != 0) {
+            come += 32;
+        }
+    }
+    met.iter_mut().zip(set).for_each(|(a, b)| *a |= b);
+    come
 }
 
 /// Named barriers with a number of threads that is not the number of those who come.
@@ -514,6 +438,8 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
         id: u64,
         count: u64,
         come: u64,
+        /// The threads that come.
+        set: Set,
         sure: bool,
         wait: Option<u32>,
     }
@@ -540,15 +466,18 @@ fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
                 && !who.passed
                 && !in_loop(flow, s.block);
             let count = constant(i, "b").unwrap_or(0);
-            let come = many(&who.set, n);
             let wait = (!op.contains("arrive")).then_some(at);
             match list.iter_mut().find(|x| x.id == id) {
                 Some(x) => {
-                    x.come += come;
+                    x.come += by_warps(&mut x.set, &who.set, n);
                     x.sure &= sure && x.count == count;
                     x.wait = x.wait.or(wait);
                 }
-                None => list.push(Named { id, count, come, sure, wait }),
+                None => {
+                    let mut set = [0; super::lanes::THREADS / 64];
+                    let come = by_warps(&mut set, &who.set, n);
+                    list.push(Named { id, count, come, set, sure, wait });
+                }
             }
         },
     );

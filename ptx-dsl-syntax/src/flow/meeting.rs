@@ -5,7 +5,7 @@ use super::converge::{Places, Who, every_lane, opcode};
 use super::lanes::{Fact, Lanes, Set};
 use super::ssa::UNDEF;
 use crate::diag::Diagnostic;
-use crate::errors::flow as errors;
+use crate::errors::{completion, flow as errors};
 use crate::hir::{Base, Instr, Operand};
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
@@ -14,6 +14,28 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
     }
     barriers(flow, lanes, places, out);
     inits(flow, lanes, places, out);
+    arrivals(flow, out);
+}
+
+/// Arrivals at a barrier that no thread waits at.
+fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let id = |i: &Instr| match i.operand("a").map(|a| &a.value) {
+        Some(Operand::Imm(id)) => Some(*id),
+        _ => None,
+    };
+    let at_barrier = |i: &&&Instr| {
+        let op = i.entry.opcode;
+        (op.starts_with("bar.") || op.starts_with("barrier.")) && !op.contains("warp") && !op.contains("cluster")
+    };
+    let mut said = Vec::new();
+    for i in flow.cfg.instrs.iter().filter(at_barrier).filter(|i| i.entry.opcode.ends_with(".arrive")) {
+        let Some(n) = id(i) else { return };
+        let met = flow.cfg.instrs.iter().filter(at_barrier).any(|o| waits(o) && id(o).is_none_or(|m| m == n));
+        if !met && !said.contains(&n) {
+            said.push(n);
+            out.push(completion::nobody_waits(i.span, n));
+        }
+    }
 }
 
 /// Waits for a barrier of the CTA.
@@ -94,7 +116,7 @@ fn inits(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
 }
 
 /// Is an `elect.sync` that whole warps run the only thing that keeps lanes from this place?
-fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+pub(super) fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
     let elects = |i: u32| match flow.ssa.guard(i, flow.cfg.instrs[i as usize]) {
         Some((p, _)) => {
             matches!(lanes.facts[p as usize], Fact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)

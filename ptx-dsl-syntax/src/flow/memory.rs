@@ -30,21 +30,30 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
         Operand::Address(Base::Var(v), offset) => {
             let space = flow.module.vars.get(v.0 as usize)?.space;
             let base = Origin::Var(*v);
-            let address = Address { space, generic: false, base, offset: Some(*offset), mapped: false, by: u32::MAX };
+            let address = Address {
+                space,
+                generic: false,
+                base,
+                offset: Some(*offset),
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            };
             Some((address, None))
         }
         Operand::Address(Base::Reg(r), offset) => {
             let v = flow.ssa.read(at, *r, 0);
-            let a = from.address(v)?;
-            let origin = flow.ssa.origin.get(v as usize).copied()?;
-            Some((Address { offset: a.offset.and_then(|o| o.checked_add(*offset)), ..a }, Some((origin, *offset))))
+            let a = from.pointee(v)?;
+            let (origin, more) = number(flow, v)?;
+            let value = more.checked_add(*offset).map(|o| (origin, o));
+            Some((Address { offset: a.offset.and_then(|o| o.checked_add(*offset)), ..a }, value))
         }
         // A tensor's map, before the coordinates.
         Operand::Addresses(list) => match list.first()? {
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
                 let origin = flow.ssa.origin.get(v as usize).copied()?;
-                Some((from.address(v)?, Some((origin, 0))))
+                Some((from.pointee(v)?, Some((origin, 0))))
             }
             Operand::VarAddr(v, offset) => {
                 let o = Operand::Address(Base::Var(*v), *offset);
@@ -55,6 +64,36 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
         },
         _ => None,
     }
+}
+
+/// The number from which an address is made by a constant, whatever space it is in.
+fn number(flow: &Flow, v: Val) -> Option<(Val, i64)> {
+    let mut v = flow.ssa.origin.get(v as usize).copied()?;
+    let mut offset = 0i64;
+    for _ in 0..16 {
+        let Some(at) = flow.ssa.maker(v) else { break };
+        let i = flow.cfg.instrs[at as usize];
+        let from = |name: &str| match i.operand(name).map(|a| &a.value) {
+            Some(Operand::Reg(r, lane)) => flow.ssa.origin.get(flow.ssa.read(at, *r, *lane) as usize).copied(),
+            _ => None,
+        };
+        let whole = i.types.iter().all(|t| matches!(t.bits(), 32 | 64));
+        let next = match i.entry.opcode {
+            "cvta" => from("a"),
+            "mov" | "cvt" if whole && i.operands.len() == 2 => from("a"),
+            "add" if whole => constant(i, "b").and_then(|n| {
+                let n = if i.types.last().is_some_and(|t| t.bits() == 32) { i64::from(n as i32) } else { n as i64 };
+                offset = offset.checked_add(n)?;
+                from("a")
+            }),
+            _ => None,
+        };
+        match next {
+            Some(next) => v = next,
+            None => break,
+        }
+    }
+    Some((v, offset))
 }
 
 /// The bytes behind an operand; `size` 0: not known.
@@ -234,6 +273,11 @@ impl Groups {
                 set.set(base + Groups::AGE + 1);
             }
         }
+    }
+
+    /// May copy `k` be done on some way?
+    pub(super) fn perhaps_done(&self, set: &Bits, k: usize) -> bool {
+        set.has(k * Groups::BITS + Groups::AGE + 1)
     }
 
     /// Is copy `k` certainly not done? Then: is it committed on no way?

@@ -28,6 +28,11 @@ pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     rendezvous(flow, out);
 }
 
+/// A `mov` that is not in the text.
+fn moved(i: &Instr) -> bool {
+    i.index == u32::MAX && i.entry.opcode == "mov" && i.pred.is_none()
+}
+
 /// The registers of `tcgen05.ld` are there after `tcgen05.wait::ld` (9.7.16.8.1).
 fn loads(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut bit = vec![NONE; flow.cfg.instrs.len()];
@@ -58,8 +63,15 @@ fn loads(flow: &Flow, out: &mut Vec<Diagnostic>) {
         let (mut any, mut every) = (any[b as usize].clone(), every[b as usize].clone());
         for at in flow.cfg.range(b) {
             let i = flow.cfg.instrs[at as usize];
-            for (var, v) in flow.ssa.uses(at) {
-                let from = flow.ssa.origin[*v as usize];
+            // What a call gives back goes through moves that nobody wrote: they read nothing.
+            let uses = if moved(i) { &[] } else { flow.ssa.uses(at) };
+            for (var, v) in uses {
+                let mut from = flow.ssa.origin[*v as usize];
+                while let Some(maker) = flow.ssa.maker(from).filter(|m| moved(flow.cfg.instrs[*m as usize]))
+                    && let Some((_, source)) = flow.ssa.uses(maker).first()
+                {
+                    from = flow.ssa.origin[*source as usize];
+                }
                 let Value::Def { instr, .. } = flow.ssa.values[from as usize] else { continue };
                 let k = bit[instr as usize] as usize;
                 if bit[instr as usize] == NONE || !any.has(k) || said.has(k) {

@@ -4,20 +4,24 @@
 use super::Flow;
 use super::converge::Places;
 use super::dataflow::{Bits, Meet, simple};
+use super::lanes::Lanes;
+use super::paths::{Paths, Step};
 use super::provenance::Provenance;
+use super::ssa::{Val, Value};
 use crate::diag::Diagnostic;
-use crate::errors::flow as errors;
+use crate::errors::{completion, flow as errors};
 use crate::hir::{Base, Instr, Operand};
 use crate::isa::Role;
 
-pub(super) fn check(flow: &Flow, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |prefix: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(prefix));
     if has("clusterlaunchcontrol.") {
         responses(flow, out);
-        first_ctaid(flow, places, out);
+        first_ctaid(flow, lanes, places, out);
+        asked_again(flow, lanes, out);
     }
     if has("barrier.cluster.") {
-        cluster_barrier(flow, out);
+        cluster_barrier(flow, lanes, out);
     }
     if has("mbarrier.init") {
         before_init(flow, from, out);
@@ -53,8 +57,16 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
                 let made = flow.cfg.instrs[maker as usize];
                 match made.entry.opcode {
                     "ld" => reads.push(maker),
-                    // Put together from halves.
-                    "mov" => reads.extend(flow.ssa.uses(maker).iter().filter_map(|u| flow.ssa.maker(u.1))),
+                    // Put together from halves, or from quarters.
+                    "mov" => {
+                        let parts = |m: u32| flow.ssa.uses(m).iter().filter_map(|u| flow.ssa.maker(u.1));
+                        for half in parts(maker) {
+                            reads.push(half);
+                            if flow.cfg.instrs[half as usize].entry.opcode == "mov" {
+                                reads.extend(parts(half));
+                            }
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -93,7 +105,7 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
 }
 
 /// `get_first_ctaid` of a failed response is undefined.
-fn first_ctaid(flow: &Flow, places: &Places, out: &mut Vec<Diagnostic>) {
+fn first_ctaid(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let canceled = |v: u32| places.canceled.contains(&flow.ssa.origin[v as usize]);
     // A predicate that goes into a number or a formula may guard in ways that are not followed here.
     let mut elsewhere = false;
@@ -121,9 +133,12 @@ fn first_ctaid(flow: &Flow, places: &Places, out: &mut Vec<Diagnostic>) {
             };
             match known {
                 Some(true) => {}
-                Some(false) => out.push(errors::first_ctaid(i.span, true)),
+                Some(false) => out.push(errors::first_ctaid(i.span, true, true)),
                 None if guard.is_none() && !elsewhere && flow.function.entry => {
-                    out.push(errors::first_ctaid(i.span, false));
+                    // Sure where nothing ever asks, or where what asked leads here whatever the answer is.
+                    let sure = (places.canceled.is_empty() && !flow.calls)
+                        || flow.ssa.uses(at).iter().any(|u| straight(flow, lanes, u.1, at));
+                    out.push(errors::first_ctaid(i.span, sure, false));
                 }
                 None => {}
             }
@@ -131,8 +146,106 @@ fn first_ctaid(flow: &Flow, places: &Places, out: &mut Vec<Diagnostic>) {
     );
 }
 
+/// Is this response asked about, and then decoded at `goal` although the answer was no?
+fn straight(flow: &Flow, lanes: &Lanes, response: Val, goal: u32) -> bool {
+    let response = flow.ssa.origin[response as usize];
+    queries(flow).into_iter().any(|(block, at, p)| {
+        let same = flow.ssa.uses(at).iter().any(|u| flow.ssa.origin[u.1 as usize] == response);
+        let mut paths = Paths::new(flow, lanes);
+        let goes = |at: u32, i: &Instr| match i.entry.opcode {
+            _ if at == goal => Step::Found,
+            "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
+            _ => Step::Go,
+        };
+        same && paths.behind(block, at, Some((p, false)), &mut |at, i| goes(at, i)).is_some_and(|hit| hit.certain)
+    })
+}
+
+/// Where responses are asked about: block, instruction, predicate.
+fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
+    let mut list = Vec::new();
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
+                && i.has(".is_canceled")
+                && i.pred.is_none()
+                && let Some((_, v)) = flow.ssa.defs(at).first()
+                && list.len() < 16
+            {
+                list.push((here.get(), at, *v));
+            }
+        },
+    );
+    list
+}
+
+/// `try_cancel` on a way that a failed response leads to.
+fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut said = Vec::new();
+    for (block, query, p) in queries(flow) {
+        // What may depend on the answer is not guessed: loads, shuffles, and values that meet behind the query.
+        let depends = |v: Val| {
+            let mut seen = Vec::new();
+            let mut stack = vec![v];
+            while let Some(v) = stack.pop() {
+                let v = flow.ssa.origin[v as usize];
+                if seen.contains(&v) {
+                    continue;
+                }
+                seen.push(v);
+                if seen.len() > 64 {
+                    return true;
+                }
+                match &flow.ssa.values[v as usize] {
+                    Value::Def { instr, old, .. } => {
+                        let i = flow.cfg.instrs[*instr as usize];
+                        let op = i.entry.opcode;
+                        let fixed = op == "ld" && (i.has(".param") || i.has(".const"));
+                        if mbarrier_wait(i) {
+                            continue;
+                        }
+                        if (op == "ld" && !fixed)
+                            || ["shfl", "vote", "match", "redux", "atom", "bar", "clusterlaunch", "call"]
+                                .iter()
+                                .any(|p| op.starts_with(p))
+                        {
+                            return true;
+                        }
+                        stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
+                        stack.extend(old);
+                    }
+                    // The counter of a loop around the query does not; what it became behind the query was looked at.
+                    Value::Phi { block: join, .. } if flow.cfg.dominates(*join, block) => {}
+                    Value::Phi { .. } => return true,
+                    _ => {}
+                }
+            }
+            false
+        };
+        let mut paths = Paths::new(flow, lanes);
+        paths.no_guess = Some(&depends);
+        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
+            "clusterlaunchcontrol.try_cancel" => Step::Found,
+            "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
+            _ => Step::Go,
+        });
+        if let Some(hit) = hit
+            && !said.contains(&hit.at)
+        {
+            said.push(hit.at);
+            let [ask, query] = [hit.at, query].map(|at| flow.cfg.instrs[at as usize].span);
+            out.push(completion::asks_again(ask, query, hit.certain));
+        }
+    }
+}
+
 /// Each thread arrives once, waits once, and so on.
-fn cluster_barrier(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let step = |i: &Instr, set: &mut Bits, every: bool| match i.entry.opcode {
         "barrier.cluster.arrive" if !every || i.pred.is_none() => set.set(0),
         "barrier.cluster.wait" if every || i.pred.is_none() => set.unset(0),
@@ -141,22 +254,73 @@ fn cluster_barrier(flow: &Flow, out: &mut Vec<Diagnostic>) {
     };
     let any = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s, false));
     let every = simple(&flow.cfg, 1, Meet::Every, &mut |_, i, s| step(i, s, true));
+    let mut said = false;
     for &b in &flow.cfg.rpo {
         let (mut any, mut every) = (any[b as usize].clone(), every[b as usize].clone());
         for at in flow.cfg.range(b) {
             let i = flow.cfg.instrs[at as usize];
             match i.entry.opcode {
                 "barrier.cluster.arrive" if every.has(0) && i.pred.is_none() => {
-                    out.push(errors::arrives_twice(i.span));
+                    out.push(errors::arrives_twice(i.span, true));
+                    said = true;
                 }
                 "barrier.cluster.wait" if !any.has(0) && flow.function.entry => {
-                    out.push(errors::wait_without_arrive(i.span));
+                    out.push(errors::wait_without_arrive(i.span, true));
+                    said = true;
                 }
                 _ => {}
             }
             step(i, &mut any, false);
             step(i, &mut every, true);
         }
+    }
+    if !said && flow.function.entry && !flow.calls {
+        out_of_step(flow, lanes, out);
+    }
+}
+
+/// The same on some path.
+fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    let arrives = |i: &Instr| i.entry.opcode == "barrier.cluster.arrive";
+    let waits = |i: &Instr| i.entry.opcode == "barrier.cluster.wait";
+    let next = |i: &Instr, from_arrive: bool| match (arrives(i), waits(i)) {
+        (true, _) => {
+            if from_arrive {
+                Step::Found
+            } else {
+                Step::Stop
+            }
+        }
+        (_, true) => {
+            if from_arrive {
+                Step::Stop
+            } else {
+                Step::Found
+            }
+        }
+        _ => Step::Go,
+    };
+    let mut paths = Paths::new(flow, lanes);
+    let mut hits = vec![(paths.at_entry(&mut |_, i| next(i, false)), false)];
+    let mut sites = Vec::new();
+    let here = std::cell::Cell::new(0);
+    flow.walk(
+        |b| here.set(b),
+        |at, i| {
+            if (arrives(i) || waits(i)) && sites.len() < 16 {
+                sites.push((here.get(), at, arrives(i)));
+            }
+        },
+    );
+    for (block, at, arrive) in sites {
+        hits.push((paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive));
+    }
+    let mut said = Vec::new();
+    for (hit, arrive) in hits {
+        let Some(hit) = hit.filter(|h| !said.contains(&h.at)) else { continue };
+        said.push(hit.at);
+        let span = flow.cfg.instrs[hit.at as usize].span;
+        out.push(if arrive { errors::arrives_twice(span, false) } else { errors::wait_without_arrive(span, false) });
     }
 }
 

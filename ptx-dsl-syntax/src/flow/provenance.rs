@@ -17,6 +17,8 @@ pub(super) enum From {
     Index,
     /// This number.
     Number(i64),
+    /// So many bytes behind what parameter n of the kernel is, of which is not said that it is an address.
+    Parameter(u32, Option<i64>),
     /// An address.
     Address(Address),
 }
@@ -34,6 +36,8 @@ pub(super) struct Address {
     pub offset: Option<i64>,
     /// The result of `mapa` for a CTA that need not be the own one.
     pub mapped: bool,
+    /// That `mapa`; `u32::MAX` for none, or several.
+    pub map: u32,
     /// The instruction that brought it into its form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
     pub by: u32,
 }
@@ -76,6 +80,22 @@ impl Provenance {
         }
     }
 
+    /// What a value is the address of, if it is used as a generic address: what a kernel gets as one lies in global memory.
+    pub(super) fn pointee(&self, v: Val) -> Option<Address> {
+        match self.of.get(v as usize) {
+            Some(From::Parameter(n, offset)) => Some(Address {
+                space: Space::Global,
+                generic: true,
+                base: Origin::Pointer(*n),
+                offset: *offset,
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            }),
+            _ => self.address(v),
+        }
+    }
+
     /// The shared variable and the offset that a value is the address of, if all of that is known.
     pub(super) fn variable(&self, v: Val) -> Option<(u32, i64)> {
         let a = self.address(v).filter(|a| !a.mapped)?;
@@ -97,10 +117,12 @@ fn join(a: From, b: From) -> From {
                 base: if x.base == y.base { x.base } else { Origin::None },
                 offset: if x.base == y.base && x.offset == y.offset { x.offset } else { None },
                 by: if x.by == y.by { x.by } else { u32::MAX },
+                map: if x.map == y.map { x.map } else { u32::MAX },
                 ..x
             })
         }
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
+        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, x.filter(|_| x == y)),
         _ => From::Unknown,
     }
 }
@@ -125,6 +147,7 @@ fn variable(flow: &Flow, id: VarId, offset: i64) -> From {
             base: Origin::Var(id),
             offset: Some(offset),
             mapped: false,
+            map: u32::MAX,
             by: u32::MAX,
         }),
         _ => From::Unknown,
@@ -159,7 +182,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         // An address in a window fits 32 bits; a generic one does not.
         "cvt" if wide => match get("a") {
             From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
-            From::Address(_) | From::Unknown => From::Unknown,
+            From::Address(_) | From::Unknown | From::Parameter(..) => From::Unknown,
             other => other,
         },
         "add" if wide && !i.has(".cc") => add(get("a"), get("b")),
@@ -197,6 +220,18 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             let from = match get("a") {
                 From::Bottom => return From::Bottom,
                 From::Address(a) if a.space == space => Some(a),
+                // `cvta.to` says what the parameter's declaration does not.
+                From::Parameter(n, offset) if space == Space::Global => {
+                    return From::Address(Address {
+                        space,
+                        generic: !i.spelling.starts_with("cvta.to."),
+                        base: Origin::Pointer(n),
+                        offset,
+                        mapped: false,
+                        map: u32::MAX,
+                        by: at,
+                    });
+                }
                 _ => None,
             };
             let to_space = to_space || i.spelling.starts_with("cvta.to.");
@@ -206,6 +241,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 base: from.map_or(Origin::None, |a| a.base),
                 offset: from.and_then(|a| a.offset),
                 mapped: from.is_some_and(|a| a.mapped),
+                map: from.map_or(u32::MAX, |a| a.map),
                 by: at,
             })
         }
@@ -221,6 +257,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 base: from.map_or(Origin::None, |a| a.base),
                 offset: from.and_then(|a| a.offset),
                 mapped: !own_rank(flow, at, i),
+                map: at,
                 by: at,
             })
         }
@@ -246,23 +283,37 @@ fn add(a: From, b: From) -> From {
             From::Address(Address { offset: a.offset.and_then(|o| o.checked_add(n)), ..a })
         }
         (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
+        (From::Parameter(p, o), From::Number(n)) | (From::Number(n), From::Parameter(p, o)) => {
+            From::Parameter(p, o.and_then(|o| o.checked_add(n)))
+        }
+        (From::Parameter(p, _), From::Index) | (From::Index, From::Parameter(p, _)) => From::Parameter(p, None),
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
         _ => From::Unknown,
     }
 }
 
-/// Is the rank that `mapa` gets `%cluster_ctarank`?
+/// Is the rank that `mapa` gets `%cluster_ctarank`, or the only one?
 fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
-    let Some(arg) = i.operand("b") else { return false };
-    match &arg.value {
-        Operand::Reg(r, lane) => flow.ssa.maker(flow.ssa.read(at, *r, *lane)).is_some_and(|m| {
-            let made = flow.cfg.instrs[m as usize];
-            made.entry.opcode == "mov"
-                && made.operands.iter().any(|a| matches!(a.value, Operand::Sreg("%cluster_ctarank")))
-        }),
-        Operand::Sreg(name) => *name == "%cluster_ctarank",
-        _ => false,
+    if flow.function.reqnctapercluster == Some([1, 1, 1]) {
+        return true;
     }
+    let Some(arg) = i.operand("b") else { return false };
+    let mut now = (at, &arg.value);
+    for _ in 0..16 {
+        match now.1 {
+            Operand::Sreg(name) => return *name == "%cluster_ctarank",
+            Operand::Reg(r, lane) => {
+                let Some(m) = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane)) else { return false };
+                let made = flow.cfg.instrs[m as usize];
+                match made.operand("a").filter(|_| made.entry.opcode == "mov") {
+                    Some(a) => now = (m, &a.value),
+                    None => return false,
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// The value of a kernel parameter: a pointer, if its declaration says so.
@@ -293,9 +344,11 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
             base: Origin::Pointer(n as u32),
             offset: Some(0),
             mapped: false,
+            map: u32::MAX,
             by: u32::MAX,
         }),
         _ if small => From::Index,
+        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32, Some(0)),
         _ => From::Unknown,
     }
 }

@@ -1,79 +1,17 @@
 //! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
 
 use super::Flow;
+use super::accesses::{Access, Kind, accesses};
 use super::cfg::NONE;
+use super::memory::{MOST, address, bytes, constant, region};
 use super::provenance::{Address, From, Origin, Provenance, space};
 use crate::diag::Diagnostic;
 use crate::errors::flow as errors;
-use crate::hir::{Arg, Base, Instr, Operand, Space};
+use crate::hir::{Base, Instr, Operand, Space};
 use crate::isa::Role;
 
-/// How an instruction uses one of its addresses.
-struct Access<'h> {
-    arg: &'h Arg,
-    /// The state space as written; `None` for a generic address.
-    space: Option<&'h str>,
-    /// Reaches the shared memory of the own CTA only.
-    own: bool,
-    writes: bool,
-    /// An mbarrier or a response, which lies in shared memory also where the address is generic.
-    object: bool,
-    /// In bytes; 0 if that is not known.
-    size: u32,
-    /// In bytes.
-    align: u32,
-}
-
-/// The accesses of an instruction to memory that has a state space.
-fn accesses(i: &Instr) -> Vec<Access<'_>> {
-    let op = i.entry.opcode;
-    let word = op.split('.').next().unwrap_or(op);
-    let plain = matches!(op, "ld" | "ldu" | "st" | "atom" | "red" | "ldmatrix" | "stmatrix");
-    let objects = op.starts_with("mbarrier.") || op == "clusterlaunchcontrol.try_cancel";
-    let copies = op.starts_with("cp.async");
-    if !plain && !objects && !copies {
-        return Vec::new();
-    }
-    let spaces: Vec<&str> =
-        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
-    let args = i.operands.iter().filter(|a| a.role == Role::Addr);
-    let bytes = match (word, i.types.last()) {
-        ("ld" | "ldu" | "st" | "atom" | "red", Some(t)) if plain => {
-            let n = [(".v2", 2), (".v4", 4), (".v8", 8)].iter().find(|v| i.has(v.0)).map_or(1, |v| v.1);
-            t.bytes() * n
-        }
-        _ => 0,
-    };
-    let mut out = Vec::new();
-    for (n, arg) in args.enumerate() {
-        let space = match spaces.len() {
-            0 if !copies => None,
-            1 if !copies => Some(spaces[0]),
-            // The destination's and the source's; what follows is an mbarrier.
-            2 if copies && n < 2 => Some(spaces[n]),
-            _ => continue,
-        };
-        if space == Some(".param::func") {
-            continue;
-        }
-        let spec = i.entry.operands.iter().find(|s| s.name == arg.name);
-        let object = spec.map_or(0, |s| s.align);
-        let (size, align) = if plain { (bytes, bytes) } else { (object, object) };
-        let waits = ["init", "inval", "test_wait", "try_wait"].iter().any(|w| op == format!("mbarrier.{w}"));
-        out.push(Access {
-            arg,
-            space,
-            own: matches!(space, Some(".shared::cta" | ".shared")) || waits || op == "clusterlaunchcontrol.try_cancel",
-            writes: matches!(op, "st" | "atom" | "red") || (copies && n == 0),
-            object: objects,
-            size,
-            align: align.max(1),
-        });
-    }
-    out
-}
-
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    read_only(flow, from, out);
     let block_of = std::cell::Cell::new(0);
     // Blocks that every thread comes through.
     let mut always = vec![false; flow.cfg.blocks.len()];
@@ -92,19 +30,28 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
                 conversion(flow, from, at, i, out);
                 return;
             }
+            let sure = always[block_of.get() as usize] && i.pred.is_none();
+            apart(flow, from, at, i, sure, out);
             for access in accesses(i) {
-                let found = match &access.arg.value {
-                    Operand::Address(Base::Reg(r), offset) => from
-                        .address(flow.ssa.read(at, *r, 0))
-                        .map(|a| (a, *offset, flow.name(flow.ssa.var(*r, 0)).to_string())),
-                    Operand::Address(Base::Var(v), offset) => {
+                // A tensor's map stands before the coordinates.
+                let operand = match &access.arg.value {
+                    Operand::Addresses(list) => list.first(),
+                    o => Some(o),
+                };
+                let found = match operand {
+                    Some(Operand::Address(Base::Reg(r), offset)) => Some((*r, 0, *offset)),
+                    Some(Operand::Reg(r, lane)) => Some((*r, *lane, 0)),
+                    Some(Operand::Address(Base::Var(v), offset)) => {
                         bounds_of_variable(flow, *v, *offset, &access, out);
                         None
                     }
                     _ => None,
                 };
+                let found = found.and_then(|(r, lane, offset)| {
+                    let address = from.address(flow.ssa.read(at, r, lane))?;
+                    Some((address, offset, flow.name(flow.ssa.var(r, lane)).to_string()))
+                });
                 if let Some((address, offset, name)) = found {
-                    let sure = always[block_of.get() as usize] && i.pred.is_none();
                     one(flow, &access, address, offset, &name, sure, out);
                 }
             }
@@ -136,8 +83,8 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
     let is = word(a.space);
     let of = whose(flow, &a);
     let global = a.space == Space::Global;
-    match access.space {
-        Some(q) => {
+    match access.kind {
+        Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
                 out.push(errors::space_of_register(span, name, is, a.generic, q, of.as_deref(), by));
@@ -148,21 +95,30 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
                 return;
             }
         }
-        None if !a.generic && !global => {
+        Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
             out.push(errors::native_as_generic(span, name, is, of.as_deref(), by));
             return;
         }
-        None if access.object && a.space != Space::Shared => {
+        Kind::Object | Kind::Shared if a.space != Space::Shared => {
             out.push(errors::object_elsewhere(span, name, is, of.as_deref(), by));
             return;
         }
-        None => {}
+        Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
+            out.push(errors::map_elsewhere(span, name, is, of.as_deref(), by));
+            return;
+        }
+        Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
     }
     if a.mapped && access.own {
         let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
-        let rank = flow.cfg.instrs.get(a.by as usize).and_then(|i| i.operand("b"));
-        let fixed = rank.is_some_and(|r| matches!(r.value, Operand::Imm(_)));
+        let map = flow.cfg.instrs.get(a.map as usize);
+        let fixed = map.and_then(|i| i.operand("b")).is_some_and(|r| matches!(r.value, Operand::Imm(_)));
+        let by = map.map(|i| i.span).or(by);
         out.push(errors::mapped_used_as_own(span, name, by, clusters && fixed && always && flow.function.entry));
+        return;
+    }
+    if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
+        out.push(errors::read_only_space(span, name, is, of.as_deref(), by));
         return;
     }
     if let Origin::Pointer(n) = a.base
@@ -208,6 +164,30 @@ fn bounds_of_variable(flow: &Flow, id: crate::hir::VarId, offset: i64, access: &
     }
 }
 
+/// A copy and the mbarrier that it completes on, in two CTAs.
+fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
+    let data = i.operand("dstMem").or_else(|| i.operand("a").filter(|_| i.entry.opcode.ends_with(".async")));
+    let (Some(data), Some(mbar)) = (data, i.operand("mbar")) else { return };
+    // Of a pair of CTAs either may have it.
+    if i.has(".cta_group::2") {
+        return;
+    }
+    let at_address = |o: &Operand| address(flow, from, at, o).map(|a| a.0).filter(|a| a.space == Space::Shared);
+    let (Some(a), Some(b)) = (at_address(&data.value), at_address(&mbar.value)) else { return };
+    let rank = |a: &Address| flow.cfg.instrs.get(a.map as usize).and_then(|i| constant(i, "b"));
+    let differ = match (a.mapped, b.mapped) {
+        (true, true) => rank(&a).zip(rank(&b)).is_some_and(|(a, b)| a != b),
+        (true, false) | (false, true) => true,
+        (false, false) => false,
+    };
+    if differ {
+        let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
+        let fixed = rank(if a.mapped { &a } else { &b }).is_some();
+        let sure = clusters && fixed && sure && flow.function.entry;
+        out.push(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
+    }
+}
+
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
 fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
     let Some(arg) = i.operand("a") else { return };
@@ -245,5 +225,38 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
         out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
+    }
+}
+
+/// `ld.global.nc` is for what the kernel leaves alone.
+fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let constant = |i: &Instr| i.entry.opcode == "ld" && i.has(".nc");
+    if !flow.cfg.instrs.iter().any(|i| constant(i)) {
+        return;
+    }
+    let mut loads = Vec::new();
+    let mut stores = Vec::new();
+    flow.walk(
+        |_| {},
+        |at, i| {
+            let list = match i.entry.opcode {
+                "st" | "atom" | "red" => &mut stores,
+                _ if constant(i) => &mut loads,
+                _ => return,
+            };
+            let arg = i.operand("a").filter(|a| a.role == Role::Addr);
+            if let Some(r) = arg.and_then(|a| region(flow, from, at, a, bytes(i)))
+                && r.space == Space::Global
+                && list.len() < MOST
+            {
+                list.push((at, r));
+            }
+        },
+    );
+    for (at, load) in &loads {
+        if let Some((store, _)) = stores.iter().find(|s| s.1.meets(flow, load)) {
+            out.push(errors::not_read_only(flow.cfg.instrs[*at as usize].span, flow.cfg.instrs[*store as usize].span));
+            return;
+        }
     }
 }

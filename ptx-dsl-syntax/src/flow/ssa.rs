@@ -20,9 +20,12 @@ pub(super) enum Value {
     Param,
     /// Written by an instruction; under a guard the old value may remain.
     Def { instr: u32, var: u32, old: Option<Val> },
-    /// One of these, by the way that was taken into the block.
+    /// One of these, by the way that was taken into the block: in the order of its predecessors, up to [`PLACED`] of them.
     Phi { block: u32, args: Vec<Val> },
 }
+
+/// A join of more ways has each value once.
+pub(super) const PLACED: usize = 16;
 
 /// The values of a function.
 pub(super) struct Ssa {
@@ -181,14 +184,21 @@ impl Ssa {
         for i in cfg.range(b) {
             self.instr(build, i, cfg.instrs[i as usize]);
         }
-        for e in &cfg.blocks[b as usize].succ {
+        for (n, e) in cfg.blocks[b as usize].succ.iter().enumerate() {
             let first = build.first[e.to as usize];
+            let pred = &cfg.blocks[e.to as usize].pred;
+            // By predecessor, or each value once where there are too many.
+            let place = if pred.len() <= PLACED { pred.iter().position(|p| *p == (b, n as u32)) } else { None };
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
                 let a = build.now[*var as usize];
-                if let Value::Phi { args, .. } = &mut build.values[first as usize + k]
-                    && (args.len() >= 64 || !args.contains(&a))
-                {
-                    args.push(a);
+                let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };
+                match place {
+                    Some(at) => {
+                        args.resize(pred.len(), UNDEF);
+                        args[at] = a;
+                    }
+                    None if args.len() >= 64 || !args.contains(&a) => args.push(a),
+                    None => {}
                 }
             }
         }

@@ -6,6 +6,8 @@ use crate::lex::{lex, line_col};
 mod asynchronous;
 mod converge;
 mod graph;
+mod groups;
+mod kernels;
 mod obligations;
 mod ordinary;
 mod protocol;

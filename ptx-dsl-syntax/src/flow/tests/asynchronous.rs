@@ -113,3 +113,20 @@ fn moves_of_accumulators() {
     assert_eq!(codes(&module("sm_90a", "", 128, &body("mov.f32 %f4, %f1;"))), vec![]);
     assert_eq!(codes(&module("sm_90a", "", 128, &body("add.f32 %f4, %f1, %f2;"))), vec![(651, Severity::Error)]);
 }
+
+/// Two debts of one place are one finding.
+#[test]
+fn one_place_is_said_once() {
+    let shared = ".shared .align 16 .b8 box[64];\n.shared .align 8 .b64 full;\n";
+    let two = "mov.u32 %r3, box;\ncp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 16;\n\
+               cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r3], 16;\n";
+    let left = [(650, Severity::Warning)];
+    assert_eq!(codes(&module("sm_90", shared, 1, two)), left);
+    let early = "mbarrier.init.shared::cta.b64 [full], 1;\nmov.u32 %r3, box;\n\
+                 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 32;\n\
+                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1], 16, [full];\n\
+                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d2], 16, [full];\n\
+                 ld.shared.u32 %r4, [box];\n\
+                 W:\nmbarrier.try_wait.parity.shared::cta.b64 %p3, [full], 0;\n@!%p3 bra W;\nst.global.u32 [%d2], %r4;";
+    assert_eq!(codes(&module("sm_90", shared, 1, early)), [(646, Severity::Error)]);
+}

@@ -39,7 +39,9 @@ fn barrier_outside_of_the_branch() {
     both(&format!("{TID} setp.eq.u32 %p1, %r1, 0;\n @%p1 barrier.sync 1, 32;"));
     // The condition may be the same for all.
     both("ld.param.u32 %r1, [n];\n setp.eq.u32 %p1, %r1, 0;\n @%p1 bar.sync 0;");
-    both(&format!("{TID} ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0;"));
+    both("mov.u32 %r1, %warpid;\n ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0;");
+    // Likely not for a number of threads.
+    both(&format!("{TID} ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bar.sync 0; // warning: PTX0603"));
 }
 
 #[test]
@@ -52,7 +54,8 @@ fn barrier_for_some_lanes() {
         &format!("{TID} and.b32 %r2, %r1, 31;\n setp.ne.u32 %p1, %r2, 3;\n @%p1 bar.sync 0; // error: PTX0603"),
     ));
     // The first warp lacks a lane, but the others may be the ones that are meant.
-    both(&format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bar.sync 0;"));
+    case(&kernel("", &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bar.sync 0;")));
+    case(&kernel("128", &format!("{TID} setp.ne.u32 %p1, %r1, 0;\n @%p1 bar.sync 0; // error: PTX0603")));
     // A warp of 64 threads in rows of 16: two rows, of which one is here.
     case(&kernel("16, 4", "mov.u32 %r1, %tid.y;\n setp.eq.u32 %p1, %r1, 1;\n @%p1 bar.sync 0; // error: PTX0603"));
     case(&kernel("32, 4", "mov.u32 %r1, %tid.y;\n setp.eq.u32 %p1, %r1, 1;\n @%p1 bar.sync 0;"));
@@ -140,7 +143,7 @@ fn barrier_that_a_warp_never_comes_to() {
     // The others come to it elsewhere, or have left, or are not there.
     case(&kernel("128", &format!("{warp0} @!%p2 bra L;\n bar.sync 0;\n bra M;\n L:\n bar.sync 0;\n M:")));
     case(&kernel("128", &format!("{warp0} @!%p2 ret;\n bar.sync 0;")));
-    case(&kernel("32", &format!("{warp0} @!%p2 bra L;\n bar.sync 0;\n bra M;\n L:\n {rest}\n M:")));
+    case(&kernel("32", &format!("{warp0} @!%p2 bra L;\n bar.sync 0;\n bra M;\n L:\n {rest} // warning: PTX0622\n M:")));
     case(&kernel("128", &format!("{warp0} @!%p2 bra L;\n bar.sync 1, 32;\n bra M;\n L:\n {rest}\n M:")));
 }
 

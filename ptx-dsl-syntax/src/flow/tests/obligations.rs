@@ -65,7 +65,7 @@ fn thread_instruction_for_every_lane() {
 fn thread_instruction_for_a_thread() {
     case(&kernel("1", &format!("{OPERANDS} {MMA}\n {COMMIT}")));
     case(&kernel("", &format!("{OPERANDS} {MMA}\n {COMMIT}")).replace(" any) ", " any) .maxntid 1 "));
-    both(&format!("{OPERANDS}{ELECT} @%p1 {MMA}\n @%p1 {COMMIT}"));
+    case(&kernel("32", &format!("{OPERANDS}{ELECT} @%p1 {MMA}\n @%p1 {COMMIT}")));
     both(&format!("{OPERANDS}{WARP0} @!%p2 bra L;\n {ELECT} @!%p1 bra L;\n {MMA}\n {COMMIT}\n L:"));
     both(&format!("{OPERANDS} mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1, 0;\n @%p1 {MMA}"));
     // What chooses the lane is not known here.

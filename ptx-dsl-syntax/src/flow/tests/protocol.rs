@@ -50,8 +50,8 @@ fn response_read_in_time() {
 #[test]
 fn first_ctaid_of_any_response() {
     let ready = format!("{INIT}{EXPECT}{ASK}{WAIT} ld.shared.b128 %q1, [answer];\n");
-    case(&kernel("1", &format!("{ready} {FIRST} // warning: PTX0610")));
-    case(&kernel("1", &format!("{ready} {CANCELED} {FIRST} // warning: PTX0610\n @!%p2 ret;")));
+    case(&kernel("1", &format!("{ready} {FIRST} // error: PTX0610")));
+    case(&kernel("1", &format!("{ready} {CANCELED} {FIRST} // error: PTX0610\n @!%p2 ret;")));
     case(&kernel("1", &format!("{ready} {CANCELED} @!%p2 {FIRST} // error: PTX0610")));
     case(&kernel("1", &format!("{ready} {CANCELED} @%p2 bra A;\n {FIRST} // error: PTX0610\n A:")));
     case(&kernel("1", &format!("{ready} {CANCELED} @%p2 {FIRST}")));

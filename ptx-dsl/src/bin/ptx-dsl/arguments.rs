@@ -3,6 +3,7 @@
 use clap::{Arg, ArgAction, Command};
 use ptx_dsl_syntax::check::Options;
 use ptx_dsl_syntax::isa::target;
+use ptx_dsl_syntax::levels;
 
 /// The command line.
 pub fn command() -> Command {
@@ -20,6 +21,7 @@ pub fn command() -> Command {
                      cannot be read or the arguments are wrong.",
                 )
                 .args([files(), target_argument(), version_argument()])
+                .args(LEVELS.iter().map(level_argument))
                 .arg(
                     Arg::new("format")
                         .long("message-format")
@@ -62,6 +64,29 @@ pub fn command() -> Command {
                 .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, no comments")
                 .args([files(), target_argument(), version_argument()]),
         )
+}
+
+/// What a level does with findings.
+pub const LEVELS: [(&str, &str); 3] = [
+    ("allow", "Leaves findings of this code out; of several levels for a code the last counts"),
+    ("warn", "Makes findings of this code warnings"),
+    ("deny", "Makes findings of this code errors"),
+];
+
+fn level_argument((name, help): &(&'static str, &'static str)) -> Arg {
+    Arg::new(*name)
+        .long(*name)
+        .value_name("CODE")
+        .action(ArgAction::Append)
+        .value_parser(|text: &str| {
+            let code = text.strip_prefix("PTX").filter(|d| d.len() == 4).and_then(|d| d.parse::<u16>().ok());
+            match code {
+                Some(code) if levels::is_lint(code) => Ok(code),
+                Some(_) => Err(format!("the level of {text} cannot be set; that of warnings and of PTX06xx can")),
+                None => Err("a code is written as in `PTX0603`".to_string()),
+            }
+        })
+        .help(*help)
 }
 
 fn files() -> Arg {

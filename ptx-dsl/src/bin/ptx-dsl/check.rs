@@ -7,10 +7,12 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
-use ptx_dsl_syntax::compile_for;
+use ptx_dsl_syntax::compile_at;
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
+use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::{Lexed, lex};
 
+use crate::arguments::LEVELS;
 use crate::input::{Input, inputs};
 use crate::place::Lines;
 
@@ -18,6 +20,7 @@ use crate::place::Lines;
 struct Request<'m> {
     target: Option<&'m str>,
     version: Option<(u32, u32)>,
+    levels: Vec<(levels::Level, u16)>,
     json: bool,
     styled: bool,
 }
@@ -28,10 +31,25 @@ impl<'m> Request<'m> {
         Request {
             target: matches.get_one::<&'static str>("target").copied(),
             version: matches.get_one::<(u32, u32)>("version").copied(),
+            levels: levels(matches),
             json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
             styled: std::io::stderr().is_terminal(),
         }
     }
+}
+
+/// `--allow`, `--warn` and `--deny`, in the order in which they were given.
+fn levels(matches: &ArgMatches) -> Vec<(levels::Level, u16)> {
+    let mut all = Vec::new();
+    for (name, _) in LEVELS {
+        // `print` has none of them.
+        let (Some(level), Ok(Some(codes))) = (levels::Level::from_name(name), matches.try_get_many::<u16>(name)) else {
+            continue;
+        };
+        all.extend(matches.indices_of(name).into_iter().flatten().zip(codes.map(|c| (level, *c))));
+    }
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, set)| set).collect()
 }
 
 /// What came of a file.
@@ -146,7 +164,7 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
     let (lexed, mut diagnostics) = lex(&text);
-    let mut compiled = compile_for(&lexed.tokens, request.target, request.version);
+    let mut compiled = compile_at(&lexed.tokens, request.target, request.version, &request.levels);
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     let mut out = Outcome { ptx: compiled.ptx, ..Outcome::default() };
