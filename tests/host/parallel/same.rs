@@ -496,7 +496,7 @@ ptx! {
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %handle;
         @!%p ret;
         clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %handle;
-        fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
+        fence.proxy.async.shared::cta;
         bra NEXT;
     }
 }
