@@ -10,6 +10,7 @@ mod launch;
 mod mbarrier_new;
 mod memory;
 mod mixed;
+mod parallel;
 mod recursion;
 mod registers;
 mod sync;

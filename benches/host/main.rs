@@ -1,5 +1,5 @@
 //! The host engine against plain Rust of the same computation, both in one run: `cargo bench`, or
-//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N]`, which adds columns of other builds of this program: without
+//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N] [--threads N]`, which adds columns of other builds of this program: without
 //! checks, for the processor at hand, in a development profile.
 //!
 //! Each kernel runs on the host machine and as the single-threaded Rust that a good engineer would write for the processor,
@@ -76,6 +76,8 @@ struct Options {
     json: Option<String>,
     only: Option<String>,
     rounds: usize,
+    /// of the host; the Rust next to it has one
+    threads: usize,
     checked: bool,
     /// for another process, a round of this kernel for each line read
     serve: Option<String>,
@@ -85,14 +87,23 @@ struct Options {
 }
 
 fn options() -> Options {
-    let mut o =
-        Options { json: None, only: None, rounds: 5, checked: true, serve: None, ptx: None, others: Vec::new() };
+    let mut o = Options {
+        json: None,
+        only: None,
+        rounds: 5,
+        threads: 1,
+        checked: true,
+        serve: None,
+        ptx: None,
+        others: Vec::new(),
+    };
     let mut args = std::env::args().skip(1);
     while let Some(a) = args.next() {
         match a.as_str() {
             "--json" => o.json = args.next(),
             "--only" => o.only = args.next(),
             "--rounds" => o.rounds = args.next().and_then(|n| n.parse().ok()).unwrap_or(o.rounds).max(1),
+            "--threads" => o.threads = args.next().and_then(|n| n.parse().ok()).unwrap_or(o.threads).max(1),
             "--no-checked" => o.checked = false,
             "--serve" => o.serve = args.next(),
             "--ptx" => o.ptx = args.next(),
@@ -104,7 +115,9 @@ fn options() -> Options {
                     o.others.push(Other { label, program });
                     continue;
                 }
-                eprintln!("unknown argument `{other}`; there are --json FILE, --only NAME, --rounds N, --no-checked");
+                eprintln!(
+                    "unknown argument `{other}`; there are --json FILE, --only NAME, --rounds N, --threads N, --no-checked"
+                );
                 std::process::exit(2);
             }
         }
@@ -126,6 +139,13 @@ fn nanoseconds(f: impl FnOnce()) -> u64 {
     from.zip(on_processor()).map_or(wall, |(from, to)| to - from)
 }
 
+/// With several threads, time is what the clock on the wall says.
+fn wall(f: impl FnOnce()) -> u64 {
+    let start = Instant::now();
+    f();
+    start.elapsed().as_nanos() as u64
+}
+
 fn median(v: &mut [u64]) -> Option<u64> {
     v.sort_unstable();
     v.get(v.len() / 2).copied()
@@ -139,6 +159,8 @@ struct Line {
     name: &'static str,
     hand: u64,
     ours: u64,
+    /// on one thread, if `ours` is on several, and how many
+    alone: Option<(usize, u64)>,
     checked: Option<u64>,
     /// by label
     others: Vec<(&'static str, Option<Times>)>,
@@ -162,6 +184,9 @@ fn main() {
         });
     }
     print!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
+    if o.threads > 1 {
+        print!(" {:>14} {:>8}", "one thread, ms", format!("x{}", o.threads));
+    }
     for other in &o.others {
         print!(" {:>14} {:>8}", format!("{}, ms", other.label), "ratio");
     }
@@ -192,24 +217,34 @@ fn main() {
 const CHECKED_NS: u64 = 20_000_000_000;
 
 fn measure(name: &'static str, make: Make, o: &Options) -> Line {
+    let time: fn(&mut dyn FnMut()) -> u64 = if o.threads > 1 { |f| wall(f) } else { |f| nanoseconds(f) };
+    let host = Host::new().threads(o.threads);
     let mut case = make();
-    let (mut hand, mut ours, mut checked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hand, mut ours, mut alone, mut checked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut running: Vec<_> = o.others.iter().map(|other| other.start(name)).collect();
     // the first round warms up
     for round in 0..=o.rounds {
-        let h = nanoseconds(|| case.hand());
-        let w = nanoseconds(|| case.ours(&Host::new()));
+        let h = time(&mut || case.hand());
+        let w = time(&mut || case.ours(&host));
         assert!(case.agrees(), "{name}: the results differ");
         if round > 0 {
             hand.push(h);
             ours.push(w);
+        }
+        if o.threads > 1 {
+            case.hand();
+            let a = time(&mut || case.ours(&Host::new()));
+            assert!(case.agrees(), "{name}: the results of one thread differ");
+            if round > 0 {
+                alone.push(a);
+            }
         }
         for other in &mut running {
             other.round(round > 0);
         }
         if o.checked && round > 0 && checked.iter().sum::<u64>() < CHECKED_NS {
             case.hand();
-            checked.push(nanoseconds(|| case.checked(&Host::checked())));
+            checked.push(time(&mut || case.checked(&Host::checked().threads(o.threads))));
             assert!(case.agrees(), "{name}: the checked host's results differ");
         }
     }
@@ -222,6 +257,7 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
         name,
         hand: median(&mut hand).unwrap_or_default(),
         ours: median(&mut ours).unwrap_or_default(),
+        alone: median(&mut alone).map(|t| (o.threads, t)),
         checked: median(&mut checked),
         others: others.collect(),
     }
@@ -236,6 +272,9 @@ impl Line {
         let ms = |t: u64| format!("{:.2}", t as f64 / 1e6);
         let checked = self.checked.map_or("-".into(), ms);
         print!("{:<12} {:>12} {:>12} {:>8.2} {checked:>12}", self.name, ms(self.hand), ms(self.ours), self.ratio());
+        if let Some((_, alone)) = self.alone {
+            print!(" {:>14} {:>8.2}", ms(alone), alone as f64 / self.ours as f64);
+        }
         for (label, times) in &self.others {
             let shown = times.map_or("-".into(), |(ours, _)| ms(ours));
             // of native code to the Rust that is compiled for the same processor; else of our time to the other's
@@ -260,6 +299,9 @@ impl Line {
             number(of("unchecked").flatten().map(|t| t.0)),
             self.ratio()
         );
+        if let Some((threads, alone)) = self.alone {
+            text += &format!(",\"threads\":{threads},\"one_thread_ns\":{alone}");
+        }
         if let Some(times) = of("native") {
             let (ours, hand) = (times.map(|t| t.0), times.and_then(|t| t.1));
             let ratio = ours.zip(hand).map_or("null".into(), |(o, h)| format!("{:.4}", o as f64 / h as f64));

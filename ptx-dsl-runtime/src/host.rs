@@ -22,6 +22,7 @@ pub struct Host<M = Off> {
     schedule: Schedule,
     record: bool,
     resident: usize,
+    threads: usize,
     monitor: PhantomData<fn() -> M>,
 }
 
@@ -35,8 +36,10 @@ impl<M> Clone for Host<M> {
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, monitor: _ } = self;
-        f.debug_struct("Host").field("schedule", schedule).field("record", record).field("resident", resident).finish()
+        let Host { schedule, record, resident, threads, monitor: _ } = self;
+        let mut s = f.debug_struct("Host");
+        s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
+        s.finish()
     }
 }
 
@@ -61,7 +64,7 @@ impl Default for Host {
 impl<M: Monitor> Host<M> {
     /// A host with a monitor of your own; each launch makes a new one.
     pub fn with_monitor() -> Self {
-        Host { schedule: Schedule::RoundRobin, record: false, resident: 16, monitor: PhantomData }
+        Host { schedule: Schedule::RoundRobin, record: false, resident: 16, threads: 1, monitor: PhantomData }
     }
 
     /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
@@ -83,8 +86,31 @@ impl<M: Monitor> Host<M> {
         self
     }
 
+    /// Runs the clusters of a grid on `n` threads of this machine's processor: 1 unless said otherwise, 0 for as many as it
+    /// has. The calling thread is one of them.
+    ///
+    /// A cluster runs on one thread from its beginning to its end. A kernel without data races computes the same however many
+    /// there are; which of several faults is reported, and in what order, may differ. A seed, a recording and a replay are about
+    /// the order of one thread's decisions, so with them a launch has one thread, as it has with a monitor that has to see
+    /// all of it ([`Monitor::PER_THREAD`]). `%clock` and its like count the turns of the own thread.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::new().threads(4);
+    /// # let _ = host;
+    /// ```
+    pub fn threads(mut self, n: usize) -> Self {
+        self.threads = if n == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { n };
+        self
+    }
+
+    /// Threads a launch has at most.
+    pub(crate) fn workers(&self) -> usize {
+        if self.takes_the_first() && M::PER_THREAD { self.threads } else { 1 }
+    }
+
     /// How many clusters are on the machine at the same time (16 by default); the others are pending, and what cluster
-    /// launch control can cancel.
+    /// launch control can cancel. With several threads each has its share, rounded up.
     pub fn resident_clusters(mut self, n: usize) -> Self {
         self.resident = n.max(1);
         self

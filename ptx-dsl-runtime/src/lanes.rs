@@ -224,6 +224,10 @@ pub fn slow_load<M: Monitor, T: Word, const D: usize>(
     addr: &Lanes,
     out: [&mut [T; 32]; D],
 ) -> Done {
+    let mut out = out;
+    if x.load_lanes_in_common(crate::isa::space(q), m, addr, &mut out) {
+        return Ok(());
+    }
     let all = x.mask;
     x.mask = m;
     let mut d = [[0; 32]; D];
@@ -246,6 +250,13 @@ pub fn slow_load_uniform<M: Monitor, T: Word, const NB: usize>(
     out: &mut [T; NB],
 ) -> Done {
     let mut d = [T::default(); 32];
+    // one of each row is enough, but for a monitor
+    let row = |j: usize| m & (u32::MAX >> (32 - 32 / NB)) << (j * (32 / NB));
+    let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
+    if x.load_lanes_in_common(crate::isa::space(q), first, addr, &mut [&mut d]) {
+        lanes(first, |l| out[l / (32 / NB)] = d[l]);
+        return Ok(());
+    }
     slow_load(x, q, m, addr, [&mut d])?;
     lanes(m, |l| out[l / (32 / NB)] = d[l]);
     Ok(())
@@ -261,6 +272,9 @@ pub fn slow_store<M: Monitor, T: Word, const D: usize>(
     addr: &Lanes,
     v: [&[T; 32]; D],
 ) -> Done {
+    if x.store_lanes_in_common(crate::isa::space(q), m, addr, &v) {
+        return Ok(());
+    }
     let all = x.mask;
     x.mask = m;
     let v = v.map(|v| v.map(T::widen));
@@ -282,8 +296,16 @@ pub fn slow_add<M: Monitor, T: Word>(
     m: u32,
     addr: &Lanes,
     v: &[T; 32],
-    old: Option<&mut [T; 32]>,
+    mut old: Option<&mut [T; 32]>,
 ) -> Done {
+    let m = x.add_lanes_in_common(crate::isa::space(q), m, addr, v, |l, was| {
+        if let Some(old) = &mut old {
+            old[l] = T::narrow(was);
+        }
+    });
+    if m == 0 {
+        return Ok(());
+    }
     let all = x.mask;
     x.mask = m;
     let mut d = [0; 32];

@@ -466,5 +466,5 @@ fn prepare<'s>(
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         segments.push(segment);
     }
-    Ok((params, Global { segments }))
+    Ok((params, Global::new(segments)))
 }

@@ -5,6 +5,7 @@
 
 mod agent;
 mod cluster;
+mod common;
 mod ctx;
 mod cycle;
 mod driver;
@@ -13,6 +14,7 @@ mod memory;
 mod report;
 mod span;
 mod sync;
+pub(crate) mod team;
 pub mod tensor;
 #[cfg(test)]
 mod tests;
@@ -21,12 +23,15 @@ mod tmem;
 pub use ctx::Ctx;
 pub(crate) use driver::drive;
 
-use crate::fault::Fault;
+use std::thread;
+
+use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
 use crate::kernel::{Kernel, Next};
 use crate::launch::Launch;
 use crate::mem::global::Global;
 use crate::monitor::Monitor;
+use team::Team;
 
 /// The registers of a kernel as the driver sees them. The driver does not know their type: it is compiled once per monitor,
 /// here, and not once per kernel in the user's crate.
@@ -74,6 +79,18 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
     }
 }
 
+/// Stack of a thread of the host: what the main thread usually has, for kernels that are not optimised.
+const STACK: usize = 8 << 20;
+
+/// What one thread has done.
+type Outcome = Result<Report, Failure>;
+
+struct Failure {
+    /// Of the cluster, in the grid. `None` if this thread had to end because of another one.
+    at: Option<u64>,
+    fault: Box<Fault>,
+}
+
 /// Runs a grid whose launch has been checked.
 pub(crate) fn run<K: Kernel, M: Monitor>(
     host: &Host<M>,
@@ -81,16 +98,90 @@ pub(crate) fn run<K: Kernel, M: Monitor>(
     params: Vec<u8>,
     global: Global<'_>,
 ) -> Result<Report, Box<Fault>> {
-    let mut x = Ctx::<M>::new(host, launch, K::INFO, params, global);
+    let cluster = launch.cluster_dims(K::INFO);
+    let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
+    let team = Team::new(host.workers(), clusters, launch);
+    if team.alone() {
+        return work::<K, M>(host, launch, params, global, &team).map_err(|f| f.fault);
+    }
+    let outcomes = global.spread(|spread| {
+        thread::scope(|scope| {
+            let one = || work::<K, M>(host, launch, params.clone(), Global::part(spread), &team);
+            let others: Vec<_> = (1..team.threads())
+                .filter_map(|_| {
+                    let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
+                    // without it the others have more to do
+                    started.map_err(|_| team.leave()).ok()
+                })
+                .collect();
+            let mut outcomes = vec![one()];
+            for other in others {
+                outcomes.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            outcomes
+        })
+    });
+    combine(outcomes)
+}
+
+/// Adds up, or takes the fault of the first cluster. What waits for ever on different threads is one deadlock.
+fn combine(outcomes: Vec<Outcome>) -> Result<Report, Box<Fault>> {
+    let (mut sum, mut failures) = (Report::default(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(r) => {
+                sum.clusters_launched += r.clusters_launched;
+                sum.clusters_cancelled += r.clusters_cancelled;
+                sum.turns += r.turns;
+            }
+            Err(f) => failures.push(f),
+        }
+    }
+    failures.sort_by_key(|f| f.at.unwrap_or(u64::MAX));
+    let mut failures = failures.into_iter();
+    let Some(mut first) = failures.next() else { return Ok(sum) };
+    if let FaultKind::Deadlock { waiting } = &mut first.fault.kind {
+        for other in failures {
+            if let FaultKind::Deadlock { waiting: more } = other.fault.kind {
+                waiting.extend(more);
+            }
+        }
+    }
+    Err(first.fault)
+}
+
+/// Tells the others when a thread ends, however it does.
+struct Leaves<'a>(&'a Team);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
+        self.0.leave();
+    }
+}
+
+/// What each thread does: runs clusters until there are no more.
+fn work<K: Kernel, M: Monitor>(
+    host: &Host<M>,
+    launch: &Launch,
+    params: Vec<u8>,
+    global: Global<'_>,
+    team: &Team,
+) -> Outcome {
+    let _leaves = Leaves(team);
+    let mut x = Ctx::<M>::new(host, launch, K::INFO, params, global, team);
     let slots = x.clusters.len();
     let warps = vec![vec![K::Warp::default(); x.warps_per_cta() * x.cluster_size() as usize]; slots];
     let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), snapshot: Vec::new() };
     match M::drive(&mut body, &mut x) {
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {
+            team.stop();
             fault.replay = host.replay_hint();
             fault.schedule = x.decisions();
-            Err(fault)
+            Err(Failure { at: (!x.stopped).then(|| x.number_of(x.slot)), fault })
         }
     }
 }

@@ -54,6 +54,9 @@ pub enum Sync {
 pub trait Monitor: Default + Sized {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
+    /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
+    /// that run on this thread, whole, and no others? Else the launch has one thread.
+    const PER_THREAD: bool = false;
     /// A cluster becomes resident at `slot`: its shared and local memory is new.
     fn cluster(&mut self, _slot: u32) {}
     /// A load or store, before it happens.
@@ -81,6 +84,7 @@ pub struct Off;
 
 impl Monitor for Off {
     const ON: bool = false;
+    const PER_THREAD: bool = true;
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
         machine::drive(body, x)
     }
@@ -103,6 +107,8 @@ enum Memory {
 
 impl Monitor for Checked {
     const ON: bool = true;
+    // all it knows is of shared and local memory
+    const PER_THREAD: bool = true;
 
     fn cluster(&mut self, slot: u32) {
         self.written.retain(|k, _| k.0 != slot);

@@ -1,4 +1,4 @@
-//! `cargo xtask test | ci | docs | bench | oracle | budget | corpus | nvcc | ptxas`: what plain cargo cannot do, which is to
+//! `cargo xtask test | ci | docs | bench | oracle | budget | corpus | nvcc | ptxas | sanitize`: what plain cargo cannot do, which is to
 //! fetch NVIDIA's tools for the tests.
 
 mod assemble;
@@ -9,6 +9,7 @@ mod docs;
 mod nvcc;
 mod oracle;
 mod ptxas;
+mod sanitize;
 mod steps;
 
 use std::process::ExitCode;
@@ -18,8 +19,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   test    fetch ptxas when it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
-  bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--no-checked] [--no-unchecked: not
-          the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
+  bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
+          [--no-unchecked: not the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
           README says] [--opencl PROGRAM: see benches/opencl]; --compile: what kernels of 100 and 1,000 instructions take to
           compile
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
@@ -30,6 +31,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
+  sanitize
+          [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 
 PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),
+        ["sanitize", ref rest @ ..] => sanitize::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

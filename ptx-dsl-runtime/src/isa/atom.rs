@@ -54,26 +54,28 @@ fn run<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d
                 return Err(x.fault(FaultKind::WrongWindow { addr, wanted }, l as u32));
             }
         };
-        let old = x.read(space, addr, size, l as u32)?;
         let operand = |i: usize| s.get(1 + i).map_or(0, |b| b[l]);
-        let mut new = [0; 4];
-        if matches!(ty, Ty::B128) {
-            // compared and stored as a whole
-            let equal = (0..2).all(|i| old[i] == operand(i));
-            new = match (q.has(q::cas), equal) {
-                (true, true) => [operand(2), operand(3), 0, 0],
-                (true, false) => old,
-                (false, _) => [operand(0), operand(1), 0, 0],
-            };
-        } else {
-            // atom.add.f32 flushes subnormal numbers in global memory, not in shared memory, and not with .noftz
-            let ftz = global && !q.has(q::noftz);
+        // atom.add.f32 flushes subnormal numbers in global memory, not in shared memory, and not with .noftz
+        let ftz = global && !q.has(q::noftz);
+        let new = |old: [u64; 4]| {
+            let mut new = [0; 4];
+            if matches!(ty, Ty::B128) {
+                // compared and stored as a whole
+                let equal = (0..2).all(|i| old[i] == operand(i));
+                return match (q.has(q::cas), equal) {
+                    (true, true) => [operand(2), operand(3), 0, 0],
+                    (true, false) => old,
+                    (false, _) => [operand(0), operand(1), 0, 0],
+                };
+            }
             for i in 0..n {
                 let c = if q.has(q::cas) { operand(n + i) } else { 0 };
                 put(&mut new, i, bytes, apply(q, ty, ftz, get(&old, i, bytes), operand(i), c));
             }
-        }
-        x.write(space, addr, size, new, l as u32)?;
+            new
+        };
+        let element = if matches!(ty, Ty::B128) { 16 } else { bytes };
+        let old = x.update(space, addr, size, element, l as u32, new)?;
         for (i, d) in d.iter_mut().enumerate() {
             let v = get(&old, i, bytes);
             d[l] = if ty.is_signed() { sign(ty, v) as u64 } else { zero(ty, v) };

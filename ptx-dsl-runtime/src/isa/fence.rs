@@ -1,7 +1,8 @@
 //! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
 //!
-//! The plain host is sequentially consistent and has one view of memory, so a fence has nothing to wait for. Every one
-//! is still a call with its qualifiers: here the race detector of the monitor comes in.
+//! One thread of the host is sequentially consistent and has one view of memory, so there a fence has nothing to wait for;
+//! where several run the clusters of a grid, each is a full one. Every one is a call with its qualifiers: here the race detector
+//! of the monitor comes in.
 
 use super::{Done, active, place};
 use crate::fault::FaultKind;
@@ -17,6 +18,7 @@ pub fn fence<M: Monitor, const S: usize, const D: usize>(
     s: [&Lanes; S],
     _: [&mut Lanes; D],
 ) -> Done {
+    x.fence();
     if !q.has(q::tensormap_generic) {
         return Ok(());
     }

@@ -3,16 +3,17 @@
 use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
-use crate::launch::{CancelHandle, Launch, Listener, Progress};
+use crate::launch::{CancelHandle, Launch};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
 use crate::machine::level::{self, Level};
+use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
 
 /// Regions a cohort runs before others have a turn, counted per warp like all times here.
-const QUANTUM: u64 = 4096;
+pub(crate) const QUANTUM: u64 = 4096;
 
 /// Warp `warp` goes on at `pc` with the lanes of `mask`, or waits there.
 #[derive(Debug, Clone)]
@@ -50,9 +51,14 @@ pub struct Ctx<'a, M> {
     pub(crate) yielded: bool,
     pub(crate) turns: u64,
     checkpoint: u64,
-    limit: u64,
-    cancel: Option<CancelHandle>,
-    listener: Option<Listener>,
+    pub(crate) limit: u64,
+    /// When to look again whether the launch is to end, and what the team knows of `turns`.
+    pub(crate) look: u64,
+    pub(crate) told: u64,
+    pub(crate) cancel: Option<CancelHandle>,
+    /// Another thread has a fault: this one has none, it just ends.
+    pub(crate) stopped: bool,
+    pub(crate) team: &'a Team,
     pub(crate) info: &'static KernelInfo,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
@@ -71,9 +77,6 @@ pub struct Ctx<'a, M> {
     held: bool,
     /// Places for resident clusters.
     pub(crate) clusters: Vec<Cluster>,
-    /// The next pending cluster, counted through the grid, and how many there are.
-    pub(crate) next_cluster: u64,
-    pub(crate) all_clusters: u64,
     /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
     pub(crate) pairs: Option<bool>,
     pub(crate) agents: Agents,
@@ -97,12 +100,12 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         info: &'static KernelInfo,
         params: Vec<u8>,
         global: Global<'a>,
+        team: &'a Team,
     ) -> Self {
         let block @ [bx, by, bz] = launch.block_dims(info);
         let cluster = launch.cluster_dims(info);
         let threads = bx * by * bz;
-        let all_clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product::<u64>();
-        let slots = all_clusters.min(host.resident() as u64) as usize;
+        let slots = team.places(host.resident());
         Ctx {
             mask: 0,
             site: 0,
@@ -121,8 +124,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             turns: 0,
             checkpoint: 0,
             limit: launch.step_limit,
+            look: QUANTUM,
+            told: 0,
             cancel: launch.cancel.clone(),
-            listener: launch.listener.clone(),
+            stopped: false,
+            team,
             info,
             grid: launch.grid,
             block,
@@ -137,8 +143,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             shared: Vec::new(),
             held: false,
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
-            next_cluster: 0,
-            all_clusters,
             pairs: None,
             agents: Agents::default(),
             monitor: M::default(),
@@ -159,14 +163,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// The decisions so far, if they are recorded.
     pub(crate) fn decisions(&mut self) -> Vec<u32> {
         self.record.take().unwrap_or_default()
-    }
-
-    /// A cluster has ended.
-    pub(crate) fn tell_progress(&self) {
-        if let Some(Listener(f)) = &self.listener {
-            let resident = self.clusters.iter().filter(|c| c.resident).count() as u64;
-            f(Progress { clusters_done: self.next_cluster - resident, clusters: self.all_clusters, turns: self.turns });
-        }
     }
 
     pub(crate) fn choose(&mut self, what: Choice, n: usize) -> usize {
@@ -257,19 +253,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     #[cold]
     fn pause(&mut self) -> Result<(), Box<Fault>> {
         self.leave = true;
-        let region = || self.info.regions.get(self.cur.pc as usize).copied().unwrap_or("?").to_string();
-        if self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled) {
-            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: region() }));
-        }
-        if self.turns > self.limit {
-            return Err(self.fault_of_cohort(FaultKind::StepLimit { turns: self.limit, region: region() }));
-        }
-        Ok(())
-    }
-
-    fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
-        self.warp = self.cur.lo;
-        self.fault(kind, self.cur.mask.trailing_zeros().min(31))
+        self.look_now()
     }
 
     /// Makes warp `k` of the cohort the current one, with all lanes of the cohort active; returns them.
@@ -594,7 +578,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// A fault of a lane of the current warp at the current statement.
     #[cold]
     pub fn fault(&self, kind: FaultKind, lane: u32) -> Box<Fault> {
-        let thread = self.clusters.get(self.slot).map(|_| ThreadId {
+        let thread = self.clusters.get(self.slot).filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
             ctaid: self.ctaid(),
             tid: self.tid(lane as usize),
             warp: self.warp,

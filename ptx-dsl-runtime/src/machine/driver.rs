@@ -3,6 +3,7 @@
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::{Next, Wait};
 use crate::machine::cluster::{Cohort, Parked};
+use crate::machine::team::Verdict;
 use crate::machine::{Body, Ctx};
 use crate::monitor::{Monitor, Who};
 use crate::schedule::Choice;
@@ -17,7 +18,7 @@ const PATIENCE: u64 = 1 << 20;
 /// Runs the grid.
 pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let mut last = x.clusters.len().saturating_sub(1);
-    let mut probe = None;
+    let mut probe: Option<Probe> = None;
     let mut impatient = PATIENCE;
     let mut turn = Vec::new();
     loop {
@@ -25,10 +26,16 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
             x.vacant = false;
             admit(body, x);
             if x.clusters.iter().all(|c| !c.resident) {
-                return Ok(());
+                return x.settle();
             }
         }
+        x.look_around()?;
         x.deliver_due()?;
+        if probe.as_ref().is_some_and(|p| p.progress != x.progress) {
+            // something has changed: they go on
+            probe = None;
+            x.probing = false;
+        }
         if x.turns >= impatient {
             impatient = x.turns + PATIENCE;
             give_up_waiting(x);
@@ -62,11 +69,11 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
 /// Fills free places with pending clusters.
 fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
     for slot in 0..x.clusters.len() {
-        if x.clusters[slot].resident || x.next_cluster >= x.all_clusters {
+        if x.clusters[slot].resident {
             continue;
         }
-        let id = x.cluster_of(x.next_cluster);
-        x.next_cluster += 1;
+        let Some(n) = x.team.take() else { return };
+        let id = x.cluster_of(n);
         x.report.clusters_launched += 1;
         let shared = x.shared_size().2 as usize;
         let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
@@ -106,6 +113,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
         if !x.agents.is_empty() {
             x.deliver_due()?;
         }
+        x.look_around()?;
         x.slot = slot;
         wake(x, slot);
         let Some(diverged) = pick(x) else { return Ok(()) };
@@ -134,6 +142,10 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             }
         }
         if x.turns >= end || x.rotate {
+            if !x.team.alone() {
+                // what a cluster that polls waits for may be up to a thread that has no processor
+                std::thread::yield_now();
+            }
             return Ok(());
         }
     }
@@ -301,8 +313,14 @@ fn give_up_waiting<M: Monitor>(x: &mut Ctx<'_, M>) {
     }
 }
 
-/// What all waiting threads looked like when nothing could run: the parked cohorts by slot, and the progress made.
-type Probe = (Vec<(usize, Cohort)>, u64);
+/// What all waiting threads looked like when nothing could run.
+struct Probe {
+    /// The parked cohorts by slot.
+    waiting: Vec<(usize, Cohort)>,
+    progress: u64,
+    /// Of the team, before they looked again.
+    epoch: u64,
+}
 
 /// Nobody can run and nothing is under way. `try_wait` may say false after a time, so all of them do; if that changes nothing,
 /// not even a register, and everybody waits again, then nothing will ever change.
@@ -313,10 +331,18 @@ fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Pr
         waiting.extend(mbarrier.map(|p| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..p.c })));
     }
     waiting.sort_unstable_by_key(|(slot, c)| (*slot, c.cta, c.lo, c.mask, c.pc));
-    let same = last.is_some_and(|(w, progress)| w == waiting && progress == x.progress) && body.unchanged();
-    if waiting.is_empty() || same {
-        return Err(x.deadlock());
-    }
+    let last = last.filter(|p| p.waiting == waiting && p.progress == x.progress && body.unchanged());
+    // no other thread can end these waits, but it can store what a loop around `try_wait` looks at
+    let epoch = match last {
+        _ if waiting.is_empty() => return Err(x.deadlock()),
+        None => x.team.was_busy(),
+        Some(_) if x.team.alone() => return Err(x.deadlock()),
+        Some(p) => match x.team.agree(p.epoch) {
+            Verdict::Deadlock => return Err(x.deadlock()),
+            Verdict::Stop => return Err(x.stop()),
+            Verdict::Again => x.team.epoch(),
+        },
+    };
     let per_cta = x.warps_per_cta();
     let warps = waiting.iter().map(|(slot, c)| {
         let first = c.cta as usize * per_cta;
@@ -325,5 +351,5 @@ fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Pr
     body.snapshot(&warps.collect::<Vec<_>>());
     x.probing = true;
     give_up_waiting(x);
-    Ok((waiting, x.progress))
+    Ok(Probe { waiting, progress: x.progress, epoch })
 }

@@ -20,10 +20,9 @@ impl<M: Monitor> Ctx<'_, M> {
         let mut waiting = Vec::new();
         let mut all = 0;
         let mut first = None;
-        for slot in 0..self.clusters.len() {
-            if !self.clusters[slot].resident {
-                continue;
-            }
+        let mut slots: Vec<usize> = (0..self.clusters.len()).filter(|&slot| self.clusters[slot].resident).collect();
+        slots.sort_by_key(|&slot| self.number_of(slot));
+        for slot in slots {
             for p in self.clusters[slot].in_order() {
                 first = first.or(Some((slot, p.c, p.site)));
                 all += 1;

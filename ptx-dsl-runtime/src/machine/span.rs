@@ -13,6 +13,12 @@ const fn row_mask(j: usize, p: usize) -> u32 {
     (u32::MAX >> (32 - p as u32)) << (j * p)
 }
 
+/// Known when compiling: other memory has no use for a second try.
+#[inline(always)]
+const fn may_be_in_common(space: AddrSpace) -> bool {
+    matches!(space, AddrSpace::Global | AddrSpace::Generic)
+}
+
 impl<M: Monitor> Ctx<'_, M> {
     /// The memory that `addr` lies in, and where; `None` for whatever wants a closer look.
     #[inline(always)]
@@ -100,6 +106,18 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
         out: &mut [T; 32],
     ) -> bool {
+        self.load_own_rows(space, m, base, out)
+            || may_be_in_common(space) && self.load_rows_in_common(space, m, base, out)
+    }
+
+    #[inline(always)]
+    fn load_own_rows<T: Word, const NB: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        out: &mut [T; 32],
+    ) -> bool {
         let p = 32 / NB;
         for (j, out) in out.chunks_exact_mut(p).enumerate() {
             let lanes = m >> (j * p);
@@ -141,6 +159,18 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Rows of consecutive elements.
     #[inline(always)]
     pub fn store_rows<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        self.store_own_rows(space, m, base, v)
+            || may_be_in_common(space) && self.store_rows_in_common(space, m, base, v)
+    }
+
+    #[inline(always)]
+    fn store_own_rows<T: Word, const NB: usize>(
         &mut self,
         space: AddrSpace,
         m: u32,

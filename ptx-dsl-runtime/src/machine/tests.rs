@@ -589,3 +589,4 @@ fn any_schedule_gives_the_same() {
 mod faults;
 mod tensor;
 mod tensor_memory;
+mod threads;

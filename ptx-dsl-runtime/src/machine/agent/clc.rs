@@ -43,9 +43,8 @@ impl<M: Monitor> Ctx<'_, M> {
                 return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size }, lane));
             }
         }
-        let cancelled = (self.next_cluster < self.all_clusters).then(|| {
-            let id = self.cluster_of(self.next_cluster);
-            self.next_cluster += 1;
+        let cancelled = self.team.cancel().map(|n| {
+            let id = self.cluster_of(n);
             self.report.clusters_cancelled += 1;
             // the id of its first CTA
             std::array::from_fn(|i| id[i] * self.cluster[i])

@@ -5,6 +5,7 @@ use super::*;
 use crate::fault::FaultKind;
 use crate::kernel::{KernelInfo, Wait};
 use crate::launch::Launch;
+use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::Off;
 use crate::qual::{Flag, Ty};
@@ -33,7 +34,8 @@ const INFO: KernelInfo = KernelInfo {
 /// Warp `warp` of a CTA of eight, with columns 32 to 511 allocated. Every cell tells its lane and column.
 fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_, Off>) -> R) -> R {
     let (host, launch) = (Host::new(), Launch::grid(1).block(256));
-    let mut x = Ctx::new(&host, &launch, &INFO, Vec::new(), Global { segments: Vec::new() });
+    let team = Team::new(1, 1, &launch);
+    let mut x = Ctx::new(&host, &launch, &INFO, Vec::new(), Global::new(Vec::new()), &team);
     x.clusters[0].start([0; 3], 1, 256, 64, 0);
     let start = x.clusters[0].ready.pop_front().unwrap();
     x.cur = start;

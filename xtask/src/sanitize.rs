@@ -1,0 +1,85 @@
+//! `cargo xtask sanitize`: the runtime's tests and the kernels of the suite under AddressSanitizer and ThreadSanitizer, and the
+//! runtime's under Miri. All of them need a nightly toolchain; none is part of CI.
+
+use crate::ptxas;
+use std::process::Command;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+const ALL: [&str; 3] = ["address", "thread", "miri"];
+
+/// Runs what is named (`address`, `thread`, `miri`), or all there is a tool for.
+pub fn run(wanted: &[&str]) -> Result<(), String> {
+    if let Some(other) = wanted.iter().find(|w| !ALL.contains(w)) {
+        return Err(format!("no sanitizer `{other}`; there are address, thread and miri"));
+    }
+    for tool in if wanted.is_empty() { &ALL[..] } else { wanted } {
+        if let Some(missing) = missing(tool) {
+            let message = format!("`{tool}` needs {missing}: `rustup component add {missing} --toolchain nightly`");
+            if !wanted.is_empty() {
+                return Err(message);
+            }
+            eprintln!("skipped: {message}");
+            continue;
+        }
+        match *tool {
+            "miri" => cargo(
+                &["miri", "test", "-p", "ptx-dsl-runtime", "--lib", "--", "common::", "team::", "tests::threads::"],
+                "",
+            )?,
+            "thread" => {
+                // as it is built for users of this processor, and as it is for others
+                for extra in ["", " --cfg ptx_dsl_portable"] {
+                    tests("thread", extra, "host::parallel::")?;
+                }
+            }
+            // of the suite what runs kernels
+            sanitizer => tests(sanitizer, "", "host::")?,
+        }
+    }
+    Ok(())
+}
+
+/// The component of the toolchain that this needs and does not find.
+fn missing(tool: &str) -> Option<&'static str> {
+    match tool {
+        // without a standard library that is built with it, it takes each contended mutex for a race
+        "thread" if !has_source() => Some("rust-src"),
+        "miri" if nightly("cargo", &["miri", "--version"]).is_err() => Some("miri"),
+        _ => None,
+    }
+}
+
+fn has_source() -> bool {
+    nightly("rustc", &["--print", "sysroot"])
+        .is_ok_and(|root| std::path::Path::new(root.trim()).join("lib/rustlib/src/rust/library/std").exists())
+}
+
+fn tests(sanitizer: &str, extra: &str, kernels: &str) -> Result<(), String> {
+    let (std, flag) =
+        if has_source() { (&["-Zbuild-std"][..], "") } else { (&[][..], " -Cunsafe-allow-abi-mismatch=sanitizer") };
+    let flags = format!("-Zsanitizer={sanitizer}{flag}{extra}");
+    let common = [&["test", "--target", TARGET], std].concat();
+    cargo(&[&common[..], &["-p", "ptx-dsl-runtime", "--lib"]].concat(), &flags)?;
+    cargo(&[&common[..], &["--test", "suite", "--", kernels]].concat(), &flags)
+}
+
+/// What a tool of the nightly toolchain prints.
+fn nightly(tool: &str, arguments: &[&str]) -> Result<String, String> {
+    let out = Command::new("rustup").args(["run", "nightly", tool]).args(arguments).output();
+    let out = out.map_err(|e| format!("cannot run rustup: {e}"))?;
+    if out.status.success() { Ok(String::from_utf8_lossy(&out.stdout).into_owned()) } else { Err(tool.into()) }
+}
+
+fn cargo(arguments: &[&str], flags: &str) -> Result<(), String> {
+    let shown = format!("RUSTFLAGS='{flags}' cargo +nightly {}", arguments.join(" "));
+    eprintln!("> {shown}");
+    let status = Command::new("rustup")
+        .args(["run", "nightly", "cargo"])
+        .args(arguments)
+        .current_dir(ptxas::root())
+        .env("RUSTFLAGS", flags)
+        .env("CARGO_TARGET_DIR", ptxas::root().join("target").join("sanitize"))
+        .status()
+        .map_err(|e| format!("cannot run rustup: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{shown}` failed")) }
+}
