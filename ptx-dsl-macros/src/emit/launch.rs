@@ -169,6 +169,8 @@ impl Emit<'_> {
             mod #module {
                 #(#quals)*
 
+                // rows of registers begin where cache lines do
+                #[repr(align(64))]
                 #[derive(Clone, Default, PartialEq)]
                 pub struct Warp { #(#fields,)* #stack }
 
