@@ -1,7 +1,7 @@
 //! Global memory: the caller's buffers, each a segment of its own.
 //!
 //! On one thread the launch has them as slices. Several threads have what is only read as slices too, and all that may be
-//! written in common, see [`common`].
+//! written in common, see `mem/common.rs`.
 
 use std::sync::atomic::AtomicU8;
 
