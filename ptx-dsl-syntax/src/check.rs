@@ -16,6 +16,7 @@ use crate::parse::errors::nearest;
 use crate::span::Span;
 
 mod address;
+mod attempt;
 mod call;
 mod cta_group;
 mod decl;

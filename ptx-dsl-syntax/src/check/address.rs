@@ -1,8 +1,8 @@
 //! Addresses: base and offset, state space, alignment (PTX ISA 6.4.1).
 
 use super::Checker;
+use super::attempt::Attempt;
 use super::names::Sym;
-use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Base, Operand, Space, VarId};

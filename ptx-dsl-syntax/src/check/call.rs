@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::Checker;
+use super::attempt::Attempt;
 use super::function::signature;
 use super::names::{Formal, Signature, Sym};
-use super::operand::Attempt;
 use crate::ast::{self, OperandKind};
 use crate::errors;
 use crate::hir::{self, Arg, Operand};

@@ -1,7 +1,7 @@
 //! One instruction: which entry and form it is, then its operands, gates and rules.
 
 use super::Checker;
-use super::operand::Attempt;
+use super::attempt::Attempt;
 use super::select::{self, Fit};
 use crate::ast;
 use crate::diag::Diagnostic;

@@ -2,8 +2,8 @@
 //! 9.7.10, 9.7.11).
 
 use super::Checker;
+use super::attempt::Attempt;
 use super::names::Sym;
-use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;

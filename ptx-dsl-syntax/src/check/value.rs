@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::address::split;
+use super::attempt::Attempt;
 use super::names::Sym;
-use super::operand::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
