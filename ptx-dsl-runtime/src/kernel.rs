@@ -68,6 +68,15 @@ pub enum Wait {
     },
     /// Any of these mbarrier objects (CTA rank, offset, parity) completing the phase of that parity.
     Mbarrier(Vec<(u32, u32, u64)>),
+    /// One of them, which is what nearly all waits are for.
+    Phase {
+        /// CTA rank
+        rank: u32,
+        /// in its shared memory
+        offset: u32,
+        /// of the phase
+        parity: u64,
+    },
     /// The live lanes of `members` of the own warp; with a `pc`, all at that region.
     WarpSync {
         /// membermask
@@ -87,6 +96,18 @@ pub enum Wait {
         /// which one
         ticket: u32,
     },
+}
+
+impl Wait {
+    /// Is it a wait at mbarrier objects, which may end without them?
+    pub(crate) fn gives_up(&self) -> bool {
+        matches!(self, Wait::Mbarrier(_) | Wait::Phase { .. })
+    }
+
+    /// Is it decided for all fragments of the own warp together?
+    pub(crate) fn is_rendezvous(&self) -> bool {
+        matches!(self, Wait::WarpSync { .. } | Wait::WholeWarp { .. })
+    }
 }
 
 /// What a launch has to know of a kernel.

@@ -224,6 +224,29 @@ fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     (!M::ON && x.mask != 0 && differ == 0).then_some(first)
 }
 
+/// The same where all active lanes look at one object and one parity: that, and whether its phase is complete.
+fn look_together<M: Monitor, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    d: &mut [&mut Lanes; D],
+) -> Result<Option<(bool, Wait)>, Box<Fault>> {
+    let (Some(addr), Some(phase), true) =
+        (shared_by_all(x, s[0]), s.get(1).and_then(|p| shared_by_all(x, p)), q.has(q::parity))
+    else {
+        return Ok(None);
+    };
+    let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
+    let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
+    let done = x.mbarrier(rank, offset, |w| object::passed(w, parity).map(|p| (w, p)), first as u32)?;
+    for l in active(x.mask) {
+        set(d, 0, l, done.into());
+        set(d, 1, l, 0);
+        set(d, 2, l, 0);
+    }
+    Ok(Some((done, Wait::Phase { rank, offset, parity })))
+}
+
 /// Looks at the object of every active lane and writes `waitComplete`. Gives whether any lane's phase is complete, and
 /// the objects whose phase is not.
 ///
@@ -237,19 +260,6 @@ fn look<M: Monitor, const D: usize>(
 ) -> Result<(bool, Missing), Box<Fault>> {
     let (mut complete, mut missing) = (false, Missing::new());
     let rank = x.rank();
-    if let (Some(addr), Some(phase), true) =
-        (shared_by_all(x, s[0]), s.get(1).and_then(|p| shared_by_all(x, p)), q.has(q::parity))
-    {
-        let first = x.mask.trailing_zeros() as usize;
-        let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
-        let done = x.mbarrier(rank, offset, |w| object::passed(w, parity).map(|p| (w, p)), first as u32)?;
-        for l in active(x.mask) {
-            set(d, 0, l, done.into());
-            set(d, 1, l, 0);
-            set(d, 2, l, 0);
-        }
-        return Ok((done, if done { Missing::new() } else { vec![(rank, offset, parity)] }));
-    }
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let phase = s.get(1).map_or(0, |p| p[l]);
@@ -278,8 +288,11 @@ pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
 ) -> Done {
-    let (_, missing) = look(x, q, &s, &mut d)?;
-    if !missing.is_empty() {
+    let all = match look_together(x, q, &s, &mut d)? {
+        Some((done, _)) => done,
+        None => look(x, q, &s, &mut d)?.1.is_empty(),
+    };
+    if !all {
         x.yield_now();
     }
     Ok(())
@@ -294,9 +307,15 @@ pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
 ) -> Result<Flow, Box<Fault>> {
+    if let Some((done, wait)) = look_together(x, q, &s, &mut d)? {
+        return Ok(if done || x.resumed() { Flow::Next } else { Flow::Wait(wait) });
+    }
     let (complete, missing) = look(x, q, &s, &mut d)?;
     if !complete && !missing.is_empty() && !x.resumed() {
-        return Ok(Flow::Wait(Wait::Mbarrier(missing)));
+        return Ok(Flow::Wait(match missing[..] {
+            [(rank, offset, parity)] => Wait::Phase { rank, offset, parity },
+            _ => Wait::Mbarrier(missing),
+        }));
     }
     Ok(Flow::Next)
 }

@@ -51,6 +51,8 @@ pub(crate) struct Cta {
     pub id: [u32; 3],
     /// Live lanes by warp, and their number.
     pub live: Vec<u32>,
+    /// `live` is not as new.
+    pub thinned: bool,
     pub threads: u32,
     pub exited: bool,
     pub barriers: [Barrier; 16],
@@ -73,6 +75,8 @@ pub(crate) struct Cluster {
     pub barrier: ClusterBarrier,
     /// Of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
     pub allocators: Vec<Allocator>,
+    /// They, or Tensor Memory, are not as new.
+    pub allocated: bool,
     pub ready: VecDeque<Cohort>,
     pub parked: Vec<Parked>,
     /// Something that parked cohorts wait for may have changed.
@@ -80,49 +84,70 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A new cluster takes this place: all full warps of a CTA start as one cohort.
+    /// A new cluster takes this place: all full warps of a CTA start as one cohort. What the last one has left as new stays.
     pub fn start(&mut self, id: [u32; 3], ctas: usize, threads: u32, shared: usize, local: usize) {
-        let warps = threads.div_ceil(32);
+        let warps = threads.div_ceil(32) as usize;
         let last = u32::MAX >> ((32 - threads % 32) % 32);
         self.resident = true;
         self.id = id;
-        self.ctas.resize_with(ctas, Cta::default);
         self.ready.clear();
         self.parked.clear();
         self.dirty = false;
-        self.allocators.clear();
-        self.allocators.resize_with(ctas, Allocator::default);
-        self.barrier.restart(warps as usize * ctas, threads * ctas as u32);
+        if self.ctas.len() != ctas || self.allocated {
+            self.ctas.resize_with(ctas, Cta::default);
+            self.allocators.clear();
+            self.allocators.resize_with(ctas, Allocator::default);
+            self.ctas.iter_mut().for_each(|cta| cta.tmem = Tmem::default());
+            self.allocated = false;
+        }
+        self.barrier.restart(warps * ctas, threads * ctas as u32);
         for (rank, cta) in self.ctas.iter_mut().enumerate() {
-            cta.live.clear();
-            cta.live.resize(warps as usize, u32::MAX);
-            if let Some(l) = cta.live.last_mut() {
-                *l = last;
+            if cta.live.len() != warps || cta.thinned {
+                cta.live.clear();
+                cta.live.resize(warps, u32::MAX);
+                if let Some(l) = cta.live.last_mut() {
+                    *l = last;
+                }
+                cta.thinned = false;
             }
             cta.threads = threads;
             cta.exited = false;
-            for (id, barrier) in cta.barriers.iter_mut().enumerate() {
-                if cta.barriers_used >> id & 1 != 0 {
-                    *barrier = Barrier::default();
-                }
+            while cta.barriers_used != 0 {
+                cta.barriers[cta.barriers_used.trailing_zeros() as usize] = Barrier::default();
+                cta.barriers_used &= cta.barriers_used - 1;
             }
-            cta.barriers_used = 0;
-            cta.shared.clear();
-            cta.shared.resize(shared, 0);
+            if cta.shared.len() != shared {
+                cta.shared.resize(shared, 0);
+            }
+            if shared > 0 {
+                cta.shared.fill(0);
+            }
             // large and mostly unused: fresh pages cost nothing until touched
             if local > 0 {
                 cta.local = vec![0; local];
             }
-            cta.tmem = Tmem::default();
             cta.clc_failed = false;
             let whole = threads / 32;
             let start = Cohort { cta: rank as u32, ..Cohort::default() };
             if whole > 0 {
                 self.ready.push_back(Cohort { hi: whole, mask: u32::MAX, ..start });
             }
-            if whole < warps {
-                self.ready.push_back(Cohort { lo: whole, hi: warps, mask: last, ..start });
+            if last != u32::MAX {
+                self.ready.push_back(Cohort { lo: whole, hi: whole + 1, mask: last, ..start });
             }
         }
+    }
+
+    /// The only cohort left of a cluster of one CTA ends. True if that is all there is to it: nobody will look at this place
+    /// again before the next cluster takes it.
+    pub fn ends_at_once(&mut self, c: &Cohort) -> bool {
+        let [cta] = &mut self.ctas[..] else { return false };
+        let mut used = (0..16).filter(|id| cta.barriers_used >> id & 1 != 0);
+        let all = c.mask == u32::MAX && cta.threads == (c.hi - c.lo) * 32;
+        if !all || cta.barriers_used != 0 && used.any(|id| cta.barriers[id].is_open()) {
+            return false;
+        }
+        (cta.threads, cta.exited) = (0, true);
+        true
     }
 }

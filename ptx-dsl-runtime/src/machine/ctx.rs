@@ -7,7 +7,7 @@ use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch};
 use crate::machine::agent::Agents;
-use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::cluster::{Cluster, Cohort, Cta, Parked};
 use crate::machine::level::{self, Level};
 use crate::machine::team::Team;
 use crate::mem::global::Global;
@@ -41,6 +41,12 @@ pub struct Ctx<'a, M> {
     /// The first so many warps of the cohort go on at `whole_pc` with all their lanes; then `parts` is empty.
     whole: u32,
     whole_pc: Pc,
+    /// The first so many warps of the cohort wait for the same, at `whole_pc`; then `parts` is empty and `whole` is 0.
+    waits: u32,
+    pub(crate) wait: Wait,
+    /// What `split` needs for a moment.
+    pub(crate) groups: Vec<Parked>,
+    pub(crate) going: Vec<Cohort>,
     /// Fragments of the current warp that can run: the emitted code takes the one that is furthest behind.
     fragments: [(Pc, u32); 32],
     fragment_count: usize,
@@ -86,8 +92,12 @@ pub struct Ctx<'a, M> {
     /// Changes of memory and synchronisation state. While probing for a deadlock only stores that change something count.
     pub(crate) progress: u64,
     pub(crate) probing: bool,
-    /// A place for a cluster is free.
+    /// A place for a cluster has become free.
     pub(crate) vacant: bool,
+    /// The free places, the next one to be taken last.
+    pub(crate) free: Vec<usize>,
+    /// `%nclusterid`
+    clusters_in_grid: [u32; 3],
     /// The scheduler always takes the first, and nobody wants to know.
     pub(crate) plain: bool,
     scheduler: Box<dyn Scheduler>,
@@ -117,6 +127,10 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             parts: Vec::new(),
             whole: 0,
             whole_pc: 0,
+            waits: 0,
+            wait: Wait::Cluster { phase: 0 },
+            groups: Vec::new(),
+            going: Vec::new(),
             fragments: [(0, 0); 32],
             fragment_count: 0,
             behind: Pc::MAX,
@@ -151,6 +165,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             progress: 0,
             probing: false,
             vacant: true,
+            free: (0..slots).rev().collect(),
+            clusters_in_grid: std::array::from_fn(|i| launch.grid[i] / cluster[i]),
             plain: host.takes_the_first(),
             scheduler: host.scheduler(),
             record: host.records().then(Vec::new),
@@ -186,6 +202,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.yielded = false;
         self.parts.clear();
         self.whole = 0;
+        self.waits = 0;
         self.fragment_count = 0;
         self.behind = Pc::MAX;
     }
@@ -271,6 +288,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     pub fn branch(&mut self, mask: u32, pc: Pc) {
         let together = mask == self.cur.mask
             && self.parts.is_empty()
+            && self.waits == 0
             && self.warp == self.cur.lo + self.whole
             && (self.whole == 0 || self.whole_pc == pc);
         if together {
@@ -287,11 +305,43 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.parts.push(Part { warp: self.warp, mask, pc, wait, site: self.site });
     }
 
-    /// The warps that went on together, as parts.
+    /// The current warp waits at `pc`.
+    #[inline(always)]
+    fn park(&mut self, pc: Pc, wait: Wait) {
+        let together = self.parts.is_empty()
+            && self.whole == 0
+            && self.warp == self.cur.lo + self.waits
+            && (self.waits == 0 || self.whole_pc == pc && self.wait == wait)
+            && !wait.is_rendezvous();
+        if together {
+            self.whole_pc = pc;
+            self.wait = wait;
+            self.waits += 1;
+        } else {
+            self.part(self.cur.mask, pc, Some(wait));
+        }
+    }
+
+    /// Does the whole cohort wait for the same? Then `wait` says for what, and `cur` where.
+    #[inline(always)]
+    pub(crate) fn all_wait(&mut self) -> bool {
+        let all = self.waits != 0 && self.waits == self.cur.hi - self.cur.lo;
+        if all {
+            self.waits = 0;
+            self.cur.pc = self.whole_pc;
+        }
+        all
+    }
+
+    /// The warps that went on together or wait for the same, as parts.
     fn spread(&mut self) {
         for i in 0..std::mem::take(&mut self.whole) {
             let (warp, mask, pc) = (self.cur.lo + i, self.cur.mask, self.whole_pc);
             self.parts.push(Part { warp, mask, pc, wait: None, site: self.site });
+        }
+        for i in 0..std::mem::take(&mut self.waits) {
+            let (warp, mask, pc) = (self.cur.lo + i, self.cur.mask, self.whole_pc);
+            self.parts.push(Part { warp, mask, pc, wait: Some(self.wait.clone()), site: self.site });
         }
     }
 
@@ -300,7 +350,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     pub fn flow(&mut self, flow: Flow, here: Pc, next: Pc) {
         match flow {
             Flow::Next => self.branch(self.cur.mask, next),
-            Flow::Wait(w) => self.part(self.cur.mask, here, Some(w)),
+            Flow::Wait(w) => self.park(here, w),
         }
     }
 
@@ -318,6 +368,14 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
     #[inline(never)]
     fn gather_parts(&mut self) -> Option<Pc> {
+        if self.waits != 0 && self.waits == self.cur.hi - self.cur.lo {
+            // what the driver then parks as one; or nobody has to wait, because the last to come was the one they wait for
+            let result = self.is_over(&self.wait.clone())?;
+            self.waits = 0;
+            self.cur.resumed = true;
+            self.cur.result = result;
+            return Some(self.whole_pc);
+        }
         self.spread();
         let first = self.parts.first()?;
         let pc = first.pc;
@@ -327,12 +385,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             return None;
         }
         if let Some(wait) = &first.wait {
-            // it may look at mbarrier objects
             let wait = wait.clone();
-            self.release();
-            let over = self.clusters[self.slot].over(&self.cur, &wait);
-            self.hold();
-            let result = over?;
+            let result = self.is_over(&wait)?;
             self.cur.resumed = true;
             self.cur.result = result;
         } else {
@@ -341,6 +395,15 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         }
         self.parts.clear();
         Some(pc)
+    }
+
+    /// Is this wait of the current cohort over? With its result.
+    fn is_over(&mut self, wait: &Wait) -> Option<u64> {
+        // it may look at mbarrier objects
+        self.release();
+        let over = self.clusters[self.slot].over(&self.cur, wait);
+        self.hold();
+        over
     }
 
     /// `bar.sync id` of all threads of the CTA, if they are this cohort and no more is to be done than to pass it.
@@ -425,7 +488,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     /// `%nclusterid`
     #[inline(always)]
     pub fn nclusterid(&self) -> [u32; 3] {
-        std::array::from_fn(|i| self.grid[i] / self.cluster[i])
+        self.clusters_in_grid
     }
 
     /// `%cluster_ctaid`

@@ -1,7 +1,7 @@
 //! The driver: runs cohorts until the grid is done.
 
 use crate::fault::{Fault, FaultKind};
-use crate::kernel::{Next, Wait};
+use crate::kernel::Next;
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::team::Verdict;
 use crate::machine::{Body, Ctx};
@@ -25,12 +25,14 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
         if x.vacant {
             x.vacant = false;
             admit(body, x);
-            if x.clusters.iter().all(|c| !c.resident) {
+            if x.free.len() == x.clusters.len() {
                 return x.settle();
             }
         }
         x.look_around()?;
-        x.deliver_due()?;
+        if !x.agents.is_empty() {
+            x.deliver_due()?;
+        }
         if probe.as_ref().is_some_and(|p| p.progress != x.progress) {
             // something has changed: they go on
             probe = None;
@@ -68,20 +70,22 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
 
 /// Fills free places with pending clusters.
 fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
-    for slot in 0..x.clusters.len() {
-        if x.clusters[slot].resident {
-            continue;
-        }
+    while let Some(&slot) = x.free.last() {
         let Some(n) = x.team.take() else { return };
+        x.free.pop();
         let id = x.cluster_of(n);
         x.report.clusters_launched += 1;
         let shared = x.shared_size().2 as usize;
         let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
         let (ctas, threads) = (x.cluster_size() as usize, x.threads);
         x.clusters[slot].start(id, ctas, threads, shared, local);
-        for rank in 0..ctas {
-            let within = x.ctaid_in_cluster(rank as u32);
-            x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
+        if let [cta] = &mut x.clusters[slot].ctas[..] {
+            cta.id = id;
+        } else {
+            for rank in 0..ctas {
+                let within = x.ctaid_in_cluster(rank as u32);
+                x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
+            }
         }
         if M::ON {
             x.monitor.cluster(slot as u32);
@@ -135,9 +139,10 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.here().resident = false;
+                    x.free.push(slot);
                     x.vacant = true;
                     x.tell_progress();
-                    return x.forgotten(slot).map_or(Ok(()), Err);
+                    return if x.agents.is_empty() { Ok(()) } else { x.forgotten(slot).map_or(Ok(()), Err) };
                 }
             }
         }
@@ -231,13 +236,23 @@ fn merge(ready: &mut std::collections::VecDeque<Cohort>, c: Cohort) -> Cohort {
 
 /// The parts of the current cohort go their ways; neighbouring warps that go the same way stay together.
 fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    if x.all_wait() {
+        let c = Cohort { resumed: false, result: 0, ..x.cur };
+        if M::ON {
+            x.monitor.block(who(x.slot, &c, x.site));
+        }
+        let (wait, site) = (x.wait.clone(), x.site);
+        let here = x.here();
+        here.parked.push(Parked { c, wait, site });
+        here.dirty = true;
+        return Ok(());
+    }
     let mut parts = std::mem::take(&mut x.parts);
     if parts.is_empty() {
         return Err(x.fault(FaultKind::Internal("a region ended without saying where to go".into()), 0));
     }
     let (cur, slot) = (x.cur, x.slot);
-    let mut groups: Vec<Parked> = Vec::new();
-    let mut ready: Vec<Cohort> = Vec::new();
+    let (mut groups, mut ready) = (std::mem::take(&mut x.groups), std::mem::take(&mut x.going));
     for p in parts.drain(..) {
         let c = Cohort { lo: p.warp, hi: p.warp + 1, mask: p.mask, pc: p.pc, resumed: false, result: 0, ..cur };
         let fits = |o: &Cohort| o.hi == c.lo && o.mask == c.mask && o.pc == c.pc;
@@ -248,7 +263,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
             },
             // a rendezvous is of one warp
             Some(wait) => {
-                let own = matches!(wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
+                let own = wait.is_rendezvous();
                 match groups.iter_mut().find(|o| !own && fits(&o.c) && o.wait == wait) {
                     Some(o) => o.c.hi = c.hi,
                     None => groups.push(Parked { c, wait, site: p.site }),
@@ -257,7 +272,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         }
     }
     x.parts = parts;
-    for p in groups {
+    for p in groups.drain(..) {
         if M::ON {
             x.monitor.block(who(slot, &p.c, p.site));
         }
@@ -265,14 +280,20 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         here.parked.push(p);
         here.dirty = true;
     }
-    x.here().ready.extend(ready);
+    x.here().ready.extend(ready.drain(..));
+    (x.groups, x.going) = (groups, ready);
     Ok(())
 }
 
 /// The threads of the current cohort end: they no longer count at barriers.
 fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let (c, per_cta) = (x.cur, x.warps_per_cta());
+    if x.agents.is_empty() && x.pairs.is_none() && x.here().ends_at_once(&c) {
+        x.progress += 1;
+        return Ok(());
+    }
     let cluster = x.here();
+    cluster.ctas[c.cta as usize].thinned = true;
     for w in c.lo..c.hi {
         cluster.barrier.exit(c.cta as usize * per_cta + w as usize, c.mask);
         let cta = &mut cluster.ctas[c.cta as usize];
@@ -304,7 +325,7 @@ fn give_up_waiting<M: Monitor>(x: &mut Ctx<'_, M>) {
     for cluster in &mut x.clusters {
         let parked = std::mem::take(&mut cluster.parked);
         for p in parked {
-            if matches!(p.wait, Wait::Mbarrier(_)) {
+            if p.wait.gives_up() {
                 cluster.make_ready(Cohort { resumed: true, result: 0, ..p.c });
             } else {
                 cluster.parked.push(p);
@@ -327,7 +348,7 @@ struct Probe {
 fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Probe>) -> Result<Probe, Box<Fault>> {
     let mut waiting = Vec::new();
     for (slot, cluster) in x.clusters.iter().enumerate() {
-        let mbarrier = cluster.parked.iter().filter(|p| matches!(p.wait, Wait::Mbarrier(_)));
+        let mbarrier = cluster.parked.iter().filter(|p| p.wait.gives_up());
         waiting.extend(mbarrier.map(|p| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..p.c })));
     }
     waiting.sort_unstable_by_key(|(slot, c)| (*slot, c.cta, c.lo, c.mask, c.pc));

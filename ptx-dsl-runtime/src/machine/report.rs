@@ -102,20 +102,10 @@ impl Cluster {
                     missing.map(|(rank, w, m)| format!("CTA rank {rank} {}", threads(w, w + 1, m))).collect();
                 format!("waits for the cluster barrier, not arrived: {}", missing.join("; "))
             }
+            Wait::Phase { rank, offset, parity } => format!("waits for {}", self.phase(*rank, *offset, *parity)),
             Wait::Mbarrier(objects) => {
-                let one = |&(rank, offset, parity): &(u32, u32, u64)| {
-                    let state = match self.word(rank, offset).and_then(State::decode) {
-                        Some(s) => {
-                            format!(
-                                "phase {} incomplete: pending count {} of {}, tx-count {}",
-                                s.phase, s.pending, s.expected, s.tx
-                            )
-                        }
-                        None => "not a live object".into(),
-                    };
-                    format!("mbarrier {offset:#x} of CTA rank {rank}, parity {parity} ({state})")
-                };
-                let list: Vec<_> = objects.iter().take(4).map(one).collect();
+                let list: Vec<_> =
+                    objects.iter().take(4).map(|&(rank, offset, parity)| self.phase(rank, offset, parity)).collect();
                 format!("waits for {}", list.join(" or "))
             }
             Wait::WholeWarp { .. } => {
@@ -134,5 +124,18 @@ impl Cluster {
                 format!("waits for lanes {missing} of its warp (members {members:#010x})")
             }
         }
+    }
+
+    fn phase(&self, rank: u32, offset: u32, parity: u64) -> String {
+        let state = match self.word(rank, offset).and_then(State::decode) {
+            Some(s) => {
+                format!(
+                    "phase {} incomplete: pending count {} of {}, tx-count {}",
+                    s.phase, s.pending, s.expected, s.tx
+                )
+            }
+            None => "not a live object".into(),
+        };
+        format!("mbarrier {offset:#x} of CTA rank {rank}, parity {parity} ({state})")
     }
 }

@@ -110,14 +110,19 @@ impl Cluster {
                 return barrier.passed(*generation).then(|| barrier.result(*generation));
             }
             Wait::Cluster { phase } => self.barrier.passed(*phase),
-            // an object that is gone ends the wait: the instruction runs again and reports it
-            Wait::Mbarrier(objects) => objects.iter().any(|&(rank, offset, parity)| {
-                self.word(rank, offset).is_none_or(|word| mbarrier::passed(word, parity).unwrap_or(true))
-            }),
+            Wait::Mbarrier(objects) => {
+                objects.iter().any(|&(rank, offset, parity)| self.phase_over(rank, offset, parity))
+            }
+            Wait::Phase { rank, offset, parity } => self.phase_over(*rank, *offset, *parity),
             Wait::WarpSync { .. } | Wait::WholeWarp { .. } => false,
             Wait::TensorMemory { pair, ticket } => return self.tensor_memory_over(c.cta, *pair, *ticket),
         };
         over.then_some(0)
+    }
+
+    /// An object that is gone ends the wait: the instruction runs again and reports it.
+    fn phase_over(&self, rank: u32, offset: u32, parity: u64) -> bool {
+        self.word(rank, offset).is_none_or(|word| mbarrier::passed(word, parity).unwrap_or(true))
     }
 
     /// The eight bytes of an mbarrier object.
@@ -129,18 +134,39 @@ impl Cluster {
     /// Moves the parked cohorts whose wait is over to the ready ones.
     pub(crate) fn wake(&mut self, mut woken: impl FnMut(&Cohort)) {
         self.dirty = false;
-        let over: Vec<Option<u64>> = self.parked.iter().map(|p| self.parked_over(p)).collect();
-        let mut over = over.into_iter();
-        let parked = std::mem::take(&mut self.parked);
-        for p in parked {
-            match over.next().flatten() {
-                Some(result) => {
-                    woken(&p.c);
-                    self.make_ready(Cohort { resumed: true, result, ..p.c });
+        if self.parked.iter().any(|p| p.wait.is_rendezvous()) {
+            // those who meet look at each other: first all, then they go
+            let over: Vec<Option<u64>> = self.parked.iter().map(|p| self.parked_over(p)).collect();
+            let mut over = over.into_iter();
+            let parked = std::mem::take(&mut self.parked);
+            for p in parked {
+                match over.next().flatten() {
+                    Some(result) => {
+                        woken(&p.c);
+                        self.make_ready(Cohort { resumed: true, result, ..p.c });
+                    }
+                    None => self.parked.push(p),
                 }
-                None => self.parked.push(p),
             }
+            return;
         }
+        let (mut i, mut kept) = (0, 0);
+        while i < self.parked.len() {
+            let p = &self.parked[i];
+            match self.over(&p.c, &p.wait) {
+                Some(result) => {
+                    let c = p.c;
+                    woken(&c);
+                    self.make_ready(Cohort { resumed: true, result, ..c });
+                }
+                None => {
+                    self.parked.swap(kept, i);
+                    kept += 1;
+                }
+            }
+            i += 1;
+        }
+        self.parked.truncate(kept);
     }
 
     fn parked_over(&self, p: &super::cluster::Parked) -> Option<u64> {

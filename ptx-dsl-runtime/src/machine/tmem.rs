@@ -27,6 +27,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The executing CTA's Tensor Memory, to write.
     #[inline(always)]
     pub fn tmem_mut(&mut self) -> &mut Tmem {
+        self.here().allocated = true;
         &mut self.cta_mut().tmem
     }
 
@@ -91,6 +92,7 @@ impl<M: Monitor> Ctx<'_, M> {
             self.peer(lane)?;
         }
         let here = self.here();
+        here.allocated = true;
         let Some(a) = here.allocators.get_mut(place) else {
             return Err(self.fault(FaultKind::Internal(format!("no allocator for CTA rank {rank}")), lane));
         };

@@ -130,6 +130,11 @@ impl Barrier {
         lanes.filter(|&(_, m)| m != 0)
     }
 
+    /// Has anybody arrived since the last completion?
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// Is this generation complete?
     pub fn passed(&self, generation: u32) -> bool {
         self.generation != generation

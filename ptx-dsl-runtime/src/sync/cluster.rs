@@ -11,19 +11,24 @@ pub struct ClusterBarrier {
     /// live threads, and those of them that have arrived
     live: u32,
     here: u32,
+    /// not as new
+    used: bool,
 }
 
 impl ClusterBarrier {
     /// For `warps` warps with `live` threads together.
     pub fn new(warps: usize, live: u32) -> Self {
-        ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0 }
+        ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0, used: false }
     }
 
     /// As new.
     pub fn restart(&mut self, warps: usize, live: u32) {
-        for masks in [&mut self.arrived, &mut self.owes] {
-            masks.clear();
-            masks.resize(warps, 0);
+        if self.used || self.arrived.len() != warps {
+            for masks in [&mut self.arrived, &mut self.owes] {
+                masks.clear();
+                masks.resize(warps, 0);
+            }
+            self.used = false;
         }
         (self.phase, self.live, self.here) = (0, live, 0);
     }
@@ -33,6 +38,7 @@ impl ClusterBarrier {
         if self.owes[warp] & mask != 0 {
             return Err("a thread arrives a second time without a wait in between".into());
         }
+        self.used = true;
         self.owes[warp] |= mask;
         self.arrived[warp] |= mask;
         self.here += mask.count_ones();
@@ -55,6 +61,7 @@ impl ClusterBarrier {
 
     /// Lanes `mask` have ended. True if the phase completes.
     pub fn exit(&mut self, warp: usize, mask: u32) -> bool {
+        self.used = true;
         self.live -= mask.count_ones();
         self.here -= (self.arrived[warp] & mask).count_ones();
         self.arrived[warp] &= !mask;

@@ -68,6 +68,9 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `%clusterid` of the `n`-th cluster of the grid.
     pub(crate) fn cluster_of(&self, n: u64) -> [u32; 3] {
         let [x, y, _] = self.nclusterid().map(u64::from);
+        if n < x {
+            return [n as u32, 0, 0];
+        }
         [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32]
     }
 
