@@ -10,6 +10,7 @@ mod native;
 mod regions;
 mod step;
 mod values;
+mod waits;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use ptx_dsl_syntax::Compiled;

@@ -11,6 +11,7 @@ mod cycle;
 mod driver;
 pub(crate) mod level;
 mod memory;
+mod phase;
 mod report;
 mod span;
 mod sync;

@@ -5,6 +5,7 @@
 mod ends;
 mod memory;
 mod operands;
+mod waits;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
@@ -137,6 +138,7 @@ impl<'e, 'm> Block<'e, 'm> {
             (Host::Warp, "ld") if self.e.simple_access(self.f, i).is_some() => self.load(i),
             (Host::Warp, "st") if self.e.simple_access(self.f, i).is_some() => self.store(i),
             (Host::Warp, "red" | "atom") if self.e.simple_add(self.f, i) => self.add(i),
+            (Host::Warp, "mbarrier.arrive" | "mbarrier.arrive_drop") if self.arrives_as_one(i) => self.arrive(i),
             (Host::Warp, "cvta") if self.e.native(self.f, i).is_some() => self.lane_instruction(i),
             (Host::Warp, _) => self.warp_instruction(i),
             (Host::Block | Host::NotYet, _) => {}
@@ -228,7 +230,7 @@ impl<'e, 'm> Block<'e, 'm> {
     /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
     fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<TokenStream> {
         let super::native::Op::Setp(op) = native.op else { return None };
-        let counts = Shape { p: 32, stride: 1, guard: 0 };
+        let counts = Shape { stride: 1, ..UNIFORM };
         if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
             return None;
         }
@@ -506,15 +508,15 @@ impl Emit<'_> {
     /// How the lanes of a special register lie.
     pub fn sreg_shape(&self, name: &str) -> Shape {
         let x = self.reqntid.map(|r| r[0]);
-        let affine = Shape { p: 32, stride: 1, guard: 0 };
+        let affine = Shape { stride: 1, twos: 5, ..UNIFORM };
         match (name, x) {
             ("%tid.x", Some(x)) if x % 32 == 0 => affine,
-            ("%tid.x", Some(x @ (8 | 16))) => Shape { p: x, ..affine },
+            ("%tid.x", Some(x @ (8 | 16))) => Shape { p: x, twos: 64, ..affine },
             ("%tid.x", None) => Shape { guard: 1, ..affine },
             ("%tid.y" | "%tid.z", Some(x)) if x % 32 == 0 => UNIFORM,
             ("%tid.y" | "%tid.z", Some(x @ (8 | 16))) => Shape { p: x, ..UNIFORM },
             ("%tid.x" | "%tid.y" | "%tid.z", _) => LANES,
-            ("%laneid", _) => affine,
+            ("%laneid", _) => Shape { twos: 64, ..affine },
             _ if name.starts_with("%lanemask") => LANES,
             _ => UNIFORM,
         }

@@ -190,7 +190,16 @@ impl Analysis<'_, '_> {
             }
         }
         if let End::Block { instr, .. } = &region.end {
-            env.extend(mentions(f, instr).1.into_iter().map(|k| (k, LANES)));
+            let shape = self.e.waited_shape(instr, &mut |o| self.operand(&env, f, o));
+            for k in mentions(f, instr).1 {
+                match shape {
+                    Some(s) => env.insert(k, s),
+                    None => {
+                        unknown.insert(k);
+                        env.remove(&k)
+                    }
+                };
+            }
         }
         let mut changed = false;
         for (k, s) in &env {
@@ -206,7 +215,7 @@ impl Analysis<'_, '_> {
                 self.lanes.insert(*k);
                 self.rows.remove(k);
                 changed = true;
-            } else if self.rows.insert(*k, joined) != Some(joined) {
+            } else if self.rows.insert(*k, joined).is_none_or(|old| old != joined || old.twos != joined.twos) {
                 changed = true;
             }
         }
@@ -341,14 +350,11 @@ impl<'m> Emit<'m> {
     /// How the value of an operand lies that is no register.
     pub fn constant_shape(&self, f: FuncId, o: &Operand) -> Shape {
         match o {
-            Operand::Imm(_) | Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => UNIFORM,
-            Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => {
-                if self.moves_with_frame(f, *v) {
-                    LANES
-                } else {
-                    UNIFORM
-                }
-            }
+            Operand::Imm(v) => Shape::constant(*v),
+            Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => UNIFORM,
+            Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if self.moves_with_frame(f, *v) => LANES,
+            Operand::VarAddr(v, o) => Shape::constant(self.var_address(*v, *o)),
+            Operand::Address(Base::Var(_), _) => UNIFORM,
             Operand::Sreg(name) => self.sreg_shape(name),
             _ => LANES,
         }
@@ -378,7 +384,7 @@ impl<'m> Emit<'m> {
         if i.entry.opcode == "ld" {
             let Some(Some(s)) = sources.first().map(|s| s.0) else { return None };
             let same = self.loads_rows(f, i) && s.rows() && s.stride == 0 && s.guard == 0;
-            return Some(if same { s } else { LANES });
+            return Some(if same { Shape { twos: 0, ..s } } else { LANES });
         }
         let native = self.native(f, i);
         if native.is_none() && i.entry.host != Host::Lane {

@@ -10,26 +10,52 @@ use quote::{format_ident, quote};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
 /// row is anything; one row without stride is a value that all lanes share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub p: u32,
     pub stride: i64,
     /// Not zero: true only under a condition that is found at run time; so many conversions deep.
     pub guard: u8,
+    /// The first value of each row is a multiple of two to this power.
+    pub twos: u32,
 }
 
-pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0 };
-pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0 };
+pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0 };
+pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0 };
+
+/// Do the lanes lie in the same way?
+impl PartialEq for Shape {
+    fn eq(&self, o: &Shape) -> bool {
+        (self.p, self.stride, self.guard) == (o.p, o.stride, o.guard)
+    }
+}
 
 impl Shape {
     pub fn rows(self) -> bool {
         self.p > 1
     }
 
+    /// All lanes share this number.
+    pub fn constant(v: u64) -> Shape {
+        Shape { twos: v.trailing_zeros(), ..UNIFORM }
+    }
+
+    /// The same as rows of `p` lanes, of which it has a multiple.
+    fn cut(self, p: u32) -> Shape {
+        let twos = if p < self.p { self.twos.min((self.stride * i64::from(p)).trailing_zeros()) } else { self.twos };
+        Shape { p, twos, ..self }
+    }
+
+    /// Do all lanes of a row differ from the first in the lowest `bits` bits only, and that by the stride?
+    fn within(self, bits: u32) -> bool {
+        bits <= self.twos.min(31) && self.stride >= 0 && self.stride * i64::from(self.p - 1) < 1 << bits
+    }
+
     /// What holds whether a register has this shape or the other.
     pub fn join(self, o: Shape) -> Shape {
         let rows = self.rows() && o.rows() && self.stride == o.stride && self.guard == 0 && o.guard == 0;
-        if rows { Shape { p: self.p.min(o.p), ..self } } else { LANES }
+        let p = self.p.min(o.p);
+        if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), ..self.cut(p) } } else { LANES }
     }
 }
 
@@ -208,14 +234,21 @@ impl Native {
         }
         let p = s.iter().map(|(s, _)| s.p).min().unwrap_or(32);
         let guard = s.iter().map(|(s, _)| s.guard).max().unwrap_or(0);
-        let stride = |n: usize| s.get(n).map_or(0, |(s, _)| s.stride);
+        let source = |n: usize| s.get(n).map_or(UNIFORM, |(s, _)| s.cut(p));
+        let stride = |n: usize| source(n).stride;
+        let twos = |n: usize| source(n).twos;
         let constant = |n: usize| s.get(n).and_then(|(_, c)| *c).map(|c| extend(c, self.bits, self.signed));
+        if let Some(shape) = self.bits_of_rows(source(0), constant(1)) {
+            return shape;
+        }
         let product = || match (stride(0), stride(1), constant(0), constant(1)) {
             (0, 0, _, _) => Some(0),
             (a, 0, _, Some(c)) => a.checked_mul(c),
             (0, b, Some(c), _) => b.checked_mul(c),
             _ => None,
         };
+        // a value becomes wider: what it grows by within a row may wrap before
+        let wraps = |n: usize| (stride(n) != 0 && !source(n).within(twos(n).min(31))) as u8;
         let found = match self.op {
             Op::Mov => Some((stride(0), 0)),
             Op::Add => Some((stride(0).wrapping_add(stride(1)), 0)),
@@ -227,9 +260,11 @@ impl Native {
                 (a, Some(c @ 0..=31)) => Some((a << c, 0)),
                 _ => None,
             },
-            Op::Wide => product().map(|s| (s, (s != 0) as u8)),
-            Op::MadWide => product().map(|s| (s.wrapping_add(stride(2)), (s != 0) as u8)),
-            Op::Cvt if self.bits == 32 && self.to == 64 => Some((stride(0), (stride(0) != 0) as u8)),
+            Op::Wide => product().map(|s| (s, if s == 0 { 0 } else { wraps(0).max(wraps(1)) })),
+            Op::MadWide => {
+                product().map(|s| (s.wrapping_add(stride(2)), if s == 0 { 0 } else { wraps(0).max(wraps(1)) }))
+            }
+            Op::Cvt if self.bits == 32 && self.to == 64 => Some((stride(0), wraps(0))),
             Op::Cvt if self.bits >= 32 && self.to >= 32 => Some((stride(0), 0)),
             _ if guard == 0 && s.iter().all(|(s, _)| s.stride == 0) => Some((0, 0)),
             _ => None,
@@ -240,7 +275,40 @@ impl Native {
         if guard > 4 || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
             return LANES;
         }
-        Shape { p, stride, guard }
+        let twos = match self.op {
+            Op::Mov | Op::Cvt => twos(0),
+            Op::Add | Op::Sub | Op::Or | Op::Xor => twos(0).min(twos(1)),
+            Op::Mul | Op::Wide => twos(0) + twos(1),
+            Op::Mad | Op::MadWide => (twos(0) + twos(1)).min(twos(2)),
+            Op::Shl => twos(0) + constant(1).map_or(0, |c| c.clamp(0, 63) as u32),
+            Op::And => twos(0).max(twos(1)),
+            _ => 0,
+        };
+        Shape { p, stride, guard, twos: twos.min(64) }
+    }
+
+    /// Some of the bits of a value that grows from lane to lane within the lowest ones: by a constant `shr`, `and`, `div` or
+    /// `rem`. So the warp of a thread and its lane are found.
+    fn bits_of_rows(self, a: Shape, c: Option<i64>) -> Option<Shape> {
+        let c = c.filter(|_| a.stride > 0 && a.guard == 0 && matches!(self.bits, 32 | 64))?;
+        let power = || u64::try_from(c).ok().filter(|c| c.is_power_of_two()).map(u64::trailing_zeros);
+        // the number of low bits that go or are all that stays
+        let (low, stays) = match self.op {
+            Op::Shr => (u32::try_from(c).ok().filter(|c| *c < self.bits)?, false),
+            Op::Div => (power()?, false),
+            Op::Rem => (power()?, true),
+            Op::And if c > 0 && c & c.wrapping_add(1) == 0 => (c.trailing_ones(), true),
+            Op::And => (c.trailing_zeros(), false),
+            _ => return None,
+        };
+        if !stays {
+            return a.within(low.min(a.twos)).then_some(UNIFORM);
+        }
+        // as many lanes as the bits can tell apart
+        [32, 16, 8].into_iter().filter(|p| *p <= a.p).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos))).map(|s| {
+            // what stays of the first one is nothing
+            if low <= s.twos { Shape { twos: 64, ..s } } else { s }
+        })
     }
 
     /// The instruction as an expression.

@@ -76,6 +76,9 @@ impl<'m> Emit<'m> {
     fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
         let rt = rt();
         self.entered.insert(next);
+        if self.waits_as_one(f, instr) {
+            return self.waiting_as_one(f, pc, instr, next);
+        }
         let (here, next) = (number(pc), number(next));
         let call = self.warp_call(f, instr);
         let (before, call, after) = (call.before, call.call, call.after);
@@ -168,8 +171,14 @@ impl<'m> Emit<'m> {
                 x.branch(m, next);
             })
         };
-        let plain = self.code(program, &ending(program, pc), "branch");
         let r = &program.regions[pc];
+        if trail.len() == 1
+            && let Some(code) = self.going_on(program, pc)
+        {
+            let code = one(code);
+            return quote!(#here => { #code match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) } });
+        }
+        let plain = self.code(program, &ending(program, pc), "branch");
         if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
             // nothing to do but to go on
             return quote!(#here => { #plain });

@@ -307,7 +307,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
     /// The current warp waits at `pc`.
     #[inline(always)]
-    fn park(&mut self, pc: Pc, wait: Wait) {
+    pub(crate) fn park(&mut self, pc: Pc, wait: Wait) {
         let together = self.parts.is_empty()
             && self.whole == 0
             && self.warp == self.cur.lo + self.waits

@@ -100,6 +100,7 @@ pub enum Layout {
 }
 
 impl Layout {
+    #[inline]
     fn max(self) -> u32 {
         match self {
             Layout::V0 => MAX_COUNT,
@@ -128,6 +129,7 @@ impl State {
     ///
     /// Fields that no transition produces are refused too. Arbitrary data can still look like an object: only a host
     /// that follows lifecycles knows better.
+    #[inline]
     pub fn decode(word: u64) -> Option<State> {
         let count = |at: u32| (word >> at) as u32 & MAX_COUNT;
         let layout = if word >> LAYOUT & 1 == 1 { Layout::V1 } else { Layout::V0 };
@@ -138,6 +140,7 @@ impl State {
     }
 
     /// The word of this object.
+    #[inline]
     pub fn encode(self) -> u64 {
         let layout = match self.layout {
             Layout::V0 => 0,
@@ -148,6 +151,7 @@ impl State {
     }
 
     /// Pending count and tx-count both zero complete the phase: the next one begins, with all arrivals pending again.
+    #[inline]
     fn completed(self) -> (State, bool) {
         if self.pending == 0 && self.tx == 0 {
             (State { phase: self.phase ^ 1, pending: self.expected, ..self }, true)
@@ -156,12 +160,14 @@ impl State {
         }
     }
 
+    #[inline]
     fn with_tx(self, change: i64) -> Result<State, MbarrierError> {
         let tx = self.tx + change;
         if tx.abs() < TX_BIAS { Ok(State { tx, ..self }) } else { Err(MbarrierError::TxCount { tx }) }
     }
 }
 
+#[inline]
 fn live(word: u64) -> Result<State, MbarrierError> {
     let missing = if word == INVALIDATED { MbarrierError::Invalidated } else { MbarrierError::Uninitialised };
     State::decode(word).ok_or(missing)
@@ -226,6 +232,7 @@ pub struct Arrived {
 ///
 /// A drop that leaves nothing expected is undefined in the later manual; here its phase still completes, and only an
 /// arrive-on after that is an error.
+#[inline]
 pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), MbarrierError> {
     let s = live(word)?;
     check_count(s.layout, count)?;
@@ -261,12 +268,14 @@ pub fn increment_and_arrive(word: u64) -> Result<u64, MbarrierError> {
     }
 }
 
+#[inline]
 fn check_count(layout: Layout, count: u32) -> Result<(), MbarrierError> {
     let max = layout.max();
     if (1..=max).contains(&count) { Ok(()) } else { Err(MbarrierError::Count { count, max }) }
 }
 
 /// `.parity` waits: has the phase of this parity completed? A fresh object says yes to parity 1, its phase "before".
+#[inline]
 pub fn passed(word: u64, parity: u64) -> Result<bool, MbarrierError> {
     live(word).map(|s| s.phase != parity & 1)
 }

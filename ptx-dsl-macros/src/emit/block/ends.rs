@@ -45,7 +45,7 @@ impl Block<'_, '_> {
     }
 
     /// Stores registers to the warp's state, for these lanes.
-    fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Ident) -> TokenStream {
+    pub(super) fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Ident) -> TokenStream {
         let rt = rt();
         keys.sort_unstable();
         let mut stores = TokenStream::new();
