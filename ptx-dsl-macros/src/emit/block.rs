@@ -139,7 +139,7 @@ impl<'e, 'm> Block<'e, 'm> {
             (Host::Warp, "st") if self.e.simple_access(self.f, i).is_some() => self.store(i),
             (Host::Warp, "red" | "atom") if self.e.simple_add(self.f, i) => self.add(i),
             (Host::Warp, "mbarrier.arrive" | "mbarrier.arrive_drop") if self.arrives_as_one(i) => self.arrive(i),
-            (Host::Warp, "cvta") if self.e.native(self.f, i).is_some() => self.lane_instruction(i),
+            (Host::Warp, "cvta" | "mapa") if self.e.native(self.f, i).is_some() => self.lane_instruction(i),
             (Host::Warp, _) => self.warp_instruction(i),
             (Host::Block | Host::NotYet, _) => {}
         }

@@ -89,6 +89,8 @@ pub enum Op {
     Fsub,
     Fmul,
     Ffma,
+    /// `mapa.shared::cluster.u32`
+    Mapa,
 }
 
 /// An instruction that is one.
@@ -117,7 +119,7 @@ fn compare(q: &str) -> Option<&'static str> {
 impl Emit<'_> {
     /// Is the instruction one? Registers must be as wide as the types say.
     pub fn native(&self, f: FuncId, i: &Instr) -> Option<Native> {
-        if !matches!(i.entry.host, Host::Lane | Host::Control) && i.entry.opcode != "cvta" {
+        if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {
             return None;
         }
         let quals: Vec<&str> = i.quals.iter().map(String::as_str).collect();
@@ -136,6 +138,7 @@ impl Emit<'_> {
             "cvta" if quals.iter().all(|q| matches!(*q, ".to" | ".global")) && quals.contains(&".global") => {
                 make(Op::Mov, bits)
             }
+            "mapa" if quals == [".shared::cluster"] && bits == 32 => make(Op::Mapa, 32),
             "add" if plain => make(Op::Add, bits),
             "sub" if plain => make(Op::Sub, bits),
             "add" if f32 => make(Op::Fadd, 32),
@@ -266,6 +269,8 @@ impl Native {
             }
             Op::Cvt if self.bits == 32 && self.to == 64 => Some((stride(0), wraps(0))),
             Op::Cvt if self.bits >= 32 && self.to >= 32 => Some((stride(0), 0)),
+            // the rank takes the place of the bits above the offset
+            Op::Mapa if stride(1) == 0 && source(0).within(twos(0).min(24)) => Some((stride(0), 0)),
             _ if guard == 0 && s.iter().all(|(s, _)| s.stride == 0) => Some((0, 0)),
             _ => None,
         };
@@ -277,6 +282,7 @@ impl Native {
         }
         let twos = match self.op {
             Op::Mov | Op::Cvt => twos(0),
+            Op::Mapa => twos(0).min(24),
             Op::Add | Op::Sub | Op::Or | Op::Xor => twos(0).min(twos(1)),
             Op::Mul | Op::Wide => twos(0) + twos(1),
             Op::Mad | Op::MadWide => (twos(0) + twos(1)).min(twos(2)),
@@ -372,6 +378,7 @@ impl Native {
             Op::Fadd => quote!(#rt::lanes::fadd(#a, #b)),
             Op::Fsub => quote!(#rt::lanes::fsub(#a, #b)),
             Op::Fmul => quote!(#rt::lanes::fmul(#a, #b)),
+            Op::Mapa => quote!(#rt::isa::address::mapped_shared(#a, #b)),
             Op::Ffma => quote!(#rt::lanes::ffma::<L>(#a, #b, #c)),
         }
     }

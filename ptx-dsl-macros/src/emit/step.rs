@@ -109,6 +109,9 @@ impl<'m> Emit<'m> {
         if !warp.contains(&function.as_str()) && !function.starts_with("match") {
             return None;
         }
+        if self.waits_as_one(f, instr) {
+            return Some(self.attempt_as_one(f, pc, instr, next));
+        }
         let rt = rt();
         let (here, next) = (number(pc), number(next));
         let call = self.warp_call(f, instr);

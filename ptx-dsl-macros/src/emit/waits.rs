@@ -50,13 +50,7 @@ impl<'m> Emit<'m> {
         let mut b = Block::new(self, f, pc);
         let (addr, parity) = b.phase(instr);
         let wait = b.finish(|_| quote!(x.try_wait(#q, #addr, #parity, #here, #site)?));
-        let store = match instr.operands[0].value {
-            Operand::Reg(r, e) => {
-                let (field, _) = self.key_field((f.0, r.0, e));
-                quote!(w.#field = [done];)
-            }
-            _ => quote!(),
-        };
+        let store = self.result_of_wait(f, instr, &quote!(done));
         quote! {
             #here => {
                 for k in 0..ws.len() {
@@ -70,6 +64,32 @@ impl<'m> Emit<'m> {
                 match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
             }
         }
+    }
+
+    /// The same for a fragment of a warp that comes to it: it goes on if it need not wait.
+    pub fn attempt_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
+        let q = self.q(instr);
+        let (here, next) = (number(pc), number(next));
+        let mut b = Block::new(self, f, pc);
+        let (addr, parity) = b.phase(instr);
+        let passes = b.finish(|_| quote!(x.passes(#q, #addr, #parity)));
+        let store = self.result_of_wait(f, instr, &quote!(true));
+        quote! {
+            #here => if { #passes } {
+                #store
+                #next
+            } else {
+                x.branch(m, #here);
+                m = 0;
+                #here
+            }
+        }
+    }
+
+    fn result_of_wait(&mut self, f: FuncId, instr: &Instr, value: &TokenStream) -> TokenStream {
+        let Operand::Reg(r, e) = instr.operands[0].value else { return quote!() };
+        let (field, _) = self.key_field((f.0, r.0, e));
+        quote!(w.#field = [#value];)
     }
 
     /// The regions from `pc` on that a warp runs in a row while the waits between them are over, or `pc` alone.

@@ -82,6 +82,12 @@ fn mapped(generic: bool, offset: u32, rank: u32) -> u64 {
     if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr }
 }
 
+/// `mapa.shared::cluster.u32`: any address of 32 bits is one of shared memory.
+#[inline(always)]
+pub fn mapped_shared(addr: u32, rank: u32) -> u32 {
+    rank.min(254).wrapping_add(1) << RANK_SHIFT | addr & SHARED_OFFSET as u32
+}
+
 /// `mapa d, a, b`: the address of `a` in the CTA of rank `b`. With a rank outside of the cluster the access faults.
 #[inline]
 pub fn mapa<M: Monitor, const S: usize, const D: usize>(
@@ -154,5 +160,8 @@ mod tests {
         assert_eq!(mapped(false, 0x40, 3), 0x0400_0040);
         assert_eq!(mapped(true, 0x40, 3), 0x0100_0000_0400_0040);
         assert_eq!(mapped(false, 0x40, u32::MAX), 0xff00_0040);
+        for (addr, rank) in [(0x40, 0), (0x0200_0040, 3), (0xff_ffff, 254), (0, 255), (0x40, u32::MAX)] {
+            assert_eq!(u64::from(mapped_shared(addr, rank)), mapped(false, addr & 0xff_ffff, rank), "{addr:#x} {rank}");
+        }
     }
 }

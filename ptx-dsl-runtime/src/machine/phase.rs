@@ -68,14 +68,28 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// `mbarrier.arrive` and `arrive_drop` of the lanes of `m`, whose `state` nobody wants, each with a count of 1 or with `tx`
     /// bytes to expect. False if that wants a closer look; then nothing has happened.
-    #[inline(never)]
+    #[inline(always)]
     pub fn arrive_together(&mut self, q: Q, m: u32, addr: u64, tx: u32, drop: bool) -> bool {
-        let expects = q.has(q::expect_tx);
-        if M::ON || m == 0 || expects && !m.is_power_of_two() {
-            return m == 0;
+        let Some(at) = self.own_object(space(q), addr) else { return m == 0 };
+        if !q.has(q::expect_tx)
+            && !drop
+            && let Some(place) = self.shared.get_mut(at..).and_then(|s| s.first_chunk_mut())
+            && let Some(new) = object::arrive_early(u64::from_le_bytes(*place), m.count_ones())
+        {
+            *place = new.to_le_bytes();
+            self.progress += 1;
+            return true;
         }
-        let Some(at) = self.own_object(space(q), addr) else { return false };
-        let n = m.count_ones();
+        self.arrive_last(q, m, at, tx, drop)
+    }
+
+    /// The same when a phase may complete.
+    #[inline(never)]
+    fn arrive_last(&mut self, q: Q, m: u32, at: usize, tx: u32, drop: bool) -> bool {
+        let (expects, n) = (q.has(q::expect_tx), m.count_ones());
+        if n == 0 || expects && n != 1 {
+            return n == 0;
+        }
         // no phase completes before the last of them
         let word = self.own_word(at).filter(|w| State::decode(*w).is_some_and(|s| s.pending >= n));
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: expects.then_some(tx) };

@@ -3,7 +3,7 @@
 
 use crate::lanes::Word;
 use crate::machine::Ctx;
-use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
+use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, SHARED_OFFSET, WINDOW_SHIFT};
 use crate::mem::range::{aligned, part, part_mut, row};
 use crate::{Lanes, Monitor};
 
@@ -11,6 +11,13 @@ use crate::{Lanes, Monitor};
 #[inline(always)]
 const fn row_mask(j: usize, p: usize) -> u32 {
     (u32::MAX >> (32 - p as u32)) << (j * p)
+}
+
+/// The rank that an address of the cluster's shared memory names, and the offset there.
+fn peer(space: AddrSpace, addr: u64) -> Option<(u32, usize)> {
+    let window = if space == AddrSpace::Generic { SHARED << (WINDOW_SHIFT - 32) } else { 0 };
+    let rank = (addr >> RANK_SHIFT & 0xff) as u32;
+    (addr >> 32 == window && rank != 0).then(|| (rank - 1, (addr & SHARED_OFFSET) as usize))
 }
 
 /// Known when compiling: other memory has no use for a second try.
@@ -38,6 +45,7 @@ impl<M: Monitor> Ctx<'_, M> {
             AddrSpace::Generic if addr >> RANK_SHIFT == SHARED << (WINDOW_SHIFT - RANK_SHIFT) => {
                 Some((self.own_shared(), (addr & ((1 << RANK_SHIFT) - 1)) as usize))
             }
+            AddrSpace::SharedCluster | AddrSpace::Generic => self.peer_shared(space, addr),
             AddrSpace::Const => Some((self.info.const_image, usize::try_from(addr).ok()?)),
             AddrSpace::ParamEntry => Some((&self.params, usize::try_from(addr).ok()?)),
             _ => None,
@@ -60,8 +68,23 @@ impl<M: Monitor> Ctx<'_, M> {
             AddrSpace::Generic if addr >> RANK_SHIFT == SHARED << (WINDOW_SHIFT - RANK_SHIFT) => {
                 Some((self.own_shared_mut(), (addr & ((1 << RANK_SHIFT) - 1)) as usize))
             }
+            AddrSpace::SharedCluster | AddrSpace::Generic => self.peer_shared_mut(space, addr),
             _ => None,
         }
+    }
+
+    /// Shared memory of the cluster, where the address names a rank.
+    #[inline(never)]
+    fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
+        let (rank, at) = peer(space, addr)?;
+        self.window(rank).ok().map(|memory| (memory, at))
+    }
+
+    /// The same, to write.
+    #[inline(never)]
+    fn peer_shared_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
+        let (rank, at) = peer(space, addr)?;
+        self.window_mut(rank).ok().map(|memory| (memory, at))
     }
 
     #[inline(always)]

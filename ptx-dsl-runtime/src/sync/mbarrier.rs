@@ -256,6 +256,12 @@ pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), Mbar
     Ok((s.encode(), Arrived { state, completed: completed || early }))
 }
 
+/// `count` arrivals of 1 that leave others pending: the word after them. `None` if they may do more than count.
+#[inline(always)]
+pub fn arrive_early(word: u64, count: u32) -> Option<u64> {
+    State::decode(word).filter(|s| count != 0 && s.pending > count).map(|_| word - (u64::from(count) << PENDING))
+}
+
 /// `cp.async.mbarrier.arrive` without `.noinc`, with nothing to wait for: the pending count goes up by one and down again
 /// in one step, so the object stays as it is.
 pub fn increment_and_arrive(word: u64) -> Result<u64, MbarrierError> {
