@@ -11,6 +11,7 @@ mod regions;
 mod step;
 mod values;
 mod waits;
+mod webs;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use ptx_dsl_syntax::Compiled;
@@ -90,9 +91,11 @@ impl<'m> Text<'m> {
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
-    let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
+    let renamed = if stub { None } else { webs::renamed(&compiled.hir, entry) };
+    let module = renamed.as_ref().unwrap_or(&compiled.hir);
+    let program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
     let mut e = Emit {
-        module: &compiled.hir,
+        module,
         entry,
         compiled,
         source,
@@ -110,7 +113,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         site_items: Vec::new(),
         generic: false,
         recursive: program.recursive.clone(),
-        frame: u64::from(program.local_size(&compiled.hir).next_multiple_of(16)),
+        frame: u64::from(program.local_size(module).next_multiple_of(16)),
     };
     e.classes = e.classify(&program);
     let step = e.step(&program);

@@ -20,6 +20,12 @@ pub fn mask_by(f: impl Fn(usize) -> bool) -> u32 {
     mask
 }
 
+/// One lane of these, where it does what they all do and nobody watches them one by one.
+#[inline(always)]
+pub fn one_of<M: Monitor>(m: u32) -> u32 {
+    if M::ON { m } else { m & m.wrapping_neg() }
+}
+
 /// A lane vector from a function of the lane.
 #[inline(always)]
 pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {

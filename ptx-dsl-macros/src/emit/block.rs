@@ -4,6 +4,7 @@
 
 mod ends;
 mod memory;
+mod once;
 mod operands;
 mod waits;
 
@@ -140,6 +141,7 @@ impl<'e, 'm> Block<'e, 'm> {
             (Host::Warp, "red" | "atom") if self.e.simple_add(self.f, i) => self.add(i),
             (Host::Warp, "mbarrier.arrive" | "mbarrier.arrive_drop") if self.arrives_as_one(i) => self.arrive(i),
             (Host::Warp, "cvta" | "mapa") if self.e.native(self.f, i).is_some() => self.lane_instruction(i),
+            (Host::Warp, _) if self.is_once(i) => self.once(i),
             (Host::Warp, _) => self.warp_instruction(i),
             (Host::Block | Host::NotYet, _) => {}
         }

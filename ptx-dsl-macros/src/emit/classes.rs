@@ -367,6 +367,9 @@ impl<'m> Emit<'m> {
         i: &Instr,
         operand: &mut dyn FnMut(&Operand) -> Option<Shape>,
     ) -> Option<Shape> {
+        if let Some(shape) = self.shape_of_one(f, i, operand) {
+            return shape;
+        }
         if i.pred.is_some() {
             return Some(LANES);
         }
