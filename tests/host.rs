@@ -18,4 +18,5 @@ mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tensor_memory;
+mod waits;
 mod warp;
