@@ -180,28 +180,28 @@ pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
     p
 }
 
-/// The one NaN of f32 arithmetic.
+/// The NaN that arithmetic of f32 gives, in place of any other.
 #[inline(always)]
-fn finish(r: f32) -> u32 {
-    if r.is_nan() { float::NAN32 as u32 } else { r.to_bits() }
+pub fn one_nan(r: u32) -> u32 {
+    if f32::from_bits(r).is_nan() { float::NAN32 as u32 } else { r }
 }
 
-/// `add.rn.f32`
+/// `add.rn.f32` but for [`one_nan`], like those that follow.
 #[inline(always)]
 pub fn fadd(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) + f32::from_bits(b))
+    (f32::from_bits(a) + f32::from_bits(b)).to_bits()
 }
 
 /// `sub.rn.f32`
 #[inline(always)]
 pub fn fsub(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) - f32::from_bits(b))
+    (f32::from_bits(a) - f32::from_bits(b)).to_bits()
 }
 
 /// `mul.rn.f32`
 #[inline(always)]
 pub fn fmul(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) * f32::from_bits(b))
+    (f32::from_bits(a) * f32::from_bits(b)).to_bits()
 }
 
 /// `fma.rn.f32`
@@ -209,7 +209,8 @@ pub fn fmul(a: u32, b: u32) -> u32 {
 pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
     let (a, b, c) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
     // without the instruction `mul_add` is a call of 20 ns
-    finish(if L::FMA { a.mul_add(b, c) } else { float::fma32(a, b, c, crate::isa::arith::soft::Round::Near) })
+    let r = if L::FMA { a.mul_add(b, c) } else { float::fma32(a, b, c, crate::isa::arith::soft::Round::Near) };
+    r.to_bits()
 }
 
 type Done = Result<(), Box<Fault>>;
@@ -247,19 +248,28 @@ pub fn slow_load_uniform<M: Monitor, T: Word, const NB: usize>(
     q: Q,
     m: u32,
     addr: &Lanes,
-    out: &mut [T; NB],
-) -> Done {
+) -> Result<[T; NB], Box<Fault>> {
+    let mut out = [T::default(); NB];
     let mut d = [T::default(); 32];
     // one of each row is enough, but for a monitor
     let row = |j: usize| m & (u32::MAX >> (32 - 32 / NB)) << (j * (32 / NB));
     let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
     if x.load_lanes_in_common(crate::isa::space(q), first, addr, &mut [&mut d]) {
         lanes(first, |l| out[l / (32 / NB)] = d[l]);
-        return Ok(());
+        return Ok(out);
     }
     slow_load(x, q, m, addr, [&mut d])?;
     lanes(m, |l| out[l / (32 / NB)] = d[l]);
-    Ok(())
+    Ok(out)
+}
+
+/// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.
+#[cold]
+#[inline(never)]
+pub fn addresses<const NB: usize>(rows: [u64; NB], stride: i64, bits: u32) -> Lanes {
+    let all = u64::MAX >> (64 - bits.clamp(1, 64));
+    let p = 32 / NB;
+    std::array::from_fn(|l| rows[l / p].wrapping_add(((l % p) as u64).wrapping_mul(stride as u64)) & all)
 }
 
 /// `st` in its general form.
@@ -340,7 +350,8 @@ mod tests {
             // also operands of like size, where something is left to round
             for c in [c, (c & 0x807f_ffff) | (a & 0x7f80_0000), (c & 0x803f_ffff) | 0x3f80_0000] {
                 for b in [b, (b & 0x807f_ffff) | 0x3f80_0000] {
-                    assert_eq!(ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c), "{a:08x} {b:08x} {c:08x}");
+                    let [base, avx2] = [ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c)].map(one_nan);
+                    assert_eq!(base, avx2, "{a:08x} {b:08x} {c:08x}");
                 }
             }
         }

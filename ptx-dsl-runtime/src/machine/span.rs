@@ -4,6 +4,7 @@
 use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
+use crate::mem::ahead::ahead;
 use crate::mem::range::{aligned, part, part_mut, row};
 use crate::{Lanes, Monitor};
 
@@ -81,20 +82,19 @@ impl<M: Monitor> Ctx<'_, M> {
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-        out: &mut [T; NB],
-    ) -> bool {
+    ) -> Option<[T; NB]> {
+        let mut out = [T::default(); NB];
         for j in 0..NB {
             if m & row_mask(j, 32 / NB) == 0 {
                 continue;
             }
-            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
+            let (memory, at) = self.memory(space, base[j])?;
             if !aligned(base[j], T::BYTES) {
-                return false;
+                return None;
             }
-            let Some(s) = part(memory, at, T::BYTES) else { return false };
-            out[j] = T::load(s);
+            out[j] = T::load(part(memory, at, T::BYTES)?);
         }
-        true
+        Some(out)
     }
 
     /// Rows of consecutive elements.
@@ -126,6 +126,9 @@ impl<M: Monitor> Ctx<'_, M> {
                 return false;
             }
             let Some(s) = row(memory, at, p * T::BYTES, m) else { return false };
+            if may_be_in_common(space) && NB == 1 {
+                ahead(memory, at, p * T::BYTES);
+            }
             if m == u32::MAX {
                 T::load_row(s, out);
             } else {
