@@ -263,6 +263,54 @@ pub fn slow_load_uniform<M: Monitor, T: Word, const NB: usize>(
     Ok(out)
 }
 
+/// What loads of a stretch need of it, in their general form: `all` are their places in it and the statements.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    m: u32,
+    rows: [u64; NB],
+    stride: i64,
+    bits: u32,
+    all: &[(usize, u32)],
+) -> Result<[[u8; LEN]; NB], Box<Fault>> {
+    let mut stretch = [[0; LEN]; NB];
+    for &(at, site) in all {
+        x.site = site;
+        let addr = addresses(rows.map(|r| r.wrapping_add(at as u64)), stride, bits);
+        let mut v = [T::default(); 32];
+        slow_load(x, q, m, &addr, [&mut v])?;
+        let p = 32 / NB;
+        lanes(m, |l| {
+            let at = at.wrapping_add((l % p).wrapping_mul(stride as usize));
+            if let Some(s) = stretch[l / p].get_mut(at..at.wrapping_add(T::BYTES)) {
+                v[l].store(s);
+            }
+        });
+    }
+    Ok(stretch)
+}
+
+/// The element at this place in each row of a stretch.
+#[inline(always)]
+pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
+    stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
+}
+
+/// The elements from this place on in each row of a stretch.
+#[inline(always)]
+pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
+    let mut out = [T::default(); 32];
+    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
+        if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {
+            T::load_row(s, out);
+        }
+    }
+    out
+}
+
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.
 #[cold]
 #[inline(never)]

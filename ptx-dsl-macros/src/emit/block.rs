@@ -5,6 +5,7 @@
 mod ends;
 mod memory;
 mod operands;
+mod stretches;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
@@ -66,6 +67,8 @@ pub struct Block<'e, 'm> {
     /// Values of a loop whose NaN may be any: whoever minds makes it the one of PTX. Arithmetic does not, so a chain of it does
     /// that only at its end.
     any_nan: HashSet<u32>,
+    /// What loads give that are part of a stretch, by instruction.
+    stretched: HashMap<u32, Ident>,
     count: u32,
 }
 
@@ -100,6 +103,7 @@ impl<'e, 'm> Block<'e, 'm> {
             defined: Vec::new(),
             exported: HashSet::new(),
             any_nan: HashSet::new(),
+            stretched: HashMap::new(),
             count: 0,
         }
     }

@@ -77,12 +77,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// One element a row: all lanes of a row load from one address.
     #[inline(always)]
-    pub fn load_uniform<T: Word, const NB: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-    ) -> Option<[T; NB]> {
+    pub fn load_uniform<T: Word, const NB: usize>(&self, space: AddrSpace, m: u32, base: [u64; NB]) -> Option<[T; NB]> {
         let mut out = [T::default(); NB];
         for j in 0..NB {
             if m & row_mask(j, 32 / NB) == 0 {
@@ -95,6 +90,24 @@ impl<M: Monitor> Ctx<'_, M> {
             out[j] = T::load(part(memory, at, T::BYTES)?);
         }
         Some(out)
+    }
+
+    /// The bytes from an address on in each row, to load elements from, if all of them are there.
+    #[inline(always)]
+    pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        space: AddrSpace,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        let mut rows = [&[0; LEN]; NB];
+        for (row, base) in rows.iter_mut().zip(base) {
+            let (memory, at) = self.memory(space, base)?;
+            if !aligned(base, T::BYTES) {
+                return None;
+            }
+            *row = part(memory, at, LEN)?.try_into().ok()?;
+        }
+        Some(rows)
     }
 
     /// Rows of consecutive elements.

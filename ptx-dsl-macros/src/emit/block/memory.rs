@@ -112,6 +112,7 @@ impl Block<'_, '_> {
             return;
         };
         let shape = self.shape_of(i);
+        let stretch = self.stretched.remove(&i.index);
         let address = self.address(base, offset);
         let dests: Vec<Operand> = match &i.operands[0].value {
             Operand::Vector(list) => list.clone(),
@@ -124,7 +125,9 @@ impl Block<'_, '_> {
             let (raw, name, n, to) = (self.name(), self.name(), usize_literal(nb), ty(bits));
             let (rows, _) = self.address_rows(&address);
             let slow = self.slow_address(&address);
-            self.code(quote! {
+            self.code(match stretch {
+                Some(w) => quote!(let #raw: [#t; #n] = #w;),
+                None => quote! {
                 let #raw: [#t; #n] = match x.load_uniform::<#t, #n>(#space, m, #rows) {
                     Some(v) => v,
                     None => {
@@ -132,6 +135,7 @@ impl Block<'_, '_> {
                         #rt::lanes::slow_load_uniform(x, #q, m, #slow)?
                     }
                 };
+                },
             });
             let extended: Vec<_> = (0..nb)
                 .map(|j| {
@@ -144,11 +148,15 @@ impl Block<'_, '_> {
             return self.define((self.f.0, r.0, e), v);
         }
         let mask = self.active(i);
+        if let Some(name) = stretch {
+            return self.loaded(i, &dests, &[name], &mask);
+        }
         let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
         for name in &names {
             self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
         }
-        let (fast, slow) = if names.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
+        let (fast, slow) = if names.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8)
+        {
             let (rows, ok) = self.address_rows(&address);
             let (nb, name) = (usize_literal(32 / address.shape.p), &names[0]);
             let fast = quote!(#ok && x.load_rows::<#t, #nb>(#space, #mask, #rows, &mut #name));
@@ -163,7 +171,13 @@ impl Block<'_, '_> {
                 #rt::lanes::slow_load(x, #q, #mask, #slow, [#(&mut #names),*])?;
             }
         });
-        for (o, name) in dests.iter().zip(&names) {
+        self.loaded(i, &dests, &names, &mask);
+    }
+
+    /// Sets registers to arrays of elements as they lie in memory.
+    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident], mask: &Ident) {
+        let memory = i.types[0].bits();
+        for (o, name) in dests.iter().zip(names) {
             let Operand::Reg(r, e) = o else { continue };
             let bits = self.e.reg_bits(self.f, *r);
             if bits == memory && i.pred.is_none() {
@@ -202,7 +216,8 @@ impl Block<'_, '_> {
         }
         let space = quote!(#rt::isa::space(#q));
         let mask = self.active(i);
-        let (fast, slow) = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
+        let (fast, slow) = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8)
+        {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
             let fast = quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v));
