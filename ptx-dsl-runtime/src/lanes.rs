@@ -2,6 +2,7 @@
 
 mod blend;
 
+pub(crate) use blend::LANE;
 pub use blend::{Register, mask, put};
 
 use crate::isa::arith::float;
@@ -240,52 +241,35 @@ pub fn slow_load<M: Monitor, T: Word, const D: usize>(
     Ok(())
 }
 
-/// A load of one element a row, in its general form.
+/// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
+/// row; `all` are the places in it and the statements.
 #[cold]
 #[inline(never)]
-pub fn slow_load_uniform<M: Monitor, T: Word, const NB: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    m: u32,
-    addr: &Lanes,
-) -> Result<[T; NB], Box<Fault>> {
-    let mut out = [T::default(); NB];
-    let mut d = [T::default(); 32];
-    // one of each row is enough, but for a monitor
-    let row = |j: usize| m & (u32::MAX >> (32 - 32 / NB)) << (j * (32 / NB));
-    let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
-    if x.load_lanes_in_common(crate::isa::space(q), first, addr, &mut [&mut d]) {
-        lanes(first, |l| out[l / (32 / NB)] = d[l]);
-        return Ok(out);
-    }
-    slow_load(x, q, m, addr, [&mut d])?;
-    lanes(m, |l| out[l / (32 / NB)] = d[l]);
-    Ok(out)
-}
-
-/// What loads of a stretch need of it, in their general form: `all` are their places in it and the statements.
-#[cold]
-#[inline(never)]
-#[allow(clippy::too_many_arguments)]
 pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
-    rows: [u64; NB],
-    stride: i64,
+    addr: &Lanes,
     bits: u32,
+    same: bool,
     all: &[(usize, u32)],
 ) -> Result<[[u8; LEN]; NB], Box<Fault>> {
     let mut stretch = [[0; LEN]; NB];
+    let p = 32 / NB;
     for &(at, site) in all {
-        x.site = site;
-        let addr = addresses(rows.map(|r| r.wrapping_add(at as u64)), stride, bits);
+        let addr = addr.map(|a| a.wrapping_add(at as u64) & u64::MAX >> (64 - bits.clamp(1, 64)));
         let mut v = [T::default(); 32];
-        slow_load(x, q, m, &addr, [&mut v])?;
-        let p = 32 / NB;
-        lanes(m, |l| {
-            let at = at.wrapping_add((l % p).wrapping_mul(stride as usize));
-            if let Some(s) = stretch[l / p].get_mut(at..at.wrapping_add(T::BYTES)) {
+        // one of each row is enough, but for a monitor
+        let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
+        let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
+        let wanted = if same { first } else { m };
+        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
+            x.site = site;
+            slow_load(x, q, m, &addr, [&mut v])?;
+        }
+        lanes(wanted, |l| {
+            let at = if same { at } else { at + l % p * T::BYTES };
+            if let Some(s) = stretch[l / p].get_mut(at..at + T::BYTES) {
                 v[l].store(s);
             }
         });

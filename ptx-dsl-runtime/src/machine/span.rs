@@ -5,14 +5,8 @@ use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
 use crate::mem::ahead::ahead;
-use crate::mem::range::{aligned, part, part_mut, row};
+use crate::mem::range::{aligned, part_mut, row};
 use crate::{Lanes, Monitor};
-
-/// The lanes of row `j` of rows of `P` lanes.
-#[inline(always)]
-const fn row_mask(j: usize, p: usize) -> u32 {
-    (u32::MAX >> (32 - p as u32)) << (j * p)
-}
 
 /// Known when compiling: other memory has no use for a second try.
 #[inline(always)]
@@ -75,80 +69,26 @@ impl<M: Monitor> Ctx<'_, M> {
         &mut self.shared
     }
 
-    /// One element a row: all lanes of a row load from one address.
-    #[inline(always)]
-    pub fn load_uniform<T: Word, const NB: usize>(&self, space: AddrSpace, m: u32, base: [u64; NB]) -> Option<[T; NB]> {
-        let mut out = [T::default(); NB];
-        for j in 0..NB {
-            if m & row_mask(j, 32 / NB) == 0 {
-                continue;
-            }
-            let (memory, at) = self.memory(space, base[j])?;
-            if !aligned(base[j], T::BYTES) {
-                return None;
-            }
-            out[j] = T::load(part(memory, at, T::BYTES)?);
-        }
-        Some(out)
-    }
-
     /// The bytes from an address on in each row, to load elements from, if all of them are there.
     #[inline(always)]
     pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
         &self,
         space: AddrSpace,
+        m: u32,
         base: [u64; NB],
     ) -> Option<[&[u8; LEN]; NB]> {
         let mut rows = [&[0; LEN]; NB];
-        for (row, base) in rows.iter_mut().zip(base) {
+        for (to, base) in rows.iter_mut().zip(base) {
             let (memory, at) = self.memory(space, base)?;
             if !aligned(base, T::BYTES) {
                 return None;
             }
-            *row = part(memory, at, LEN)?.try_into().ok()?;
+            if may_be_in_common(space) && LEN >= 64 {
+                ahead(memory, at, LEN);
+            }
+            *to = row(memory, at, LEN, m)?.try_into().ok()?;
         }
         Some(rows)
-    }
-
-    /// Rows of consecutive elements.
-    #[inline(always)]
-    pub fn load_rows<T: Word, const NB: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-        out: &mut [T; 32],
-    ) -> bool {
-        self.load_own_rows(space, m, base, out)
-            || may_be_in_common(space) && self.load_rows_in_common(space, m, base, out)
-    }
-
-    #[inline(always)]
-    fn load_own_rows<T: Word, const NB: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-        out: &mut [T; 32],
-    ) -> bool {
-        let p = 32 / NB;
-        for (j, out) in out.chunks_exact_mut(p).enumerate() {
-            let lanes = m >> (j * p);
-            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
-            if !aligned(base[j], T::BYTES) {
-                return false;
-            }
-            let Some(s) = row(memory, at, p * T::BYTES, m) else { return false };
-            if may_be_in_common(space) && NB == 1 {
-                ahead(memory, at, p * T::BYTES);
-            }
-            if m == u32::MAX {
-                T::load_row(s, out);
-            } else {
-                T::load_some(s, lanes, out);
-            }
-        }
-        true
     }
 
     /// Any addresses, an array of elements each.
@@ -193,7 +133,7 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
-        let p = 32 / NB;
+        let (p, level) = (32 / NB, self.level);
         for (j, v) in v.chunks_exact(p).enumerate() {
             let lanes = m >> (j * p);
             let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
@@ -205,7 +145,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 T::store_row(v, s);
             } else {
                 let Some(memory) = memory.get_mut(at..) else { return false };
-                if !T::store_some(memory, lanes, v) {
+                if !T::store_some(level, memory, lanes, v) {
                     return false;
                 }
             }

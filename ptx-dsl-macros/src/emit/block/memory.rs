@@ -102,81 +102,51 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn load(&mut self, i: &Instr) {
-        let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
-        let memory = i.types[0].bits();
-        let t = ty(memory);
-        self.e.generic = !names_space(i);
-        let Some(Operand::Address(base, offset)) = i.operands.iter().find(|a| !written(a)).map(|a| a.value.clone())
-        else {
-            return;
-        };
-        let shape = self.shape_of(i);
-        let stretch = self.stretched.remove(&i.index);
-        let address = self.address(base, offset);
         let dests: Vec<Operand> = match &i.operands[0].value {
             Operand::Vector(list) => list.clone(),
             o => vec![o.clone()],
         };
-        let space = quote!(#rt::isa::space(#q));
-        if shape.rows() {
-            let Operand::Reg(r, e) = dests[0] else { return };
-            let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
-            let (raw, name, n, to) = (self.name(), self.name(), usize_literal(nb), ty(bits));
-            let (rows, _) = self.address_rows(&address);
-            let slow = self.slow_address(&address);
-            self.code(match stretch {
-                Some(w) => quote!(let #raw: [#t; #n] = #w;),
-                None => quote! {
-                let #raw: [#t; #n] = match x.load_uniform::<#t, #n>(#space, m, #rows) {
-                    Some(v) => v,
-                    None => {
-                        x.site = #site;
-                        #rt::lanes::slow_load_uniform(x, #q, m, #slow)?
-                    }
-                };
-                },
-            });
-            let extended: Vec<_> = (0..nb)
-                .map(|j| {
-                    let j = usize_literal(j);
-                    extend(quote!(#raw[#j]), i.types[0], bits)
-                })
-                .collect();
-            self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
-            let v = Value { bits, shape, repr: Repr::Rows(name), guard: None };
-            return self.define((self.f.0, r.0, e), v);
+        if let Some(name) = self.stretched.remove(&i.index) {
+            return if self.shape_of(i).rows() { self.loaded_rows(i, &name) } else { self.loaded(i, &dests, &[name]) };
         }
+        let rt = rt();
+        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let t = ty(i.types[0].bits());
+        self.e.generic = !names_space(i);
+        let Operand::Address(base, offset) = i.operands[1].value else { return };
+        let address = self.address(base, offset);
         let mask = self.active(i);
-        if let Some(name) = stretch {
-            return self.loaded(i, &dests, &[name], &mask);
-        }
         let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
-        for name in &names {
-            self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
-        }
-        let (fast, slow) = if names.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8)
-        {
-            let (rows, ok) = self.address_rows(&address);
-            let (nb, name) = (usize_literal(32 / address.shape.p), &names[0]);
-            let fast = quote!(#ok && x.load_rows::<#t, #nb>(#space, #mask, #rows, &mut #name));
-            (fast, self.slow_address(&address))
-        } else {
-            let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
-            (quote!(x.gather::<#t, #d>(#space, #mask, &#array, [#(&mut #names),*])), quote!(&#array))
-        };
+        let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
         self.code(quote! {
-            if !(#fast) {
+            #(let mut #names: [#t; 32] = [0; 32];)*
+            if !x.gather::<#t, #d>(#rt::isa::space(#q), #mask, &#array, [#(&mut #names),*]) {
                 x.site = #site;
-                #rt::lanes::slow_load(x, #q, #mask, #slow, [#(&mut #names),*])?;
+                #rt::lanes::slow_load(x, #q, #mask, &#array, [#(&mut #names),*])?;
             }
         });
-        self.loaded(i, &dests, &names, &mask);
+        self.loaded(i, &dests, &names);
+    }
+
+    /// Sets a register to one element a row.
+    fn loaded_rows(&mut self, i: &Instr, raw: &Ident) {
+        let Operand::Reg(r, e) = i.operands[0].value else { return };
+        let shape = self.shape_of(i);
+        let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
+        let (name, n, to) = (self.name(), usize_literal(nb), ty(bits));
+        let extended = (0..nb).map(|j| {
+            let j = usize_literal(j);
+            extend(quote!(#raw[#j]), i.types[0], bits)
+        });
+        let extended: Vec<_> = extended.collect();
+        self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
+        self.define((self.f.0, r.0, e), Value { bits, shape, repr: Repr::Rows(name), guard: None });
     }
 
     /// Sets registers to arrays of elements as they lie in memory.
-    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident], mask: &Ident) {
+    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident]) {
         let memory = i.types[0].bits();
+        let mask = self.active(i);
         for (o, name) in dests.iter().zip(names) {
             let Operand::Reg(r, e) = o else { continue };
             let bits = self.e.reg_bits(self.f, *r);

@@ -1,5 +1,6 @@
-//! Loads at fixed distances from one address: what they all touch is looked at once, and each of them is then a load from a
-//! known place in it. Where it is not plainly there the runtime loads them one by one, and says which of them was wrong.
+//! Loads of rows: what they touch is looked at once, and each of them is then a load from a known place in it. Those at fixed
+//! distances from one address share a look. Where it is not plainly there the runtime loads them one by one, and says which of
+//! them was wrong.
 
 use super::super::rt;
 use super::super::step::{number32, written};
@@ -12,27 +13,22 @@ use quote::quote;
 
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;
-/// Bytes of all rows of a stretch.
+/// Bytes of all rows of a stretch that is shared.
 const LARGEST: i64 = 2048;
-
-/// The address that an instruction loads from, if it is one that may be part of a stretch: no other thread changes what is
-/// there without being synchronised with.
-fn place(b: &Block<'_, '_>, i: &Instr) -> Option<(Base, i64)> {
-    let plain = (i.entry.host, i.entry.opcode) == (Host::Warp, "ld") && b.e.simple_access(b.f, i) == Some(1);
-    let weak = !["volatile", "relaxed", "acquire", "mmio"].iter().any(|q| i.quals.iter().any(|w| w[1..] == **q));
-    let space = ["shared", "const", "param"].iter().any(|s| i.quals.iter().any(|q| q[1..].starts_with(s)));
-    if !plain || !weak || !space || i.pred.is_some() || matches!(i.operands[0].value, Operand::Vector(_)) {
-        return None;
-    }
-    match i.operands[1].value {
-        Operand::Address(base @ Base::Reg(_), offset) => Some((base, offset)),
-        _ => None,
-    }
-}
 
 /// Does an instruction leave memory as it is, and who runs too?
 fn passive(i: &Instr) -> bool {
     matches!(i.entry.host, Host::Lane) || matches!(i.entry.opcode, "mov" | "ld" | "cvta")
+}
+
+/// Is the register among what is written?
+fn writes(o: &Operand, r: u32) -> bool {
+    match o {
+        Operand::Reg(w, _) => w.0 == r,
+        Operand::Vector(list) => list.iter().any(|o| writes(o, r)),
+        Operand::Pair(a, b) => writes(a, r) || writes(b, r),
+        _ => false,
+    }
 }
 
 impl Block<'_, '_> {
@@ -46,79 +42,96 @@ impl Block<'_, '_> {
         }
     }
 
-    /// The first of these and the others that load from the same stretch.
+    /// The address that an instruction loads one element a lane from.
+    fn place(&self, i: &Instr) -> Option<(Base, i64)> {
+        let one = (i.entry.host, i.entry.opcode) == (Host::Warp, "ld") && self.e.simple_access(self.f, i) == Some(1);
+        match i.operands.get(1).map(|a| &a.value) {
+            Some(Operand::Address(base, offset)) if one => Some((*base, *offset)),
+            _ => None,
+        }
+    }
+
+    /// May it be loaded together with others: nobody else changes what is there without being synchronised with.
+    fn shares(&self, i: &Instr) -> Option<(u32, i64)> {
+        let strong = |q: &String| [".volatile", ".relaxed", ".acquire", ".mmio"].contains(&q.as_str());
+        let space = |q: &String| [".shared", ".const", ".param"].iter().any(|s| q.starts_with(s));
+        match self.place(i) {
+            Some((Base::Reg(r), at))
+                if i.pred.is_none() && i.quals.iter().any(space) && !i.quals.iter().any(strong) =>
+            {
+                Some((r.0, at))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first of these, and the others that load from the same stretch.
     fn stretch(&mut self, body: &[&Instr]) {
-        let Some((base @ Base::Reg(r), first)) = place(self, body[0]) else { return };
+        let Some((base, first)) = self.place(body[0]) else { return };
+        self.e.generic = !names_space(body[0]);
         let size = i64::from(body[0].types[0].bits() / 8);
         let v = self.address(base, 0);
-        let known = v.shape.rows() && v.guard.is_none() && matches!(v.bits, 32 | 64);
-        if !known || (v.shape.stride != 0 && v.shape.stride != size) {
+        let same = v.shape.stride == 0 && self.shape_of(body[0]).rows();
+        if !v.shape.rows() || (!same && v.shape.stride != size) {
             return;
         }
-        let (nb, row) =
-            (i64::from(32 / v.shape.p), if v.shape.stride == 0 { size } else { size * i64::from(v.shape.p) });
+        let (nb, row) = (i64::from(32 / v.shape.p), if same { size } else { size * i64::from(v.shape.p) });
         let (mut low, mut high) = (first, first);
-        let mut members: Vec<(&Instr, i64)> = Vec::new();
-        for i in body.iter().take(AHEAD) {
-            if let Some((Base::Reg(other), at)) = place(self, i)
-                && (other, &i.quals, &i.types) == (r, &body[0].quals, &body[0].types)
-                && (at - first) % size == 0
-                && (at.max(high) - at.min(low) + row) * nb <= LARGEST
-            {
-                (low, high) = (at.min(low), at.max(high));
-                members.push((i, at));
-            }
-            let moves = i.operands.iter().any(|a| written(a) && writes(&a.value, r.0));
-            if moves || !passive(i) {
-                break;
+        let mut members = vec![(body[0], first)];
+        if let Some((r, _)) = self.shares(body[0]) {
+            for pair in body.windows(2).take(AHEAD) {
+                let moves = pair[0].operands.iter().any(|a| written(a) && writes(&a.value, r));
+                if moves || !passive(pair[0]) {
+                    break;
+                }
+                if let Some((other, at)) = self.shares(pair[1])
+                    && (other, &pair[1].quals) == (r, &body[0].quals)
+                    && (at - first) % size == 0
+                    && (at.max(high) - at.min(low) + row) * nb <= LARGEST
+                {
+                    (low, high) = (at.min(low), at.max(high));
+                    members.push((pair[1], at));
+                }
             }
         }
-        if members.len() > 1 {
-            let address = self.address(base, low);
-            self.load_stretch(&address, &members, low, high - low + row);
-        }
+        let address = self.address(base, low);
+        self.load_stretch(&address, &members, low, high - low + row);
     }
 
     fn load_stretch(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, bytes: i64) {
         let rt = rt();
-        let (q, memory) = (self.e.q(members[0].0), members[0].0.types[0].bits());
-        self.e.generic = !names_space(members[0].0);
+        let first = members[0].0;
+        let (q, memory) = (self.e.q(first), first.types[0].bits());
         let (t, nb, bytes) = (ty(memory), usize_literal(32 / address.shape.p), usize_literal(bytes as u32));
-        let (rows, _) = self.address_rows(address);
-        let (stride, bits) = (Literal::i64_suffixed(address.shape.stride), Literal::u32_suffixed(address.bits));
-        let all = members.iter().map(|(i, at)| {
+        let mask = self.active(first);
+        let (rows, ok) = self.address_rows(address);
+        let (slow, bits) = (self.slow_address(address), Literal::u32_suffixed(address.bits));
+        let same = address.shape.stride == 0;
+        let mut all = Vec::new();
+        for (i, at) in members {
             let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
-            quote!((#at, #site))
-        });
-        let all: Vec<_> = all.collect();
+            all.push(quote!((#at, #site)));
+        }
         let (stretch, own) = (self.name(), self.name());
+        let look = quote!(x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
+        let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
         self.code(quote! {
             let #own: [[u8; #bytes]; #nb];
-            let #stretch: [&[u8; #bytes]; #nb] = match x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #rows) {
-                Some(w) => w,
+            let #stretch: [&[u8; #bytes]; #nb] = match #look {
+                Some(s) => s,
                 None => {
-                    #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, m, #rows, #stride, #bits, &[#(#all),*])?;
+                    #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #slow, #bits, #same, &[#(#all),*])?;
                     #own.each_ref()
                 }
             };
         });
         for (i, at) in members {
             let (name, at) = (self.name(), usize_literal((at - low) as u32));
-            self.code(match address.shape.stride {
-                0 => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#stretch, #at);),
-                _ => quote!(let #name: [#t; 32] = #rt::lanes::rows(#stretch, #at);),
+            self.code(match same {
+                true => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#stretch, #at);),
+                false => quote!(let #name: [#t; 32] = #rt::lanes::rows(#stretch, #at);),
             });
             self.stretched.insert(i.index, name);
         }
-    }
-}
-
-/// Is the register among what is written?
-fn writes(o: &Operand, r: u32) -> bool {
-    match o {
-        Operand::Reg(w, _) => w.0 == r,
-        Operand::Vector(list) => list.iter().any(|o| writes(o, r)),
-        Operand::Pair(a, b) => writes(a, r) || writes(b, r),
-        _ => false,
     }
 }
