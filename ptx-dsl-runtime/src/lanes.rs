@@ -295,6 +295,13 @@ pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB
     out
 }
 
+/// Addresses of 32 bits as those that the general functions take.
+#[cold]
+#[inline(never)]
+pub fn wide(addr: &[u32; 32]) -> Lanes {
+    addr.map(u64::from)
+}
+
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.
 #[cold]
 #[inline(never)]

@@ -112,6 +112,19 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
+    /// Addresses of 32 bits, an element each.
+    #[inline(always)]
+    pub fn gather_near<T: Word>(&self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let first = addr[m.trailing_zeros() as usize & 31];
+        match self.memory(space, first as u64) {
+            Some((memory, at)) if at == first as usize => T::gather_near(self.level, memory, first, m, addr, out),
+            _ => false,
+        }
+    }
+
     /// Rows of consecutive elements.
     #[inline(always)]
     pub fn store_rows<T: Word, const NB: usize>(

@@ -13,6 +13,8 @@ use crate::mem::range::{aligned, part, part_mut};
 pub trait Scattered: Sized {
     /// Loads an element for each lane of `m`.
     fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [Self; 32]) -> bool;
+    /// The same from a memory that starts at 0, where `first` and the others are 32 bits wide.
+    fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [Self; 32]) -> bool;
     /// Stores an element for each lane of `m`, in the order of the lanes.
     fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[Self; 32]) -> bool;
     /// Loads as many consecutive elements for each lane as there are arrays.
@@ -41,6 +43,12 @@ macro_rules! scattered {
                 at_level!(level, gather::<$t>, (
                     memory: &[u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, out: &mut [$t; 32] = out
                 ) -> bool)
+            }
+            #[inline(never)]
+            fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
+                at_level!(level, gather_row::<$t>, (
+                    memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
+                ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
             #[inline(never)]
             fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
@@ -158,6 +166,26 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
         let Some(s) = part(memory, at, T::BYTES) else { return false };
         *out = T::load(s);
     }
+    true
+}
+
+#[inline(never)]
+fn gather_wide<T: Word>(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    T::gather(level, memory, 0, first as u64, m, &addr.map(u64::from), out)
+}
+
+/// If the lanes are all there and lie in a row.
+#[inline(always)]
+fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    let mut off = [0; 32];
+    for ((l, off), a) in off.iter_mut().enumerate().zip(addr) {
+        *off = a ^ first.wrapping_add((l * T::BYTES) as u32);
+    }
+    let Some(s) = part(memory, first as usize, 32 * T::BYTES) else { return false };
+    if m != u32::MAX || !aligned(first as u64, T::BYTES) || off != [0; 32] {
+        return false;
+    }
+    T::load_row(s, out);
     true
 }
 

@@ -117,6 +117,17 @@ impl Block<'_, '_> {
         let address = self.address(base, offset);
         let mask = self.active(i);
         let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
+        if let ([name], 32) = (&names[..], address.bits) {
+            let array = self.array(&address);
+            self.code(quote! {
+                let mut #name: [#t; 32] = [0; 32];
+                if !x.gather_near::<#t>(#rt::isa::space(#q), #mask, &#array, &mut #name) {
+                    x.site = #site;
+                    #rt::lanes::slow_load(x, #q, #mask, &#rt::lanes::wide(&#array), [&mut #name])?;
+                }
+            });
+            return self.loaded(i, &dests, &names);
+        }
         let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
