@@ -144,7 +144,12 @@ impl<M: Monitor> Ctx<'_, M> {
         let first = addr[m.trailing_zeros() as usize & 31];
         match self.memory(space, first as u64) {
             Some((memory, at)) if at == first as usize => T::gather_near(self.level, memory, first, m, addr, out),
-            _ => false,
+            Some((memory, at)) => {
+                // of another CTA: the addresses in it
+                let near = addr.map(|a| a.wrapping_sub(first).wrapping_add(at as u32));
+                T::gather_near(self.level, memory, at as u32, m, &near, out)
+            }
+            None => false,
         }
     }
 

@@ -46,7 +46,7 @@ macro_rules! scattered {
             }
             #[inline(never)]
             fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
-                at_level!(level, gather_row::<$t>, (
+                at_level!(level, gather_here::<$t>, (
                     memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
                 ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
@@ -172,6 +172,22 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
 #[inline(never)]
 fn gather_wide<T: Word>(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
     T::gather(level, memory, 0, first as u64, m, &addr.map(u64::from), out)
+}
+
+/// If the lanes are all there.
+#[inline(always)]
+fn gather_here<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    if gather_row(memory, first, m, addr, out) {
+        return true;
+    }
+    if m != u32::MAX || !aligned(addr.iter().fold(0, |bits, a| bits | a) as u64, T::BYTES) {
+        return false;
+    }
+    for (out, a) in out.iter_mut().zip(addr) {
+        let Some(s) = part(memory, *a as usize, T::BYTES) else { return false };
+        *out = T::load(s);
+    }
+    true
 }
 
 /// If the lanes are all there and lie in a row.
