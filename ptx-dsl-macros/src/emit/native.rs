@@ -415,3 +415,59 @@ pub fn literal(v: u64, bits: u32) -> TokenStream {
     };
     quote!(#l)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(base: u32, s: Shape) -> Vec<u32> {
+        (0..s.p).map(|l| base.wrapping_add((l as u32).wrapping_mul(s.stride as u32))).collect()
+    }
+
+    /// What an operation with a constant is said to be, and what it is, for first values of many kinds.
+    #[test]
+    fn shapes_of_parts_of_rows_hold() {
+        let ops: [(Op, fn(u32, u32) -> u32); 4] = [
+            (Op::Shr, |a, c| a.checked_shr(c).unwrap_or(0)),
+            (Op::And, |a, c| a & c),
+            (Op::Div, |a, c| a.checked_div(c).unwrap_or(u32::MAX)),
+            (Op::Rem, |a, c| a.checked_rem(c).unwrap_or(u32::MAX)),
+        ];
+        let constants = (0..33).chain([48, 63, 64, 96, 0xff00, 0xffff_ffe0, 0xffff_fff0, 0x7fff_ffff, u32::MAX]);
+        let mut known = 0;
+        for c in constants {
+            for (op, f) in ops {
+                for (p, stride, twos) in [32, 16, 8]
+                    .into_iter()
+                    .flat_map(|p| [1, 2, 4, 12].map(move |s| (p, s)))
+                    .flat_map(|(p, s)| [0, 3, 5, 7, 64].map(move |t| (p, s, t)))
+                {
+                    let a = Shape { p, stride, guard: 0, twos };
+                    let native = Native { op, bits: 32, signed: false, to: 32 };
+                    let found = native.shape(&[(a, None), (Shape::constant(c.into()), Some(c.into()))]);
+                    if !found.rows() {
+                        continue;
+                    }
+                    known += 1;
+                    let step = 1u32.checked_shl(twos).unwrap_or(0);
+                    for base in [0, 1, 2, 5, 31, 1000, u32::MAX].map(|n: u32| n.wrapping_mul(step)) {
+                        let values: Vec<u32> = lanes(base, a).into_iter().map(|v| f(v, c)).collect();
+                        for row in values.chunks(found.p as usize) {
+                            assert_eq!(row, &lanes(row[0], found)[..row.len()], "{op:?} {c:#x} of {a:?} at {base:#x}: {found:?}");
+                            let multiple = row[0] == 0 || row[0].trailing_zeros() >= found.twos;
+                            assert!(multiple, "{op:?} {c:#x} of {a:?} at {base:#x}: {found:?}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(known > 100, "{known}");
+    }
+
+    #[test]
+    fn conversions_of_multiples_do_not_wrap() {
+        let wide = Native { op: Op::Cvt, bits: 32, signed: false, to: 64 };
+        let guard = |stride, twos| wide.shape(&[(Shape { p: 32, stride, guard: 0, twos }, None)]).guard;
+        assert_eq!([guard(1, 5), guard(1, 4), guard(4, 7), guard(4, 6), guard(-1, 5), guard(0, 0)], [0, 1, 0, 1, 1, 0]);
+    }
+}
