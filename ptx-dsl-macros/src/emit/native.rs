@@ -453,7 +453,11 @@ mod tests {
                     for base in [0, 1, 2, 5, 31, 1000, u32::MAX].map(|n: u32| n.wrapping_mul(step)) {
                         let values: Vec<u32> = lanes(base, a).into_iter().map(|v| f(v, c)).collect();
                         for row in values.chunks(found.p as usize) {
-                            assert_eq!(row, &lanes(row[0], found)[..row.len()], "{op:?} {c:#x} of {a:?} at {base:#x}: {found:?}");
+                            assert_eq!(
+                                row,
+                                &lanes(row[0], found)[..row.len()],
+                                "{op:?} {c:#x} of {a:?} at {base:#x}: {found:?}"
+                            );
                             let multiple = row[0] == 0 || row[0].trailing_zeros() >= found.twos;
                             assert!(multiple, "{op:?} {c:#x} of {a:?} at {base:#x}: {found:?}");
                         }

@@ -33,9 +33,16 @@ impl<M: Monitor> Ctx<'_, M> {
         object::passed(self.own_word(at)?, parity).ok().map(|passed| (at, passed))
     }
 
-    /// Has the phase of this parity completed? False also if that wants a closer look, and if the warp has waited for it.
+    /// Has the phase of this parity completed, so that the warp can go on without a look at who else can run? False also
+    /// if that wants a closer look, or if somebody chooses the schedule: a wait is a region then.
     #[inline(always)]
     pub fn passes(&self, q: Q, addr: u64, parity: u64) -> bool {
+        self.plain && self.attempt(q, addr, parity)
+    }
+
+    /// The same in any schedule.
+    #[inline(always)]
+    pub fn attempt(&self, q: Q, addr: u64, parity: u64) -> bool {
         !self.cur.resumed && self.phase_of(q, addr, parity).is_some_and(|(_, passed)| passed)
     }
 
