@@ -71,7 +71,7 @@ impl Block<'_, '_> {
         for a in i.operands.iter().filter(|a| !written(a)) {
             sources.extend(self.parts_of_one(a));
         }
-        let guard = i.pred.as_ref().and_then(|p| self.uniform(p)).unwrap_or(quote!(true));
+        let mask = self.active(i);
         let dests: Vec<&Arg> = i.operands.iter().filter(|a| written(a)).collect();
         let mut names: Vec<Ident> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
@@ -85,9 +85,9 @@ impl Block<'_, '_> {
         self.close();
         self.code(quote! {
             #(let mut #names: #rt::Lanes = [0; 32];)*
-            if #guard {
+            if #mask != 0 {
                 x.site = #site;
-                x.mask = #rt::one_of::<M>(m);
+                x.mask = #rt::one_of::<M>(#mask);
                 #function(x, #q, [#(&[#sources; 32]),*], [#(&mut #names),*])?;
                 x.mask = m;
             }
@@ -97,7 +97,7 @@ impl Block<'_, '_> {
             let k = (self.f.0, r.0, *e);
             let bits = self.e.reg_bits(self.f, *r);
             let (low, t) = (&names[at], ty(bits));
-            let lane = quote!(m.trailing_zeros() as usize & 31);
+            let lane = quote!(#mask.trailing_zeros() as usize & 31);
             let new = match bits {
                 1 => quote!(#low[#lane] & 1 != 0),
                 128 => {
@@ -110,7 +110,7 @@ impl Block<'_, '_> {
             if i.pred.is_some() {
                 let old = self.register(k);
                 let old = if old.shape == UNIFORM { self.row(&old, 0, 32) } else { literal(0, bits) };
-                self.code(quote!(let #name: [#t; 1] = [if #guard { #new } else { #old }];));
+                self.code(quote!(let #name: [#t; 1] = [if #mask != 0 { #new } else { #old }];));
             } else {
                 self.code(quote!(let #name: [#t; 1] = [#new];));
             }
