@@ -31,6 +31,8 @@ mod shared;
 mod tests;
 #[cfg(test)]
 mod tests_matrix;
+#[cfg(test)]
+mod tests_tcgen05;
 mod texture;
 mod value;
 mod vars;
@@ -279,19 +281,13 @@ impl Checker {
         target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
-    /// Takes the images' and dynamic variables' final sizes.
     /// Calls are followed, so that all functions must be known first.
     fn flow(&mut self) {
-        let mut found = Vec::new();
         self.whole.sort_unstable();
-        for id in &self.whole {
-            let function = &self.out.functions[id.0 as usize];
-            found.extend(crate::flow::check(&self.out, function, &self.whole));
-        }
-        crate::flow::once(&mut found);
-        self.diags.append(&mut found);
+        self.diags.append(&mut ptx_dsl_flow::check(&self.out, &self.whole));
     }
 
+    /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
         self.lay_out_shared();
         let shared = self.out.shared_size;

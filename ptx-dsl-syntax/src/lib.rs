@@ -4,20 +4,15 @@
 
 pub mod ast;
 pub mod check;
-pub mod diag;
 mod errors;
 pub mod explain;
-mod flow;
-pub mod hir;
-pub mod isa;
 pub mod levels;
 pub mod lex;
 pub mod parse;
 pub mod print;
-pub mod span;
 pub mod token;
-pub mod ty;
 
+pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
 
 /// What comes of a module.
