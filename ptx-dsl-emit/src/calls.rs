@@ -7,8 +7,8 @@ use super::regions::Callee;
 use super::step::number;
 use super::{Emit, FUNCTION_TAG, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand, Param, VarId};
-use ptx_dsl_syntax::isa::Role;
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_table::isa::Role;
 use quote::{format_ident, quote};
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.

@@ -6,9 +6,17 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 /// A type, as far as the macros tell types apart. What is no type at all is rustc's to refuse where it stands.
 pub enum RustType {
     /// `&[T]` or `&mut [T]`, with its `T`.
-    Slice { mutable: bool, element: TokenStream },
+    Slice {
+        /// With `mut`.
+        mutable: bool,
+        /// `T`.
+        element: TokenStream,
+    },
     /// Another reference.
-    Reference { mutable: bool },
+    Reference {
+        /// With `mut`.
+        mutable: bool,
+    },
     /// Anything else.
     Value(TokenStream),
 }

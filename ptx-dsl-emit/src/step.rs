@@ -7,8 +7,8 @@ use super::regions::{End, Program, Region, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
-use ptx_dsl_syntax::isa::Role;
+use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Role;
 use quote::{format_ident, quote};
 use std::collections::HashSet;
 
@@ -435,8 +435,8 @@ pub fn named_destinations(instr: &Instr, given: usize) -> usize {
     if two { 2 } else { given }
 }
 
-pub fn ty_of_bits(bits: u32) -> Option<ptx_dsl_syntax::ty::Ty> {
-    use ptx_dsl_syntax::ty::Ty;
+pub fn ty_of_bits(bits: u32) -> Option<ptx_dsl_table::ty::Ty> {
+    use ptx_dsl_table::ty::Ty;
     Some(match bits {
         8 => Ty::B8,
         16 => Ty::B16,

@@ -9,8 +9,8 @@ use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program, ending, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
-use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand};
-use ptx_dsl_syntax::isa::Host;
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
 use std::collections::{HashMap, HashSet};
 
 /// Function, register, element.

@@ -2,8 +2,8 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
-use ptx_dsl_syntax::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
-use ptx_dsl_syntax::isa::Host;
+use ptx_dsl_table::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
+use ptx_dsl_table::isa::Host;
 use std::collections::{HashMap, HashSet};
 
 /// A region before numbering; targets are indices into [`Program::regions`].

@@ -8,16 +8,16 @@ mod classes;
 mod launch;
 mod native;
 mod regions;
+pub mod rust_type;
 mod step;
 mod values;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use ptx_dsl_syntax::Compiled;
-use ptx_dsl_syntax::hir::{FuncId, Instr, Module};
+use ptx_dsl_table::hir::{FuncId, Instr, Module};
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-pub use launch::{Source, rust_name};
+pub use launch::{Problem, Source, rust_name};
 
 /// Addresses of functions on the host: this window, then the function's number.
 pub const FUNCTION_TAG: u64 = 5 << 56;
@@ -28,16 +28,12 @@ pub fn rt() -> TokenStream {
 }
 
 /// State of the emission of one kernel.
-pub struct Emit<'m> {
+struct Emit<'m> {
     module: &'m Module,
     /// The kernel.
     entry: FuncId,
-    compiled: &'m Compiled,
     source: &'m Source<'m>,
-    /// The printed module, by line.
-    lines: &'m [&'m str],
-    /// The constant that holds it.
-    text: &'m Ident,
+    text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     /// and the length of their rows.
     fields: BTreeMap<String, (u32, u32)>,
@@ -65,20 +61,23 @@ pub struct Emit<'m> {
 pub struct Text<'m> {
     /// Its name in Rust.
     pub name: Ident,
+    ptx: &'m str,
     /// The text, by line.
-    pub lines: Vec<&'m str>,
+    lines: Vec<&'m str>,
+    /// The line of each instruction, from 1.
+    line_of: &'m [u32],
 }
 
 impl<'m> Text<'m> {
-    /// Named after the first kernel.
-    pub fn new(compiled: &'m Compiled, first: &Ident) -> Self {
+    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
+    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
         let name = format_ident!("__PTX_{}", first.to_string().trim_start_matches("r#"), span = Span::call_site());
-        Text { name, lines: compiled.ptx.lines().collect() }
+        Text { name, ptx, lines: ptx.lines().collect(), line_of }
     }
 
     /// The constant.
-    pub fn item(&self, compiled: &Compiled) -> TokenStream {
-        let (name, ptx) = (&self.name, &compiled.ptx);
+    pub fn item(&self) -> TokenStream {
+        let (name, ptx) = (&self.name, self.ptx);
         quote! {
             #[doc(hidden)]
             #[allow(non_upper_case_globals)]
@@ -88,18 +87,16 @@ impl<'m> Text<'m> {
 }
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
-pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
-    let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
+pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
+    let program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
     let mut e = Emit {
-        module: &compiled.hir,
+        module,
         entry,
-        compiled,
         source,
-        lines: &text.lines,
-        text: &text.name,
+        text,
         fields: BTreeMap::new(),
         classes: classes::Classes::default(),
-        reqntid: compiled.hir.functions[entry.0 as usize].reqntid,
+        reqntid: module.functions[entry.0 as usize].reqntid,
         entered: BTreeSet::new(),
         large: false,
         pieces: Vec::new(),
@@ -109,7 +106,7 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         site_items: Vec::new(),
         generic: false,
         recursive: program.recursive.clone(),
-        frame: u64::from(program.local_size(&compiled.hir).next_multiple_of(16)),
+        frame: u64::from(program.local_size(module).next_multiple_of(16)),
     };
     e.classes = e.classify(&program);
     let step = e.step(&program);
@@ -124,7 +121,7 @@ impl Emit<'_> {
         for q in &instr.quals {
             // `tcgen05.wait::ld` has the qualifier `::ld`.
             let name = q.trim_start_matches(['.', ':']);
-            if ptx_dsl_syntax::ty::Ty::from_name(name).is_none() {
+            if ptx_dsl_table::ty::Ty::from_name(name).is_none() {
                 flags.push(mangle(name));
             }
         }
@@ -150,7 +147,7 @@ impl Emit<'_> {
 
     /// `.param` alone does not say whose parameter it is; the variable does.
     fn param_space(&self, instr: &Instr) -> Option<String> {
-        use ptx_dsl_syntax::hir::{Base, Operand, Space};
+        use ptx_dsl_table::hir::{Base, Operand, Space};
         if !instr.quals.iter().any(|q| q.starts_with(".param")) || !matches!(instr.entry.opcode, "ld" | "st") {
             return None;
         }
@@ -168,8 +165,8 @@ impl Emit<'_> {
             return n;
         }
         let n = self.site_items.len() as u32;
-        let line = self.compiled.lines.get(instr.index as usize).copied().unwrap_or(0);
-        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
+        let line = self.text.line_of.get(instr.index as usize).copied().unwrap_or(0);
+        let text = self.text.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
         let rust_line = (self.source.line)(instr.span);
         let (line, rust_line) = (Literal::u32_unsuffixed(line), Literal::u32_unsuffixed(rust_line));
         let rt = rt();

@@ -2,12 +2,11 @@
 
 use super::regions::Program;
 use super::{Emit, rt};
-use crate::report::Problem;
 use crate::rust_type::{RustType, rust_type};
 use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
-use ptx_dsl_syntax::hir::{FuncId, Param};
-use ptx_dsl_syntax::span::Span;
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_table::hir::{FuncId, Param};
+use ptx_dsl_table::span::Span;
+use ptx_dsl_table::ty::Ty;
 use quote::{format_ident, quote};
 
 /// What the emitter asks of the macro about the source.
@@ -20,7 +19,22 @@ pub struct Source<'a> {
     pub rust_type: &'a dyn Fn(Span) -> TokenStream,
     /// The file as the fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
+    /// What it finds wrong itself.
     pub problems: &'a std::cell::RefCell<Vec<Problem>>,
+}
+
+/// An error that only the macros can find: of the Rust in a kernel, or around it.
+pub struct Problem {
+    /// `PTX0150` is 150.
+    pub code: u16,
+    /// One sentence, as that of a diagnostic.
+    pub message: String,
+    /// The first Rust token.
+    pub first: RustSpan,
+    /// The last one.
+    pub last: RustSpan,
+    /// An edit that compiles.
+    pub help: Option<String>,
 }
 
 /// How one parameter is passed from Rust.
@@ -121,7 +135,7 @@ impl Emit<'_> {
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name, (self.source.span)(f.span));
         let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
-        let (text, name) = (self.text, &f.name);
+        let (text, name) = (&self.text.name, &f.name);
         let fields = self.fields.iter().map(|(name, (bits, p))| {
             let name = format_ident!("{name}");
             let ty = match bits {
@@ -374,8 +388,8 @@ impl Emit<'_> {
     }
 }
 
-fn find(module: &ptx_dsl_syntax::hir::Module, index: u32) -> Option<&ptx_dsl_syntax::hir::Instr> {
-    use ptx_dsl_syntax::hir::Stmt;
+fn find(module: &ptx_dsl_table::hir::Module, index: u32) -> Option<&ptx_dsl_table::hir::Instr> {
+    use ptx_dsl_table::hir::Stmt;
     module.functions.iter().flat_map(|f| &f.body).find_map(|s| match s {
         Stmt::Instr(i) if i.index == index => Some(&**i),
         _ => None,

@@ -12,8 +12,8 @@ use super::step::{carry_use, function_carries, named_destinations, number32, wri
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
-use ptx_dsl_syntax::isa::Host;
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
 use quote::{format_ident, quote};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -3,8 +3,8 @@
 use super::super::rt;
 use super::{Block, Key, Piece, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::Operand;
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::ty::Ty;
 use quote::{format_ident, quote};
 
 impl Block<'_, '_> {

@@ -3,9 +3,9 @@
 
 use super::Emit;
 use proc_macro2::{Literal, TokenStream};
-use ptx_dsl_syntax::hir::{FuncId, Instr, Operand};
-use ptx_dsl_syntax::isa::Host;
-use ptx_dsl_syntax::ty::{Class, Ty};
+use ptx_dsl_table::hir::{FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::ty::{Class, Ty};
 use quote::{format_ident, quote};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a

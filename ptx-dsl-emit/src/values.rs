@@ -3,8 +3,8 @@
 use super::classes::{CARRY, Key};
 use super::{Emit, FUNCTION_TAG};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
-use ptx_dsl_syntax::ty::{Class, Ty};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
+use ptx_dsl_table::ty::{Class, Ty};
 use quote::{format_ident, quote};
 
 /// How many `u64` a value of this type takes.
@@ -62,7 +62,7 @@ impl Emit<'_> {
     pub fn var_address(&self, var: VarId, offset: i64) -> u64 {
         let v = &self.module.vars[var.0 as usize];
         let base = match v.space {
-            Space::Global => ptx_dsl_syntax::hir::GLOBALS + u64::from(v.offset),
+            Space::Global => ptx_dsl_table::hir::GLOBALS + u64::from(v.offset),
             Space::Shared if v.dynamic => u64::from(self.static_shared()),
             _ => u64::from(v.offset),
         };

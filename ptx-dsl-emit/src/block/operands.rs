@@ -5,8 +5,8 @@ use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, rt};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, plus, ty, usize_literal};
 use proc_macro2::{Literal, TokenStream};
-use ptx_dsl_syntax::hir::Operand;
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::ty::Ty;
 use quote::{format_ident, quote};
 use std::rc::Rc;
 

@@ -5,8 +5,8 @@ use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::{Block, Guard, LANES, Repr, Value, literal, plus, ty, usize_literal};
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
-use ptx_dsl_syntax::ty::{Class, Ty};
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::ty::{Class, Ty};
 use quote::{format_ident, quote};
 use std::rc::Rc;
 
