@@ -429,17 +429,25 @@ fn demote(p: &Program<'_>, next: &[Vec<usize>], facts: &Facts, r: usize, a: &mut
     let mut barriers = HashSet::new();
     next[r].iter().for_each(|s| first_barriers(p, next, *s, &mut barriers));
     let stop = if barriers.len() == 1 { barriers.into_iter().next() } else { None };
-    let ways: Vec<HashSet<usize>> = next[r].iter().map(|s| reach(next, *s, stop)).collect();
-    let defined: Vec<HashSet<Key>> =
-        ways.iter().map(|w| w.iter().flat_map(|r| &facts.defs[*r]).copied().collect()).collect();
-    let mentioned: Vec<HashSet<Key>> = ways
-        .iter()
-        .map(|w| w.iter().flat_map(|r| facts.defs[*r].iter().chain(&facts.uses[*r])).copied().collect())
-        .collect();
+    // Of each way.
+    let (mut defined, mut mentioned): (Vec<HashSet<Key>>, Vec<HashSet<Key>>) = Default::default();
+    for s in &next[r] {
+        let (mut def, mut all) = (HashSet::new(), HashSet::new());
+        for way in reach(next, *s, stop) {
+            def.extend(&facts.defs[way]);
+            all.extend(&facts.defs[way]);
+            all.extend(&facts.uses[way]);
+        }
+        defined.push(def);
+        mentioned.push(all);
+    }
     for (i, defined) in defined.iter().enumerate() {
         for (_, mentioned) in mentioned.iter().enumerate().filter(|m| m.0 != i) {
-            let both = defined.intersection(mentioned).filter(|k| a.rows.contains_key(*k));
-            a.lanes.extend(both.copied().collect::<Vec<_>>());
+            for key in defined {
+                if mentioned.contains(key) && a.rows.contains_key(key) {
+                    a.lanes.insert(*key);
+                }
+            }
         }
     }
 }

@@ -7,9 +7,8 @@
 //! address comes from) and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error
 //! only where every path proves it; else it warns or is silent.
 
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use ptx_dsl_table::diag::{self, Diagnostic};
 use ptx_dsl_table::hir;
-use std::collections::HashSet;
 
 mod accesses;
 mod cfg;
@@ -123,19 +122,24 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
 
 /// Says of what stands in another function which kernel calls it so.
 fn called(function: &hir::Function, found: &mut [Diagnostic]) {
-    let spans = || function.body.iter().filter_map(|s| if let hir::Stmt::Instr(i) = s { Some(i.span) } else { None });
-    let (Some(first), Some(last)) = (spans().map(|s| s.first).min(), spans().map(|s| s.last).max()) else { return };
-    for d in found.iter_mut().filter(|d| d.span.first < first || d.span.last > last) {
-        d.notes.push(format!("this is what it does where `{}` calls it", function.name));
+    let (mut first, mut last) = (u32::MAX, 0);
+    for statement in &function.body {
+        if let hir::Stmt::Instr(i) = statement {
+            (first, last) = (first.min(i.span.first), last.max(i.span.last));
+        }
+    }
+    for d in found {
+        if first <= last && (d.span.first < first || d.span.last > last) {
+            d.notes.push(format!("this is what it does where `{}` calls it", function.name));
+        }
     }
 }
 
 /// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
 fn once(found: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::new();
-    // An error says more than a warning.
-    found.sort_by_key(|d| d.severity != Severity::Error);
-    found.retain(|d| seen.insert((d.code, d.span.first, d.span.last)));
+    // An error says more than a warning, and comes first.
+    diag::sort(found);
+    found.dedup_by_key(|d| (d.code, d.span));
 }
 
 impl<'h> Flow<'h> {
@@ -165,6 +169,11 @@ impl<'h> Flow<'h> {
 
     /// Walks all reachable instructions, block by block; `start` is told each block first.
     fn walk(&self, mut start: impl FnMut(u32), mut each: impl FnMut(u32, &'h hir::Instr)) {
+        self.walk_blocks(&mut start, &mut each);
+    }
+
+    /// Apart, so that it is not compiled for each rule.
+    fn walk_blocks(&self, start: &mut dyn FnMut(u32), each: &mut dyn FnMut(u32, &'h hir::Instr)) {
         for &b in &self.cfg.rpo {
             start(b);
             for i in self.cfg.range(b) {

@@ -218,8 +218,14 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
     }
     let mut out = Vec::new();
     for blocks in members.into_values() {
-        let instrs = || blocks.iter().flat_map(|b| flow.cfg.range(*b)).map(|at| (at, flow.cfg.instrs[at as usize]));
-        if blocks.len() > 8 || out.len() >= MOST || !instrs().all(|(_, i)| idle(i)) {
+        if blocks.len() > 8 || out.len() >= MOST {
+            continue;
+        }
+        let mut instrs: Vec<(u32, &Instr)> = Vec::new();
+        for b in &blocks {
+            instrs.extend(flow.cfg.range(*b).map(|at| (at, flow.cfg.instrs[at as usize])));
+        }
+        if !instrs.iter().all(|(_, i)| idle(i)) {
             continue;
         }
         let reads = |i: &Instr| match i.entry.opcode {
@@ -229,8 +235,8 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
             "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
             _ => false,
         };
-        let Some((at, read)) = instrs().find(|(_, i)| reads(i)) else { continue };
-        if instrs().any(|(_, i)| acquires(i)) {
+        let Some(&(at, read)) = instrs.iter().find(|(_, i)| reads(i)) else { continue };
+        if instrs.iter().any(|(_, i)| acquires(i)) {
             continue;
         }
         let leaves = blocks.iter().filter_map(|b| flow.cfg.branch(*b)).any(|branch| {

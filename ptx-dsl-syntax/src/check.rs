@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
-use crate::diag::Diagnostic;
+use crate::diag::{self, Diagnostic};
 use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{self, Form};
@@ -298,7 +298,7 @@ impl Checker {
         }
         self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
-        self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+        diag::sort(&mut self.diags);
         self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));
         (self.out, self.diags)

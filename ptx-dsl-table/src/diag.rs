@@ -11,6 +11,11 @@ pub enum Severity {
     Error,
 }
 
+/// In the order of the source; of one code at one place an error comes before a warning.
+pub fn sort(found: &mut [Diagnostic]) {
+    found.sort_by_key(|d| (d.span.first, d.span.last, d.code, std::cmp::Reverse(d.severity)));
+}
+
 /// One finding, in rustc's voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
