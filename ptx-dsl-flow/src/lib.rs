@@ -1,10 +1,10 @@
-//! What one kernel is enough to decide about the way its threads go through it (DESIGN section 5): who reaches a place,
+//! What one kernel is enough to decide about the way its threads go through it: who reaches a place,
 //! what an instruction owes until another discharges it, what a register's address is the address of.
 //!
-//! [`inline`] and [`scalars`] make one body of a kernel and what it calls and spills. [`cfg`] cuts a body into blocks, [`ssa`]
-//! names every value of a register, [`dataflow`] carries sets of bits over blocks, [`paths`] looks for one way through them. On
-//! these stand [`lanes`] (which threads make a predicate true), [`converge`] (who may be at a place), [`provenance`] (where an
-//! address comes from) and [`memory`] (places in memory, and what is owed); the rules are in the other files. A rule says error
+//! `inline` and `scalars` make one body of a kernel and what it calls and spills. `cfg` cuts a body into blocks, `ssa`
+//! names every value of a register, `dataflow` carries sets of bits over blocks, `paths` looks for one way through them. On
+//! these stand `lanes` (which threads make a predicate true), `converge` (who may be at a place), `provenance` (where an
+//! address comes from) and `memory` (places in memory, and what is owed); the rules are in the other files. A rule says error
 //! only where every path proves it; else it warns or is silent.
 
 use ptx_dsl_table::diag::{self, Diagnostic};
