@@ -204,7 +204,7 @@ struct Cutter<'m, 'p> {
     func: FuncId,
     entry: bool,
     /// First region of a label, made when first named.
-    labels: HashMap<LabelId, usize>,
+    labels: Vec<Option<usize>>,
     now: usize,
 }
 
@@ -215,12 +215,12 @@ impl<'m> Cutter<'m, '_> {
     }
 
     fn label(&mut self, module: &Module, id: LabelId) -> usize {
-        if let Some(&r) = self.labels.get(&id) {
+        if let Some(r) = self.labels[id.0 as usize] {
             return r;
         }
         let name = module.functions[self.func.0 as usize].labels[id.0 as usize].name.clone();
         let r = self.region(name);
-        self.labels.insert(id, r);
+        self.labels[id.0 as usize] = Some(r);
         r
     }
 
@@ -250,7 +250,7 @@ impl<'m> Cutter<'m, '_> {
 
 fn cut<'m>(module: &'m Module, f: FuncId, p: &mut Program<'m>) {
     let function = &module.functions[f.0 as usize];
-    let mut c = Cutter { p, func: f, entry: function.entry, labels: HashMap::new(), now: 0 };
+    let mut c = Cutter { p, func: f, entry: function.entry, labels: vec![None; function.labels.len()], now: 0 };
     c.now = c.region(format!("start of `{}`", function.name));
     for stmt in &function.body {
         match stmt {

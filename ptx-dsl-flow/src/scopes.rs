@@ -210,15 +210,16 @@ fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
 
 fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
     let loops = Loops::new(&flow.cfg);
-    let mut members: std::collections::BTreeMap<u32, Vec<u32>> = std::collections::BTreeMap::new();
+    // Of each loop, at its head.
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
     for &b in &flow.cfg.rpo {
         if let Some(h) = loops.of(b) {
-            members.entry(h).or_default().push(b);
+            members[h as usize].push(b);
         }
     }
     let mut out = Vec::new();
-    for blocks in members.into_values() {
-        if blocks.len() > 8 || out.len() >= MOST {
+    for blocks in members {
+        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MOST {
             continue;
         }
         let mut instrs: Vec<(u32, &Instr)> = Vec::new();
