@@ -1,0 +1,78 @@
+//! Waits and arrivals at one mbarrier object for the whole warp.
+
+use super::super::native::UNIFORM;
+use super::super::rt;
+use super::super::step::{number32, written};
+use super::super::values::names_space;
+use super::{Block, Repr, Value};
+use proc_macro2::{Literal, TokenStream};
+use ptx_dsl_table::hir::{Instr, Operand};
+use quote::{format_ident, quote};
+
+impl Block<'_, '_> {
+    /// The object and the parity that a wait of all lanes is about, as `u64`.
+    pub fn phase(&mut self, i: &Instr) -> (TokenStream, TokenStream) {
+        self.e.generic = !names_space(i);
+        let mut sources = i.operands.iter().filter(|a| !written(a));
+        let addr = match sources.next().map(|a| &a.value) {
+            Some(Operand::Address(base, offset)) => {
+                let v = self.address(*base, *offset);
+                self.row(&v, 0, 32)
+            }
+            _ => quote!(0),
+        };
+        let parity = sources.next().map_or(quote!(0), |a| {
+            let v = self.operand(&a.value, 32);
+            self.row(&v, 0, 32)
+        });
+        (quote!((#addr as u64)), quote!((#parity as u64)))
+    }
+
+    /// A wait that is over: the warp goes on, its result is true. If it is not, the warp goes to its region, `wait`.
+    pub fn pass(&mut self, i: &Instr, wait: usize, pc: &Literal) {
+        let q = self.e.q(i);
+        let (addr, parity) = self.phase(i);
+        self.close();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(wait, k)).collect();
+        let stores = self.write_back(keys, &format_ident!("m"));
+        self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
+        if let Operand::Reg(r, e) = i.operands[0].value {
+            let v = Value { bits: 1, shape: UNIFORM, repr: Repr::Constant(1), guard: None };
+            self.define((self.f.0, r.0, e), v);
+        }
+    }
+
+    /// Is it an arrival at one object, and nobody wants to know more?
+    pub(super) fn arrives_as_one(&mut self, i: &Instr) -> bool {
+        let plain = !i.quals.iter().any(|q| q.starts_with(".multicast"));
+        let sinks = i.operands.iter().filter(|a| written(a)).all(|a| matches!(a.value, Operand::Sink));
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let [address, rest @ ..] = &sources[..] else { return false };
+        let Operand::Address(base, offset) = address.value else { return false };
+        if !plain || !sinks || rest.len() != usize::from(i.has(".expect_tx")) {
+            return false;
+        }
+        self.e.generic = !names_space(i);
+        self.address(base, offset).shape == UNIFORM
+            && rest.iter().all(|a| matches!(a.value, Operand::Imm(_)) || self.operand(&a.value, 32).shape == UNIFORM)
+    }
+
+    pub(super) fn arrive(&mut self, i: &Instr) {
+        let rt = rt();
+        let (q, site, function) = (self.e.q(i), number32(self.e.site(i)), self.e.function(i));
+        let drop = i.entry.opcode == "mbarrier.arrive_drop";
+        let mask = self.active(i);
+        let (addr, tx) = self.phase(i);
+        let tx_lanes = if i.has(".expect_tx") { quote!(, &[#tx; 32]) } else { quote!() };
+        self.close();
+        self.code(quote! {
+            if !x.arrive_together(#q, #mask, #addr, #tx as u32, #drop) {
+                x.site = #site;
+                x.mask = #mask;
+                let mut state: #rt::Lanes = [0; 32];
+                #function(x, #q, [&[#addr; 32] #tx_lanes], [&mut state])?;
+                x.mask = m;
+            }
+        });
+    }
+}
