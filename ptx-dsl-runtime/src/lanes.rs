@@ -1,8 +1,12 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
 mod blend;
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+mod vectors;
 
-pub use blend::{Register, mask, put};
+pub use blend::{Register, put};
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+pub(crate) use vectors::{Avx2, Avx512};
 
 use crate::isa::arith::float;
 use crate::mem::scattered::Scattered;
@@ -33,6 +37,21 @@ fn some(mut mask: u32, mut f: impl FnMut(usize)) {
 pub trait Level: Copy + 'static {
     /// `f32::mul_add` is an instruction.
     const FMA: bool;
+    /// The mask of lanes whose byte is one; all others are zero.
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        blend::mask(lanes)
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        u32::blend(to, v, m);
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
+        u64::blend(to, v, m);
+    }
     /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
     /// many rows of eight.
     #[inline(always)]
@@ -41,22 +60,10 @@ pub trait Level: Copy + 'static {
     }
 }
 
-/// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx512;
-/// AVX2 with FMA and BMI.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx2;
 /// What the target has without being asked: SSE2 on x86-64.
 #[derive(Debug, Clone, Copy)]
 pub struct Base;
 
-impl Level for Avx512 {
-    const FMA: bool = true;
-}
-impl Level for Avx2 {
-    const FMA: bool = true;
-}
 impl Level for Base {
     const FMA: bool = false;
 }
@@ -332,6 +339,12 @@ mod tests {
         })
     }
 
+    #[derive(Clone, Copy)]
+    struct Fused;
+    impl Level for Fused {
+        const FMA: bool = true;
+    }
+
     #[test]
     fn fma_is_the_same_on_all_levels() {
         let mut r = numbers();
@@ -340,7 +353,7 @@ mod tests {
             // also operands of like size, where something is left to round
             for c in [c, (c & 0x807f_ffff) | (a & 0x7f80_0000), (c & 0x803f_ffff) | 0x3f80_0000] {
                 for b in [b, (b & 0x807f_ffff) | 0x3f80_0000] {
-                    assert_eq!(ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c), "{a:08x} {b:08x} {c:08x}");
+                    assert_eq!(ffma::<Base>(a, b, c), ffma::<Fused>(a, b, c), "{a:08x} {b:08x} {c:08x}");
                 }
             }
         }

@@ -57,6 +57,8 @@ pub struct Block<'e, 'm> {
     region: usize,
     env: HashMap<Key, Value>,
     dirty: HashSet<Key>,
+    /// What the registers are when the loop comes round that the region is.
+    start: HashMap<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
     body: Vec<TokenStream>,
@@ -92,6 +94,7 @@ impl<'e, 'm> Block<'e, 'm> {
             region,
             env: HashMap::new(),
             dirty: HashSet::new(),
+            start: HashMap::new(),
             pieces: Vec::new(),
             body: Vec::new(),
             defined: Vec::new(),

@@ -66,7 +66,7 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
 }
 
 /// What an instruction reads, what it writes.
-fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
+pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     let (mut uses, mut defs) = (Vec::new(), Vec::new());
     for a in &i.operands {
         registers(f, &a.value, if written(a) { &mut defs } else { &mut uses });

@@ -135,6 +135,16 @@ pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
     list
 }
 
+/// Does the last of these regions, which follow each other, go back to the first, and are all other ways out of them ahead?
+pub fn cycle(p: &Program<'_>, list: &[usize]) -> bool {
+    let (head, last) = (list[0], list[list.len() - 1]);
+    successors(p, last).contains(&head)
+        && list.iter().enumerate().all(|(i, r)| {
+            let inside = |s: &usize| if *r == last { *s == head } else { list.get(i + 1) == Some(s) };
+            successors(p, *r).iter().filter(|s| !inside(s)).all(|s| *s > head)
+        })
+}
+
 /// The functions a call instruction may reach.
 pub fn callees(instr: &Instr) -> Vec<FuncId> {
     let mut found = Vec::new();

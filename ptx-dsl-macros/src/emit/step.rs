@@ -2,15 +2,15 @@
 //! arm a region.
 
 use super::block::Block;
-use super::classes::whole_barrier;
-use super::regions::{End, Program, Region, ending, falling, successors};
+use super::classes::{Key, mentions, registers, whole_barrier};
+use super::regions::{End, Program, Region, cycle, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_syntax::isa::Role;
 use quote::{format_ident, quote};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -209,6 +209,12 @@ impl<'m> Emit<'m> {
         // A warp that is whole does not stop where it only has to be: the regions up to the next real wait are one.
         let trail = self.trail(program, pc);
         let pieces = self.inside(program, pc);
+        if self.classes.parted.get(pc) == Some(&true) && !self.classes.all_live && cycle(program, &pieces) {
+            let code = self.cycle(program, &pieces);
+            let here = number(pc);
+            let code = self.piece(pc, quote!(#before #code));
+            return quote!(#here => { #code });
+        }
         let code = self.code(program, &pieces, "fork");
         let code = if trail.len() > 1 {
             let whole = self.code(program, &trail, "fork");
@@ -229,6 +235,43 @@ impl<'m> Emit<'m> {
         } else {
             ending
         }
+    }
+
+    /// Regions that are a loop, as one: lanes that leave it wait ahead.
+    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> TokenStream {
+        let (head, last) = (list[0], list[list.len() - 1]);
+        let (f, here) = (program.regions[head].func, number(head));
+        let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
+        for pc in list {
+            let r = &program.regions[*pc];
+            for i in &r.body {
+                let (uses, defs) = mentions(f, i);
+                reads.extend(uses);
+                writes.extend(defs);
+            }
+            if let End::Branch { pred, .. } = &r.end {
+                let mut uses = Vec::new();
+                registers(f, &pred.0, &mut uses);
+                reads.extend(uses);
+            }
+        }
+        let live = |k: &&Key| self.classes.reads(head, k);
+        let carried: Vec<Key> = writes.iter().filter(live).copied().collect();
+        let read: Vec<Key> = reads.difference(&writes).filter(live).copied().collect();
+        for pc in list {
+            self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
+        }
+        let mut b = Block::new(self, f, last);
+        let before = b.enter(&carried, &read);
+        for (i, pc) in list.iter().enumerate() {
+            program.regions[*pc].body.iter().for_each(|i| b.instruction(i));
+            if let End::Branch { pred, taken, fall } = &program.regions[*pc].end {
+                let on = list.get(i + 1).unwrap_or(&head);
+                let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
+                b.part(&(pred.0.clone(), leaves), to, &number(to));
+            }
+        }
+        b.repeat(&carried, &before, &here)
     }
 
     /// The regions that follow each other from `pc` on for a warp that is whole.
