@@ -5,6 +5,7 @@
 mod block;
 mod calls;
 mod classes;
+mod fold;
 mod launch;
 mod native;
 mod regions;
@@ -26,6 +27,9 @@ pub const FUNCTION_TAG: u64 = 5 << 56;
 pub fn rt() -> TokenStream {
     quote!(::ptx_dsl::runtime)
 }
+
+/// How often short branches are looked for: what one makes vary may be the condition of another.
+const FOLDS: usize = 3;
 
 /// State of the emission of one kernel.
 pub struct Emit<'m> {
@@ -89,7 +93,7 @@ impl<'m> Text<'m> {
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
-    let program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
+    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(&compiled.hir, entry) };
     let mut e = Emit {
         module: &compiled.hir,
         entry,
@@ -112,6 +116,13 @@ pub fn kernel(compiled: &Compiled, entry: FuncId, source: &Source<'_>, text: &Te
         frame: u64::from(program.local_size(&compiled.hir).next_multiple_of(16)),
     };
     e.classes = e.classify(&program);
+    for _ in 0..FOLDS {
+        if e.classes.all_live || !fold::fold(&mut program, &e.classes.parting, &e.classes.live_in, &|i| e.weight(i)) {
+            break;
+        }
+        program = regions::number(program);
+        e.classes = e.classify(&program);
+    }
     let step = e.step(&program);
     let info = e.info(entry, &program);
     e.item(entry, step, info)

@@ -2,6 +2,7 @@
 //! the rest is one loop over the lanes, up to where memory or the warp as a whole needs its results. Registers are locals
 //! here; at the end those that are read later go to the warp's state.
 
+mod conditions;
 mod ends;
 mod memory;
 mod operands;
@@ -57,6 +58,8 @@ pub struct Block<'e, 'm> {
     region: usize,
     env: HashMap<Key, Value>,
     dirty: HashSet<Key>,
+    /// Those that only some lanes meet and that are still open.
+    conditions: Vec<conditions::Condition>,
     /// What the registers are when the loop comes round that the region is.
     start: HashMap<Key, Value>,
     pieces: Vec<Piece>,
@@ -94,6 +97,7 @@ impl<'e, 'm> Block<'e, 'm> {
             region,
             env: HashMap::new(),
             dirty: HashSet::new(),
+            conditions: Vec::new(),
             start: HashMap::new(),
             pieces: Vec::new(),
             body: Vec::new(),

@@ -6,7 +6,7 @@
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
 use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Program, ending, successors};
+use super::regions::{End, Item, Program, ending, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -31,6 +31,8 @@ pub struct Classes {
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
+    /// Regions at the end of which lanes may part.
+    pub parting: HashSet<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
     pub parted: Vec<bool>,
 }
@@ -92,27 +94,84 @@ struct Facts {
     defs: Vec<HashSet<Key>>,
 }
 
+/// Read and written so far in a region.
+#[derive(Default)]
+struct Seen {
+    uses: HashSet<Key>,
+    defs: HashSet<Key>,
+    /// What has been written since each condition that is still open, and since its `Else`.
+    inside: Vec<(HashSet<Key>, Option<HashSet<Key>>)>,
+}
+
+impl Seen {
+    fn read(&mut self, uses: Vec<Key>) {
+        self.uses.extend(uses.into_iter().filter(|k| !self.defs.contains(k)));
+    }
+
+    fn write(&mut self, k: Key) {
+        if self.defs.insert(k)
+            && let Some((then, other)) = self.inside.last_mut()
+        {
+            other.as_mut().unwrap_or(then).insert(k);
+        }
+    }
+
+    fn item(&mut self, f: FuncId, item: &Item<'_>) {
+        match item {
+            Item::Instr(i) => {
+                let (uses, defs) = mentions(f, i);
+                self.read(uses);
+                defs.into_iter().for_each(|k| self.write(k));
+            }
+            Item::If(cond) => {
+                let mut uses = Vec::new();
+                registers(f, cond.operand, &mut uses);
+                self.read(uses);
+                self.inside.push(Default::default());
+            }
+            Item::Else => {
+                if let Some((then, other)) = self.inside.last_mut() {
+                    self.defs.retain(|k| !then.contains(k));
+                    *other = Some(HashSet::new());
+                }
+            }
+            Item::End(live) => {
+                let Some((then, other)) = self.inside.pop() else { return };
+                let other = other.unwrap_or_default();
+                self.defs.retain(|k| !then.contains(k) && !other.contains(k));
+                for k in then.union(&other).filter(|k| live.contains(k)) {
+                    // the others keep what they had
+                    if !(then.contains(k) && other.contains(k)) {
+                        self.read(vec![*k]);
+                    }
+                    self.write(*k);
+                }
+            }
+        }
+    }
+}
+
 fn facts(p: &Program<'_>) -> Facts {
     let mut all = Facts { uses: Vec::new(), defs: Vec::new() };
     for r in &p.regions {
-        let (mut uses, mut defs) = (HashSet::new(), HashSet::new());
-        let mut see = |(u, d): (Vec<Key>, Vec<Key>)| {
-            uses.extend(u.into_iter().filter(|k| !defs.contains(k)));
-            defs.extend(d);
-        };
-        r.body.iter().for_each(|i| see(mentions(r.func, i)));
+        let mut seen = Seen::default();
+        r.body.iter().for_each(|item| seen.item(r.func, item));
         match &r.end {
             End::Branch { pred, .. } => {
-                let mut u = Vec::new();
-                registers(r.func, &pred.0, &mut u);
-                see((u, Vec::new()));
+                let mut uses = Vec::new();
+                registers(r.func, &pred.0, &mut uses);
+                seen.read(uses);
             }
-            End::Switch { instr, .. } => see((mentions(r.func, instr).0, Vec::new())),
-            End::Block { instr, .. } => see(mentions(r.func, instr)),
+            End::Switch { instr, .. } => seen.read(mentions(r.func, instr).0),
+            End::Block { instr, .. } => {
+                let (uses, defs) = mentions(r.func, instr);
+                seen.read(uses);
+                seen.defs.extend(defs);
+            }
             _ => {}
         }
-        all.uses.push(uses);
-        all.defs.push(defs);
+        all.uses.push(seen.uses);
+        all.defs.push(seen.defs);
     }
     all
 }
@@ -173,10 +232,52 @@ impl Analysis<'_, '_> {
         let f = region.func;
         let mut env = Env::new();
         let mut unknown = HashSet::new();
-        for i in &region.body {
+        // what was known of registers before each open condition changed them
+        let mut inside: Vec<HashMap<Key, (Option<Shape>, bool)>> = Vec::new();
+        let restore = |env: &mut Env, unknown: &mut HashSet<Key>, k: Key, (shape, was): (Option<Shape>, bool)| {
+            match shape {
+                Some(s) => env.insert(k, s),
+                None => env.remove(&k),
+            };
+            if was {
+                unknown.insert(k)
+            } else {
+                unknown.remove(&k)
+            };
+        };
+        for item in &region.body {
+            let i = match item {
+                Item::Instr(i) => i,
+                Item::If(_) => {
+                    inside.push(HashMap::new());
+                    continue;
+                }
+                Item::Else => {
+                    for (k, was) in inside.last().into_iter().flatten() {
+                        restore(&mut env, &mut unknown, *k, *was);
+                    }
+                    continue;
+                }
+                Item::End(read) => {
+                    for (k, was) in inside.pop().unwrap_or_default() {
+                        restore(&mut env, &mut unknown, k, was);
+                        if read.contains(&k) {
+                            if let Some(outer) = inside.last_mut() {
+                                outer.entry(k).or_insert(was);
+                            }
+                            unknown.remove(&k);
+                            env.insert(k, LANES);
+                        }
+                    }
+                    continue;
+                }
+            };
             let (_, defs) = mentions(f, i);
             let shape = self.e.result_shape(f, i, &mut |o| self.operand(&env, f, o));
             for k in defs {
+                if let Some(inside) = inside.last_mut() {
+                    inside.entry(k).or_insert((env.get(&k).copied(), unknown.contains(&k)));
+                }
                 match shape {
                     Some(s) => {
                         unknown.remove(&k);
@@ -335,7 +436,15 @@ impl<'m> Emit<'m> {
             }
         };
         let parted = zones(&next, &parting);
-        Classes { rows: a.rows, live_out: live, live_in, all_live: false, fresh, parted }
+        Classes {
+            rows: a.rows,
+            live_out: live,
+            live_in,
+            all_live: false,
+            fresh,
+            parting: parting.into_iter().collect(),
+            parted,
+        }
     }
 
     /// How the value of an operand lies that is no register.

@@ -3,7 +3,7 @@
 
 use super::block::Block;
 use super::classes::{Key, mentions, registers, whole_barrier};
-use super::regions::{End, Program, Region, cycle, ending, falling, successors};
+use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -244,16 +244,16 @@ impl<'m> Emit<'m> {
         let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
         for pc in list {
             let r = &program.regions[*pc];
-            for i in &r.body {
+            for i in r.instructions() {
                 let (uses, defs) = mentions(f, i);
                 reads.extend(uses);
                 writes.extend(defs);
             }
-            if let End::Branch { pred, .. } = &r.end {
-                let mut uses = Vec::new();
-                registers(f, &pred.0, &mut uses);
-                reads.extend(uses);
-            }
+            let conditions = r.body.iter().filter_map(|i| if let Item::If(c) = i { Some(c.operand) } else { None });
+            let end = if let End::Branch { pred, .. } = &r.end { Some(&pred.0) } else { None };
+            let mut uses = Vec::new();
+            conditions.chain(end).for_each(|o| registers(f, o, &mut uses));
+            reads.extend(uses);
         }
         let live = |k: &&Key| self.classes.reads(head, k);
         let carried: Vec<Key> = writes.iter().filter(live).copied().collect();
@@ -264,7 +264,7 @@ impl<'m> Emit<'m> {
         let mut b = Block::new(self, f, last);
         let before = b.enter(&carried, &read);
         for (i, pc) in list.iter().enumerate() {
-            program.regions[*pc].body.iter().for_each(|i| b.instruction(i));
+            program.regions[*pc].body.iter().for_each(|i| b.item(i));
             if let End::Branch { pred, taken, fall } = &program.regions[*pc].end {
                 let on = list.get(i + 1).unwrap_or(&head);
                 let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
@@ -323,7 +323,7 @@ impl<'m> Emit<'m> {
         for (i, &pc) in trail.iter().enumerate() {
             match &program.regions[pc].end {
                 End::Block { instr, .. } => b.together(instr),
-                _ => program.regions[pc].body.iter().for_each(|i| b.instruction(i)),
+                _ => program.regions[pc].body.iter().for_each(|i| b.item(i)),
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
                 if falls {

@@ -96,13 +96,14 @@ impl Block<'_, '_> {
 
     /// The mask an instruction runs with, as a name.
     pub(super) fn active(&mut self, i: &Instr) -> Ident {
+        let running = self.running();
         match &i.pred {
             Some(p) => {
                 let (mask, name) = (self.mask(p), self.name());
-                self.code(quote!(let #name: u32 = m & #mask;));
+                self.code(quote!(let #name: u32 = #running & #mask;));
                 name
             }
-            None => format_ident!("m"),
+            None => running,
         }
     }
 
@@ -129,11 +130,12 @@ impl Block<'_, '_> {
             let (raw, name, n, to) = (self.name(), self.name(), usize_literal(nb), ty(bits));
             let (rows, _) = self.address_rows(&address);
             let lane = self.address_lane(&address);
+            let running = self.running();
             self.code(quote! {
                 let mut #raw: [#t; #n] = [0; #n];
-                if !x.load_uniform::<#t, #n>(#space, m, #rows, &mut #raw) {
+                if !x.load_uniform::<#t, #n>(#space, #running, #rows, &mut #raw) {
                     x.site = #site;
-                    #rt::lanes::slow_load_uniform(x, #q, m, &#rt::from_lanes(|l| #lane), &mut #raw)?;
+                    #rt::lanes::slow_load_uniform(x, #q, #running, &#rt::from_lanes(|l| #lane), &mut #raw)?;
                 }
             });
             let extended: Vec<_> = (0..nb)
@@ -160,8 +162,9 @@ impl Block<'_, '_> {
             quote!(x.gather::<#t, #d>(#space, #mask, &#array, [#(&mut #names),*]))
         };
         let lane = self.address_lane(&address);
+        let any = self.anybody(i, &mask);
         self.code(quote! {
-            if !(#fast) {
+            if #any !(#fast) {
                 x.site = #site;
                 #rt::lanes::slow_load(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&mut #names),*])?;
             }
@@ -214,8 +217,9 @@ impl Block<'_, '_> {
             quote!(x.scatter::<#t, #d>(#space, #mask, &#array, [#(&#arrays),*]))
         };
         let lane = self.address_lane(&address);
+        let any = self.anybody(i, &mask);
         self.code(quote! {
-            if !(#fast) {
+            if #any !(#fast) {
                 x.site = #site;
                 #rt::lanes::slow_store(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&#arrays),*])?;
             }

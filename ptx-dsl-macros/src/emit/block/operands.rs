@@ -29,11 +29,6 @@ impl Block<'_, '_> {
         v
     }
 
-    pub(super) fn define(&mut self, k: Key, v: Value) {
-        self.env.insert(k, v);
-        self.dirty.insert(k);
-    }
-
     pub(super) fn constant(v: u64, bits: u32) -> Value {
         Value { bits, shape: UNIFORM, repr: Repr::Constant(v), guard: None }
     }
