@@ -324,6 +324,46 @@ pub fn slow_add<M: Monitor, T: Word>(
     Ok(())
 }
 
+/// Times that a lane goes round a loop alone before others have their turn.
+pub const ALONE: u32 = 256;
+
+/// `ld` of one lane in its general form.
+#[inline(never)]
+pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    l: usize,
+    addr: u64,
+) -> Result<[T; D], Box<Fault>> {
+    if let Some(v) = x.load_one_in_common(crate::isa::space(q), addr) {
+        return Ok(v);
+    }
+    let mut out = [[T::default(); 32]; D];
+    slow_load(x, q, 1 << l, &[addr; 32], out.each_mut())?;
+    Ok(out.map(|v| v[l]))
+}
+
+/// `st` of one lane in its general form.
+#[inline(never)]
+pub fn slow_store_one<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    l: usize,
+    addr: u64,
+    v: [T; D],
+) -> Done {
+    if x.store_one_in_common(crate::isa::space(q), addr, v) {
+        return Ok(());
+    }
+    slow_store(x, q, 1 << l, &[addr; 32], v.map(|v| [v; 32]).each_ref())
+}
+
+/// `red` of one lane in its general form.
+#[inline(never)]
+pub fn slow_add_one<M: Monitor, T: Word>(x: &mut Ctx<'_, M>, q: Q, l: usize, addr: u64, v: T) -> Done {
+    slow_add(x, q, 1 << l, &[addr; 32], &[v; 32], None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

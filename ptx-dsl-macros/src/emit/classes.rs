@@ -6,7 +6,7 @@
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
 use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Item, Program, ending, successors};
+use super::regions::{End, Item, Program, cycle, ending, falling, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_syntax::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -31,6 +31,8 @@ pub struct Classes {
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
+    /// Regions that begin loops which lanes run one by one.
+    pub alone: HashSet<usize>,
     /// Regions at the end of which lanes may part.
     pub parting: HashSet<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
@@ -406,7 +408,8 @@ impl<'m> Emit<'m> {
         let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
-        let parting = loop {
+        let mut alone = HashSet::new();
+        let (parting, parted) = loop {
             a.rows.clear();
             let mut envs = Vec::new();
             let mut changed = true;
@@ -431,20 +434,58 @@ impl<'m> Emit<'m> {
             for &r in &parting {
                 demote(p, &next, &facts, r, &mut a);
             }
+            let parted = zones(&next, &parting);
+            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
+                let list = falling(p, r);
+                if cycle(p, &list) && (alone.contains(&r) || self.better_alone(p, &list, &parting, &a, &envs)) {
+                    alone.insert(r);
+                    // every lane has its own
+                    let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
+                    a.lanes.extend(own.copied().collect::<Vec<_>>());
+                }
+            }
             if a.lanes.len() == before {
-                break parting;
+                break (parting, parted);
             }
         };
-        let parted = zones(&next, &parting);
         Classes {
             rows: a.rows,
             live_out: live,
             live_in,
             all_live: false,
             fresh,
+            alone,
             parting: parting.into_iter().collect(),
             parted,
         }
+    }
+
+    /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
+    fn better_alone(
+        &self,
+        p: &Program<'m>,
+        list: &[usize],
+        parting: &[usize],
+        a: &Analysis<'_, 'm>,
+        envs: &[Env],
+    ) -> bool {
+        let (mut scattered, mut other) = (0, 0);
+        for r in list {
+            let region = &p.regions[*r];
+            let f = region.func;
+            for i in region.instructions() {
+                match self.lane_alone(f, i) {
+                    None => return false,
+                    Some(false) => other += self.weight(i),
+                    Some(true) => {
+                        let address = i.operands.iter().find(|a| matches!(a.value, Operand::Address(..)));
+                        let shape = address.and_then(|o| a.operand(&envs[*r], f, &o.value));
+                        scattered += u32::from(shape.is_some_and(|s| !s.rows()));
+                    }
+                }
+            }
+        }
+        scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.contains(r))
     }
 
     /// How the value of an operand lies that is no register.

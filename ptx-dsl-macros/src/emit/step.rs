@@ -261,15 +261,23 @@ impl<'m> Emit<'m> {
         for pc in list {
             self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
         }
+        let alone = self.classes.alone.contains(&head);
+        let mut exits = BTreeSet::new();
         let mut b = Block::new(self, f, last);
-        let before = b.enter(&carried, &read);
+        let before = if alone { b.enter_alone(&carried, &read) } else { b.enter(&carried, &read) };
         for (i, pc) in list.iter().enumerate() {
             program.regions[*pc].body.iter().for_each(|i| b.item(i));
             if let End::Branch { pred, taken, fall } = &program.regions[*pc].end {
                 let on = list.get(i + 1).unwrap_or(&head);
                 let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
-                b.part(&(pred.0.clone(), leaves), to, &number(to));
+                let pred = (pred.0.clone(), leaves);
+                exits.insert(to);
+                if alone { b.leave_alone(&pred, to) } else { b.part(&pred, to, &number(to)) }
             }
+        }
+        if alone {
+            let exits: Vec<usize> = exits.into_iter().collect();
+            return b.repeat_alone(&carried, &before, &exits, &here);
         }
         b.repeat(&carried, &before, &here)
     }

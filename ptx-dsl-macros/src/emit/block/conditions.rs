@@ -18,6 +18,13 @@ pub(super) struct Condition {
     then: Vec<(Key, Option<Value>)>,
 }
 
+impl Condition {
+    /// Of one lane, and whether it has to hold.
+    pub(super) fn lane(&self) -> (Value, bool) {
+        (self.value.clone(), self.holds)
+    }
+}
+
 impl<'m> Block<'_, 'm> {
     /// A part of the region.
     pub fn item(&mut self, item: &Item<'m>) {

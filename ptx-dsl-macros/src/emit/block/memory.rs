@@ -266,7 +266,7 @@ impl Block<'_, '_> {
 }
 
 /// An element of memory as a register holds it.
-fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
+pub(super) fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
     if memory.bits() == bits {
         return e;
     }

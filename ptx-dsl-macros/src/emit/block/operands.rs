@@ -169,6 +169,7 @@ impl Block<'_, '_> {
             Repr::Array(name) => element(name, v.bits),
             Repr::Field(f) if v.bits == 1 => quote!((w.#f >> l & 1 != 0)),
             Repr::Field(f) => quote!(w.#f[l]),
+            Repr::Scalar(name) => quote!(#name),
         }
     }
 

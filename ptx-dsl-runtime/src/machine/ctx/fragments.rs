@@ -59,6 +59,12 @@ impl<M: Monitor> Ctx<'_, M> {
         self.turns < self.checkpoint && !self.leave
     }
 
+    /// Lanes ran alone, one after the other, this many times through a loop at most.
+    #[inline(always)]
+    pub fn went_round(&mut self, turns: u32) {
+        self.turns += u64::from(turns);
+    }
+
     fn furthest_behind(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
         self.fork(mask, pc);
         let n = self.fragment_count;
