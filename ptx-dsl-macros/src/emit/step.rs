@@ -262,11 +262,12 @@ impl<'m> Emit<'m> {
             self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
         }
         let alone = self.classes.alone.contains(&head);
+        let any_nan = self.any_nan_inside(program, list);
         let mut exits = BTreeSet::new();
         let mut b = Block::new(self, f, last);
         let before = if alone { b.enter_alone(&carried, &read) } else { b.enter(&carried, &read) };
         for (i, pc) in list.iter().enumerate() {
-            program.regions[*pc].body.iter().for_each(|i| b.item(i));
+            b.items(&program.regions[*pc].body);
             if let End::Branch { pred, taken, fall } = &program.regions[*pc].end {
                 let on = list.get(i + 1).unwrap_or(&head);
                 let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
@@ -279,7 +280,42 @@ impl<'m> Emit<'m> {
             let exits: Vec<usize> = exits.into_iter().collect();
             return b.repeat_alone(&carried, &before, &exits, &here);
         }
-        b.repeat(&carried, &before, &here)
+        b.repeat(&carried, &any_nan, &before, &here)
+    }
+
+    /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
+    /// does behind it.
+    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> BTreeSet<Key> {
+        let (mut set, mut other) = (BTreeSet::new(), BTreeSet::new());
+        for pc in list {
+            let r = &program.regions[*pc];
+            let mut depth = 0;
+            for item in &r.body {
+                let i = match item {
+                    Item::If(_) => {
+                        depth += 1;
+                        continue;
+                    }
+                    Item::Else => continue,
+                    Item::End(_) => {
+                        depth -= 1;
+                        continue;
+                    }
+                    Item::Instr(i) => i,
+                };
+                let (uses, defs) = mentions(r.func, i);
+                let native = self.native(r.func, i).filter(|_| i.pred.is_none());
+                if !native.is_some_and(|n| n.takes_any_nan()) {
+                    other.extend(uses);
+                }
+                let arithmetic = depth == 0 && native.is_some_and(|n| n.gives_any_nan());
+                if arithmetic { set.extend(defs) } else { other.extend(defs) }
+            }
+        }
+        let exits = list.iter().flat_map(|pc| successors(program, *pc)).filter(|to| !list.contains(to));
+        let exits: BTreeSet<usize> = exits.collect();
+        set.retain(|k| !other.contains(k) && !exits.iter().any(|to| self.classes.reads(*to, k)));
+        set
     }
 
     /// The regions that follow each other from `pc` on for a warp that is whole.
@@ -331,7 +367,7 @@ impl<'m> Emit<'m> {
         for (i, &pc) in trail.iter().enumerate() {
             match &program.regions[pc].end {
                 End::Block { instr, .. } => b.together(instr),
-                _ => program.regions[pc].body.iter().for_each(|i| b.item(i)),
+                _ => b.items(&program.regions[pc].body),
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
                 if falls {

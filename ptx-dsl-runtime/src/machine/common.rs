@@ -115,7 +115,12 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// The same to memory.
-    pub(crate) fn store_one_in_common<T: Word, const D: usize>(&mut self, space: AddrSpace, addr: u64, v: [T; D]) -> bool {
+    pub(crate) fn store_one_in_common<T: Word, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        v: [T; D],
+    ) -> bool {
         if self.probing {
             return false;
         }

@@ -83,7 +83,13 @@ impl Block<'_, '_> {
     }
 
     /// The end of the loop; `before` is what [`Block::enter_alone`] gave, `exits` are where lanes may have gone.
-    pub fn repeat_alone(mut self, carried: &[Key], before: &TokenStream, exits: &[usize], here: &Literal) -> TokenStream {
+    pub fn repeat_alone(
+        mut self,
+        carried: &[Key],
+        before: &TokenStream,
+        exits: &[usize],
+        here: &Literal,
+    ) -> TokenStream {
         let rt = rt();
         let (mut values, mut sets) = (TokenStream::new(), TokenStream::new());
         for k in carried {

@@ -27,7 +27,7 @@ impl Condition {
 
 impl<'m> Block<'_, 'm> {
     /// A part of the region.
-    pub fn item(&mut self, item: &Item<'m>) {
+    pub(super) fn item(&mut self, item: &Item<'m>) {
         match item {
             Item::Instr(i) => self.instruction(i),
             Item::If(cond) => self.begin(*cond),

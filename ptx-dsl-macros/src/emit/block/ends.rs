@@ -1,11 +1,12 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
 use super::super::rt;
-use super::{Block, Key, Piece, Repr, Value, ty};
+use super::{Block, Key, Piece, Repr, Value, one_nan, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::Operand;
 use ptx_dsl_syntax::ty::Ty;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region.
@@ -40,6 +41,7 @@ impl Block<'_, '_> {
                             masks.extend(quote!(let #a: u32 = L::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
+                            let t = if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) };
                             after.extend(quote!(#a[l] = #t;));
                         }
                     }
@@ -72,7 +74,13 @@ impl Block<'_, '_> {
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
-    pub fn repeat(mut self, carried: &[Key], before: &TokenStream, here: &Literal) -> TokenStream {
+    pub fn repeat(
+        mut self,
+        carried: &[Key],
+        any_nan: &BTreeSet<Key>,
+        before: &TokenStream,
+        here: &Literal,
+    ) -> TokenStream {
         let (mut values, mut set, mut lanes) = (TokenStream::new(), TokenStream::new(), Vec::new());
         let start: Vec<Value> = carried.iter().map(|k| self.start[k].clone()).collect();
         for (k, start) in carried.iter().zip(&start) {
@@ -82,7 +90,7 @@ impl Block<'_, '_> {
                 let rows: Vec<_> = (0..32 / start.shape.p).map(|j| self.row(&v, j, start.shape.p)).collect();
                 quote!([#(#rows),*])
             } else if v.bits != 1 && (v.shape.rows() || self.open(&v)) {
-                lanes.push((c, v));
+                lanes.push((c, v, any_nan.contains(k)));
                 continue;
             } else {
                 self.array(&v)
@@ -94,16 +102,26 @@ impl Block<'_, '_> {
         // the last loop sets what it computes
         let lanes: Vec<_> = lanes
             .into_iter()
-            .map(|(c, v)| {
-                let e = self.lane(&v);
-                let v = if v.shape.rows() { self.lanes(v.bits, e) } else { v };
-                let e = self.lane(&v);
+            .map(|(c, v, any)| {
+                let v = if v.shape.rows() {
+                    let e = self.lane(&v);
+                    self.lanes(v.bits, e)
+                } else {
+                    v
+                };
+                let e = if any { self.any_nan(&v) } else { self.lane(&v) };
                 quote!(#c[l] = #e;)
             })
             .collect();
         self.body.extend(lanes);
         let body = self.pieces();
         self.env.extend(carried.iter().copied().zip(start.iter().cloned()));
+        for k in any_nan.iter().filter(|k| carried.contains(k)) {
+            let v = self.env[k].clone();
+            let e = one_nan(&self.lane(&v));
+            let v = self.lanes(32, e);
+            self.env.insert(*k, v);
+        }
         let stores = self.write_back(carried.to_vec(), &format_ident!("m"));
         let after = self.pieces();
         quote! {
