@@ -655,3 +655,125 @@ fn a_sparse_matrix_with_rows_of_all_lengths() {
     }
     assert_eq!(hits, [all]);
 }
+
+#[test]
+fn loops_that_take_several_turns() {
+    // Thousands of times round: the warp has to let others go on in between, and then everything is as it was.
+    let k = ptx!(<sm_90, ptx 8.0> |x: &[u32], d: &mut [u32], f: &mut [f32]| {
+        .reg .pred %p, %flip;
+        .reg .b16 %h;
+        .reg .b32 %i, %n, %end, %at, %v, %sum;
+        .reg .b64 %px, %pd, %pf, %o, %wide;
+        .reg .f32 %a, %b;
+        ld.param.u64 %px, [x];
+        ld.param.u64 %pd, [d];
+        ld.param.u64 %pf, [f];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        add.u64 %pf, %pf, %o;
+        mad.lo.u32 %end, %i, 37, 9000;
+        mov.u32 %n, 0;
+        mov.u64 %wide, 1;
+        mov.u16 %h, 1;
+        mov.f32 %a, 0f3F800000;
+        mov.f32 %b, 0f00000000;
+        setp.eq.u32 %flip, %n, 1;
+    COMPUTE:
+        mad.lo.u64 %wide, %wide, 6364136223846793005, 1442695040888963407;
+        mad.lo.u16 %h, %h, 77, 3;
+        not.pred %flip, %flip;
+        add.rn.f32 %b, %b, %a;
+        mul.rn.f32 %a, %a, 0f3F7FFF58;
+        add.u32 %n, %n, 1;
+        setp.lt.u32 %p, %n, %end;
+        @%p bra COMPUTE;
+        st.global.f32 [%pf], %b;
+        cvt.u32.u16 %v, %h;
+        cvt.u32.u64 %n, %wide;
+        xor.b32 %n, %n, %v;
+        @%flip add.u32 %n, %n, 1;
+        // and one in memory, which lanes run alone
+        mov.u32 %at, %i;
+        mov.u32 %sum, 0;
+        mad.lo.u32 %end, %i, 5, 600;
+    LOOK:
+        and.b32 %v, %at, 63;
+        mul.wide.u32 %o, %v, 4;
+        add.u64 %o, %px, %o;
+        ld.global.u32 %v, [%o];
+        add.u32 %at, %at, %v;
+        mad.lo.u32 %sum, %sum, 3, %v;
+        sub.u32 %end, %end, 1;
+        setp.ne.u32 %p, %end, 0;
+        @%p bra LOOK;
+        add.u32 %n, %n, %sum;
+        st.global.u32 [%pd], %n;
+    });
+    let x: Vec<u32> = (0..64).map(seed).collect();
+    let (mut d, mut f) = (vec![0u32; THREADS], vec![0f32; THREADS]);
+    k.launch(&Host::new(), Launch::grid(1).block(THREADS as u32), (&x, &mut d, &mut f)).unwrap();
+    for i in 0..THREADS as u32 {
+        let (mut wide, mut half, mut flip, mut a, mut b) = (1u64, 1u16, false, 1f32, 0f32);
+        for _ in 0..i * 37 + 9000 {
+            wide = wide.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            half = half.wrapping_mul(77).wrapping_add(3);
+            flip = !flip;
+            b += a;
+            a *= f32::from_bits(0x3f7f_ff58);
+        }
+        let (mut at, mut sum) = (i, 0u32);
+        for _ in 0..i * 5 + 600 {
+            let v = x[at as usize % 64];
+            at = at.wrapping_add(v);
+            sum = sum.wrapping_mul(3).wrapping_add(v);
+        }
+        let n = (wide as u32 ^ u32::from(half)).wrapping_add(flip.into()).wrapping_add(sum);
+        assert_eq!((d[i as usize], f[i as usize].to_bits()), (n, b.to_bits()), "thread {i}");
+    }
+}
+
+#[test]
+fn a_nan_that_nobody_computed_stays_as_it_is_in_a_loop() {
+    // Even threads leave before the first sum, with bits that arithmetic would not give.
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32], x: &[f32]| {
+        .reg .pred %p;
+        .reg .b32 %i, %n, %bits;
+        .reg .b64 %pd, %px, %o;
+        .reg .f32 %v, %s, %t;
+        ld.param.u64 %pd, [d];
+        ld.param.u64 %px, [x];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        add.u64 %px, %px, %o;
+        ld.global.f32 %v, [%px];
+        mov.f32 %s, %v;
+        mov.f32 %t, %v;
+        and.b32 %n, %i, 1;
+        mul.lo.u32 %n, %n, %i;
+    NEXT:
+        setp.eq.u32 %p, %n, 0;
+        @%p bra DONE;
+        add.rn.f32 %s, %s, %s;
+        add.rn.f32 %t, %t, %s;
+        mul.rn.f32 %t, %t, 0f3F000000;
+        sub.u32 %n, %n, 1;
+        bra NEXT;
+    DONE:
+        mov.b32 %bits, %s;
+        st.global.u32 [%pd], %bits;
+    });
+    let x: Vec<f32> = (0..64u32).map(|i| if i % 4 < 2 { f32::from_bits(0x7f81_0000 + i) } else { 1.0 }).collect();
+    let mut d = vec![0u32; 64];
+    k.launch(&Host::new(), Launch::grid(1).block(64), (&mut d, &x)).unwrap();
+    for (i, &got) in d.iter().enumerate() {
+        let wanted = match (i % 2, i % 4) {
+            (0, 0) => 0x7f81_0000 + i as u32,
+            (0, _) => 1f32.to_bits(),
+            (_, 1) => 0x7fff_ffff,
+            _ => (2f32).powi(i as i32).to_bits(),
+        };
+        assert_eq!(got, wanted, "thread {i}: {got:08x}");
+    }
+}
