@@ -10,6 +10,7 @@ pub use blend::{Register, put};
 pub(crate) use vectors::{Avx2, Avx512};
 
 use crate::isa::arith::float;
+use crate::mem::address::AddrSpace;
 use crate::mem::scattered::Scattered;
 use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
@@ -223,6 +224,60 @@ pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
 
 type Done = Result<(), Box<Fault>>;
 
+/// `ld` of elements at any addresses: a call, since LLVM takes long for what is taken in wherever a kernel loads.
+#[inline(never)]
+pub fn load<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &Lanes,
+    mut out: [&mut [T; 32]; D],
+) -> Done {
+    if x.gather::<T, D>(space, m, addr, out.each_mut().map(|out| &mut **out)) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_load(x, *q, m, addr, out)
+}
+
+/// The same at addresses of 32 bits.
+#[inline(never)]
+pub fn load_near<M: Monitor, T: Word>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &[u32; 32],
+    out: &mut [T; 32],
+) -> Done {
+    if x.gather_near::<T>(space, m, addr, out) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_load(x, *q, m, &addr.map(u64::from), [out])
+}
+
+/// `st` of elements to any addresses.
+#[inline(never)]
+pub fn store<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &Lanes,
+    v: [&[T; 32]; D],
+) -> Done {
+    if x.scatter::<T, D>(space, m, addr, v) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_store(x, *q, m, addr, v)
+}
+
 /// `ld` in its general form, to elements as they lie in memory.
 #[cold]
 #[inline(never)]
@@ -303,13 +358,6 @@ pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB
         }
     }
     out
-}
-
-/// Addresses of 32 bits as those that the general functions take.
-#[cold]
-#[inline(never)]
-pub fn wide(addr: &[u32; 32]) -> Lanes {
-    addr.map(u64::from)
 }
 
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.

@@ -664,7 +664,7 @@ fn loops_that_take_several_turns() {
         .reg .b16 %h;
         .reg .b32 %i, %n, %end, %at, %v, %sum;
         .reg .b64 %px, %pd, %pf, %o, %wide;
-        .reg .f32 %a, %b;
+        .reg .f32 %a, %b, %c;
         ld.param.u64 %px, [x];
         ld.param.u64 %pd, [d];
         ld.param.u64 %pf, [f];
@@ -678,12 +678,15 @@ fn loops_that_take_several_turns() {
         mov.u16 %h, 1;
         mov.f32 %a, 0f3F800000;
         mov.f32 %b, 0f00000000;
+        cvt.rn.f32.u32 %c, %i;
         setp.eq.u32 %flip, %n, 1;
     COMPUTE:
         mad.lo.u64 %wide, %wide, 6364136223846793005, 1442695040888963407;
         mad.lo.u16 %h, %h, 77, 3;
         not.pred %flip, %flip;
         add.rn.f32 %b, %b, %a;
+        fma.rn.f32 %b, %c, 0f3A800000, %b;
+        add.rn.f32 %c, %c, %a;
         mul.rn.f32 %a, %a, 0f3F7FFF58;
         add.u32 %n, %n, 1;
         setp.lt.u32 %p, %n, %end;
@@ -714,12 +717,13 @@ fn loops_that_take_several_turns() {
     let (mut d, mut f) = (vec![0u32; THREADS], vec![0f32; THREADS]);
     k.launch(&Host::new(), Launch::grid(1).block(THREADS as u32), (&x, &mut d, &mut f)).unwrap();
     for i in 0..THREADS as u32 {
-        let (mut wide, mut half, mut flip, mut a, mut b) = (1u64, 1u16, false, 1f32, 0f32);
+        let (mut wide, mut half, mut flip, mut a, mut b, mut c) = (1u64, 1u16, false, 1f32, 0f32, i as f32);
         for _ in 0..i * 37 + 9000 {
             wide = wide.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             half = half.wrapping_mul(77).wrapping_add(3);
             flip = !flip;
-            b += a;
+            b = c.mul_add(1.0 / 1024.0, b + a);
+            c += a;
             a *= f32::from_bits(0x3f7f_ff58);
         }
         let (mut at, mut sum) = (i, 0u32);

@@ -118,6 +118,9 @@ impl Block<'_, '_> {
         self.env.extend(carried.iter().copied().zip(start.iter().cloned()));
         for k in any_nan.iter().filter(|k| carried.contains(k)) {
             let v = self.env[k].clone();
+            if v.shape.rows() {
+                continue;
+            }
             let e = one_nan(&self.lane(&v));
             let v = self.lanes(32, e);
             self.env.insert(*k, v);
