@@ -3,6 +3,7 @@
 mod arith;
 mod cluster;
 mod control;
+mod divergence;
 mod faults;
 mod files;
 mod language;

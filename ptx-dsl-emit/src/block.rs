@@ -2,6 +2,8 @@
 //! the rest is one loop over the lanes, up to where memory or the warp as a whole needs its results. Registers are locals
 //! here; at the end those that are read later go to the warp's state.
 
+mod alone;
+mod conditions;
 mod ends;
 mod memory;
 mod once;
@@ -33,6 +35,8 @@ enum Repr {
     Array(Ident),
     /// The same in the warp's state.
     Field(Ident),
+    /// Of the lane that runs alone.
+    Scalar(Ident),
 }
 
 /// A value of rows that is one only if `ok`; the lanes themselves are `exact`, of the lane `l`.
@@ -60,6 +64,12 @@ pub struct Block<'e, 'm> {
     region: usize,
     env: HashMap<Key, Value>,
     dirty: HashSet<Key>,
+    /// It is a loop that lanes run one by one: all code is that of the lane `l`.
+    alone: bool,
+    /// Those that only some lanes meet and that are still open.
+    conditions: Vec<conditions::Condition>,
+    /// What the registers are when the loop comes round that the region is.
+    start: HashMap<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
     body: Vec<TokenStream>,
@@ -100,6 +110,9 @@ impl<'e, 'm> Block<'e, 'm> {
             region,
             env: HashMap::new(),
             dirty: HashSet::new(),
+            alone: false,
+            conditions: Vec::new(),
+            start: HashMap::new(),
             pieces: Vec::new(),
             body: Vec::new(),
             defined: Vec::new(),
@@ -120,19 +133,22 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     fn code(&mut self, code: TokenStream) {
+        if self.alone {
+            return self.body.push(code);
+        }
         self.pieces.push(Piece::Code(code));
     }
 
     /// Ends the loop that grows.
     fn close(&mut self) {
-        if !self.body.is_empty() {
+        if !self.body.is_empty() && !self.alone {
             let (body, defined) = (std::mem::take(&mut self.body), std::mem::take(&mut self.defined));
             self.pieces.push(Piece::Loop(body, defined));
         }
     }
 
     fn open(&self, v: &Value) -> bool {
-        matches!(v.repr, Repr::Loop(n) if self.defined.iter().any(|d| d.0 == n))
+        matches!(v.repr, Repr::Loop(n) if self.alone || self.defined.iter().any(|d| d.0 == n))
     }
 
     pub fn site(&mut self, i: &Instr) -> u32 {
@@ -144,6 +160,9 @@ impl<'e, 'm> Block<'e, 'm> {
     pub fn instruction(&mut self, i: &Instr) {
         match (i.entry.host, i.entry.opcode) {
             (Host::Lane | Host::Control, _) => self.lane_instruction(i),
+            (Host::Warp, "ld") if self.alone => self.load_alone(i),
+            (Host::Warp, "st") if self.alone => self.store_alone(i),
+            (Host::Warp, "red") if self.alone => self.add_alone(i),
             (Host::Warp, "ld") if self.e.simple_access(self.f, i).is_some() => self.load(i),
             (Host::Warp, "st") if self.e.simple_access(self.f, i).is_some() => self.store(i),
             (Host::Warp, "red" | "atom") if self.e.simple_add(self.f, i) => self.add(i),
@@ -156,6 +175,9 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     fn shape_of(&mut self, i: &Instr) -> Shape {
+        if self.alone {
+            return LANES;
+        }
         let e = &*self.e;
         let (f, env) = (self.f, &self.env);
         let shape = e.result_shape(f, i, &mut |o| {

@@ -6,7 +6,7 @@
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
 use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Program, ending, successors};
+use super::regions::{End, Item, Program, cycle, ending, falling, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -31,6 +31,10 @@ pub struct Classes {
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
+    /// Regions that begin loops which lanes run one by one.
+    pub alone: HashSet<usize>,
+    /// Regions at the end of which lanes may part.
+    pub parting: HashSet<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
     pub parted: Vec<bool>,
 }
@@ -66,7 +70,7 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
 }
 
 /// What an instruction reads, what it writes.
-fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
+pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     let (mut uses, mut defs) = (Vec::new(), Vec::new());
     for a in &i.operands {
         registers(f, &a.value, if written(a) { &mut defs } else { &mut uses });
@@ -92,27 +96,84 @@ struct Facts {
     defs: Vec<HashSet<Key>>,
 }
 
+/// Read and written so far in a region.
+#[derive(Default)]
+struct Seen {
+    uses: HashSet<Key>,
+    defs: HashSet<Key>,
+    /// What has been written since each condition that is still open, and since its `Else`.
+    inside: Vec<(HashSet<Key>, Option<HashSet<Key>>)>,
+}
+
+impl Seen {
+    fn read(&mut self, uses: Vec<Key>) {
+        self.uses.extend(uses.into_iter().filter(|k| !self.defs.contains(k)));
+    }
+
+    fn write(&mut self, k: Key) {
+        if self.defs.insert(k)
+            && let Some((then, other)) = self.inside.last_mut()
+        {
+            other.as_mut().unwrap_or(then).insert(k);
+        }
+    }
+
+    fn item(&mut self, f: FuncId, item: &Item<'_>) {
+        match item {
+            Item::Instr(i) => {
+                let (uses, defs) = mentions(f, i);
+                self.read(uses);
+                defs.into_iter().for_each(|k| self.write(k));
+            }
+            Item::If(cond) => {
+                let mut uses = Vec::new();
+                registers(f, cond.operand, &mut uses);
+                self.read(uses);
+                self.inside.push(Default::default());
+            }
+            Item::Else => {
+                if let Some((then, other)) = self.inside.last_mut() {
+                    self.defs.retain(|k| !then.contains(k));
+                    *other = Some(HashSet::new());
+                }
+            }
+            Item::End(live) => {
+                let Some((then, other)) = self.inside.pop() else { return };
+                let other = other.unwrap_or_default();
+                self.defs.retain(|k| !then.contains(k) && !other.contains(k));
+                for k in then.union(&other).filter(|k| live.contains(k)) {
+                    // the others keep what they had
+                    if !(then.contains(k) && other.contains(k)) {
+                        self.read(vec![*k]);
+                    }
+                    self.write(*k);
+                }
+            }
+        }
+    }
+}
+
 fn facts(p: &Program<'_>) -> Facts {
     let mut all = Facts { uses: Vec::new(), defs: Vec::new() };
     for r in &p.regions {
-        let (mut uses, mut defs) = (HashSet::new(), HashSet::new());
-        let mut see = |(u, d): (Vec<Key>, Vec<Key>)| {
-            uses.extend(u.into_iter().filter(|k| !defs.contains(k)));
-            defs.extend(d);
-        };
-        r.body.iter().for_each(|i| see(mentions(r.func, i)));
+        let mut seen = Seen::default();
+        r.body.iter().for_each(|item| seen.item(r.func, item));
         match &r.end {
             End::Branch { pred, .. } => {
-                let mut u = Vec::new();
-                registers(r.func, &pred.0, &mut u);
-                see((u, Vec::new()));
+                let mut uses = Vec::new();
+                registers(r.func, &pred.0, &mut uses);
+                seen.read(uses);
             }
-            End::Switch { instr, .. } => see((mentions(r.func, instr).0, Vec::new())),
-            End::Block { instr, .. } => see(mentions(r.func, instr)),
+            End::Switch { instr, .. } => seen.read(mentions(r.func, instr).0),
+            End::Block { instr, .. } => {
+                let (uses, defs) = mentions(r.func, instr);
+                seen.read(uses);
+                seen.defs.extend(defs);
+            }
             _ => {}
         }
-        all.uses.push(uses);
-        all.defs.push(defs);
+        all.uses.push(seen.uses);
+        all.defs.push(seen.defs);
     }
     all
 }
@@ -173,10 +234,52 @@ impl Analysis<'_, '_> {
         let f = region.func;
         let mut env = Env::new();
         let mut unknown = HashSet::new();
-        for i in &region.body {
+        // what was known of registers before each open condition changed them
+        let mut inside: Vec<HashMap<Key, (Option<Shape>, bool)>> = Vec::new();
+        let restore = |env: &mut Env, unknown: &mut HashSet<Key>, k: Key, (shape, was): (Option<Shape>, bool)| {
+            match shape {
+                Some(s) => env.insert(k, s),
+                None => env.remove(&k),
+            };
+            if was {
+                unknown.insert(k)
+            } else {
+                unknown.remove(&k)
+            };
+        };
+        for item in &region.body {
+            let i = match item {
+                Item::Instr(i) => i,
+                Item::If(_) => {
+                    inside.push(HashMap::new());
+                    continue;
+                }
+                Item::Else => {
+                    for (k, was) in inside.last().into_iter().flatten() {
+                        restore(&mut env, &mut unknown, *k, *was);
+                    }
+                    continue;
+                }
+                Item::End(read) => {
+                    for (k, was) in inside.pop().unwrap_or_default() {
+                        restore(&mut env, &mut unknown, k, was);
+                        if read.contains(&k) {
+                            if let Some(outer) = inside.last_mut() {
+                                outer.entry(k).or_insert(was);
+                            }
+                            unknown.remove(&k);
+                            env.insert(k, LANES);
+                        }
+                    }
+                    continue;
+                }
+            };
             let (_, defs) = mentions(f, i);
             let shape = self.e.result_shape(f, i, &mut |o| self.operand(&env, f, o));
             for k in defs {
+                if let Some(inside) = inside.last_mut() {
+                    inside.entry(k).or_insert((env.get(&k).copied(), unknown.contains(&k)));
+                }
                 match shape {
                     Some(s) => {
                         unknown.remove(&k);
@@ -314,7 +417,8 @@ impl<'m> Emit<'m> {
         let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
-        let parting = loop {
+        let mut alone = HashSet::new();
+        let (parting, parted) = loop {
             a.rows.clear();
             let mut envs = Vec::new();
             let mut changed = true;
@@ -339,12 +443,58 @@ impl<'m> Emit<'m> {
             for &r in &parting {
                 demote(p, &next, &facts, r, &mut a);
             }
+            let parted = zones(&next, &parting);
+            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
+                let list = falling(p, r);
+                if cycle(p, &list) && (alone.contains(&r) || self.better_alone(p, &list, &parting, &a, &envs)) {
+                    alone.insert(r);
+                    // every lane has its own
+                    let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
+                    a.lanes.extend(own.copied().collect::<Vec<_>>());
+                }
+            }
             if a.lanes.len() == before {
-                break parting;
+                break (parting, parted);
             }
         };
-        let parted = zones(&next, &parting);
-        Classes { rows: a.rows, live_out: live, live_in, all_live: false, fresh, parted }
+        Classes {
+            rows: a.rows,
+            live_out: live,
+            live_in,
+            all_live: false,
+            fresh,
+            alone,
+            parting: parting.into_iter().collect(),
+            parted,
+        }
+    }
+
+    /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
+    fn better_alone(
+        &self,
+        p: &Program<'m>,
+        list: &[usize],
+        parting: &[usize],
+        a: &Analysis<'_, 'm>,
+        envs: &[Env],
+    ) -> bool {
+        let (mut scattered, mut other) = (0, 0);
+        for r in list {
+            let region = &p.regions[*r];
+            let f = region.func;
+            for i in region.instructions() {
+                match self.lane_alone(f, i) {
+                    None => return false,
+                    Some(false) => other += self.weight(i),
+                    Some(true) => {
+                        let address = i.operands.iter().find(|a| matches!(a.value, Operand::Address(..)));
+                        let shape = address.and_then(|o| a.operand(&envs[*r], f, &o.value));
+                        scattered += u32::from(shape.is_some_and(|s| !s.rows()));
+                    }
+                }
+            }
+        }
+        scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.contains(r))
     }
 
     /// How the value of an operand lies that is no register.

@@ -5,6 +5,7 @@
 mod block;
 mod calls;
 mod classes;
+mod fold;
 mod launch;
 mod native;
 mod regions;
@@ -28,6 +29,9 @@ pub const FUNCTION_TAG: u64 = 5 << 56;
 pub fn rt() -> TokenStream {
     quote!(::ptx_dsl::runtime)
 }
+
+/// How often short branches are looked for: what one makes vary may be the condition of another.
+const FOLDS: usize = 3;
 
 /// State of the emission of one kernel.
 struct Emit<'m> {
@@ -92,7 +96,7 @@ impl<'m> Text<'m> {
 pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
     let renamed = if stub { None } else { webs::renamed(module, entry) };
     let module = renamed.as_ref().unwrap_or(module);
-    let program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
+    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
     let mut e = Emit {
         module,
         entry,
@@ -113,6 +117,13 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         frame: u64::from(program.local_size(module).next_multiple_of(16)),
     };
     e.classes = e.classify(&program);
+    for _ in 0..FOLDS {
+        if e.classes.all_live || !fold::fold(&mut program, &e.classes.parting, &e.classes.live_in, &|i| e.weight(i)) {
+            break;
+        }
+        program = regions::number(program);
+        e.classes = e.classify(&program);
+    }
     let step = e.step(&program);
     let info = e.info(entry, &program);
     e.item(entry, step, info)

@@ -117,6 +117,17 @@ fn compare(q: &str) -> Option<&'static str> {
 }
 
 impl Emit<'_> {
+    /// What an instruction takes if 32 lanes compute it, in simple ones.
+    pub fn weight(&self, i: &Instr) -> u32 {
+        match (i.entry.host, i.entry.opcode) {
+            (_, "div" | "rem" | "sqrt" | "rsqrt" | "rcp" | "sin" | "cos" | "ex2" | "lg2" | "tanh") => 16,
+            (Host::Warp, _) => 2,
+            (_, "mov") => 1,
+            _ if self.native(self.entry, i).is_some() => 1,
+            _ => 4,
+        }
+    }
+
     /// Is the instruction one? Registers must be as wide as the types say.
     pub fn native(&self, f: FuncId, i: &Instr) -> Option<Native> {
         if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {

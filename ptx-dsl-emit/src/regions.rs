@@ -5,6 +5,9 @@
 use ptx_dsl_table::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::classes::Key;
 
 /// A region before numbering; targets are indices into [`Program::regions`].
 pub struct Region<'m> {
@@ -15,9 +18,36 @@ pub struct Region<'m> {
     /// Results of a call to fetch first: the call and its callee.
     pub results: Option<(&'m Instr, FuncId)>,
     /// Instructions that neither wait nor jump.
-    pub body: Vec<&'m Instr>,
+    pub body: Vec<Item<'m>>,
     /// What comes then.
     pub end: End<'m>,
+}
+
+/// A part of a region.
+pub enum Item<'m> {
+    Instr(&'m Instr),
+    /// What follows is for the lanes for which this holds: the others keep what they had. There is no way in or out but through
+    /// the beginning and the end.
+    If(Cond<'m>),
+    /// And what follows is for the others.
+    Else,
+    /// Behind it, these are read.
+    End(Rc<HashSet<Key>>),
+}
+
+/// A condition of some lanes.
+#[derive(Clone, Copy)]
+pub struct Cond<'m> {
+    pub operand: &'m Operand,
+    /// Or does it have to be false?
+    pub holds: bool,
+}
+
+impl<'m> Region<'m> {
+    /// The instructions of its body.
+    pub fn instructions(&self) -> impl Iterator<Item = &'m Instr> {
+        self.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None })
+    }
 }
 
 /// How a region ends.
@@ -133,6 +163,16 @@ pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
         list.push(fall);
     }
     list
+}
+
+/// Does the last of these regions, which follow each other, go back to the first, and are all other ways out of them ahead?
+pub fn cycle(p: &Program<'_>, list: &[usize]) -> bool {
+    let (head, last) = (list[0], list[list.len() - 1]);
+    successors(p, last).contains(&head)
+        && list.iter().enumerate().all(|(i, r)| {
+            let inside = |s: &usize| if *r == last { *s == head } else { list.get(i + 1) == Some(s) };
+            successors(p, *r).iter().filter(|s| !inside(s)).all(|s| *s > head)
+        })
 }
 
 /// The functions a call instruction may reach.
@@ -329,7 +369,7 @@ fn statement<'m>(module: &'m Module, c: &mut Cutter<'m, '_>, instr: &'m Instr) {
         (Host::NotYet, _) => c.p.not_yet.push((instr.spelling.clone(), instr.index)),
         _ => {
             let now = c.now;
-            c.p.regions[now].body.push(instr);
+            c.p.regions[now].body.push(Item::Instr(instr));
         }
     }
 }
@@ -350,7 +390,7 @@ pub fn successors(p: &Program, r: usize) -> Vec<usize> {
 }
 
 /// Joins what always runs in a row, drops what is never reached and sorts the rest into reverse postorder.
-fn number(mut p: Program) -> Program {
+pub fn number(mut p: Program) -> Program {
     join(&mut p);
     let n = p.regions.len();
     let mut state = vec![0u8; n];

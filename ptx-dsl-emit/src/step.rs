@@ -2,15 +2,15 @@
 //! arm a region.
 
 use super::block::Block;
-use super::classes::whole_barrier;
-use super::regions::{End, Program, Region, ending, falling, successors};
+use super::classes::{Key, mentions, registers, whole_barrier};
+use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Role;
 use quote::{format_ident, quote};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -221,6 +221,12 @@ impl<'m> Emit<'m> {
         // A warp that is whole does not stop where it only has to be: the regions up to the next real wait are one.
         let trail = self.trail(program, pc);
         let pieces = self.inside(program, pc);
+        if self.classes.parted.get(pc) == Some(&true) && !self.classes.all_live && cycle(program, &pieces) {
+            let code = self.cycle(program, &pieces);
+            let here = number(pc);
+            let code = self.piece(pc, quote!(#before #code));
+            return quote!(#here => { #code });
+        }
         let code = self.code(program, &pieces, "fork");
         let code = if trail.len() > 1 {
             let whole = self.code(program, &trail, "fork");
@@ -241,6 +247,87 @@ impl<'m> Emit<'m> {
         } else {
             ending
         }
+    }
+
+    /// Regions that are a loop, as one: lanes that leave it wait ahead.
+    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> TokenStream {
+        let (head, last) = (list[0], list[list.len() - 1]);
+        let (f, here) = (program.regions[head].func, number(head));
+        let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
+        for pc in list {
+            let r = &program.regions[*pc];
+            for i in r.instructions() {
+                let (uses, defs) = mentions(f, i);
+                reads.extend(uses);
+                writes.extend(defs);
+            }
+            let conditions = r.body.iter().filter_map(|i| if let Item::If(c) = i { Some(c.operand) } else { None });
+            let end = if let End::Branch { pred, .. } = &r.end { Some(&pred.0) } else { None };
+            let mut uses = Vec::new();
+            conditions.chain(end).for_each(|o| registers(f, o, &mut uses));
+            reads.extend(uses);
+        }
+        let live = |k: &&Key| self.classes.reads(head, k);
+        let carried: Vec<Key> = writes.iter().filter(live).copied().collect();
+        let read: Vec<Key> = reads.difference(&writes).filter(live).copied().collect();
+        for pc in list {
+            self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
+        }
+        let alone = self.classes.alone.contains(&head);
+        let any_nan = self.any_nan_inside(program, list);
+        let mut exits = BTreeSet::new();
+        let mut b = Block::new(self, f, last);
+        let before = if alone { b.enter_alone(&carried, &read) } else { b.enter(&carried, &read) };
+        for (i, pc) in list.iter().enumerate() {
+            b.items(&program.regions[*pc].body);
+            if let End::Branch { pred, taken, fall } = &program.regions[*pc].end {
+                let on = list.get(i + 1).unwrap_or(&head);
+                let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
+                let pred = (pred.0.clone(), leaves);
+                exits.insert(to);
+                if alone { b.leave_alone(&pred, to) } else { b.part(&pred, to, &number(to)) }
+            }
+        }
+        if alone {
+            let exits: Vec<usize> = exits.into_iter().collect();
+            return b.repeat_alone(&carried, &before, &exits, &here);
+        }
+        b.repeat(&carried, &any_nan, &before, &here)
+    }
+
+    /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
+    /// does behind it.
+    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> BTreeSet<Key> {
+        let (mut set, mut other) = (BTreeSet::new(), BTreeSet::new());
+        for pc in list {
+            let r = &program.regions[*pc];
+            let mut depth = 0;
+            for item in &r.body {
+                let i = match item {
+                    Item::If(_) => {
+                        depth += 1;
+                        continue;
+                    }
+                    Item::Else => continue,
+                    Item::End(_) => {
+                        depth -= 1;
+                        continue;
+                    }
+                    Item::Instr(i) => i,
+                };
+                let (uses, defs) = mentions(r.func, i);
+                let native = self.native(r.func, i).filter(|_| i.pred.is_none());
+                if !native.is_some_and(|n| n.takes_any_nan()) {
+                    other.extend(uses);
+                }
+                let arithmetic = depth == 0 && native.is_some_and(|n| n.gives_any_nan());
+                if arithmetic { set.extend(defs) } else { other.extend(defs) }
+            }
+        }
+        let exits = list.iter().flat_map(|pc| successors(program, *pc)).filter(|to| !list.contains(to));
+        let exits: BTreeSet<usize> = exits.collect();
+        set.retain(|k| !other.contains(k) && !exits.iter().any(|to| self.classes.reads(*to, k)));
+        set
     }
 
     /// The regions that follow each other from `pc` on for a warp that is whole.
@@ -292,7 +379,7 @@ impl<'m> Emit<'m> {
         for (i, &pc) in trail.iter().enumerate() {
             match &program.regions[pc].end {
                 End::Block { instr, .. } => b.together(instr),
-                _ => b.instructions(&program.regions[pc].body),
+                _ => b.items(&program.regions[pc].body),
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
                 if falls {

@@ -36,7 +36,7 @@ impl Emit<'_> {
     }
 
     /// A register in lane `l`, of its own type.
-    fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
+    pub fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
         let k = (func.0, reg.0, e);
         let (f, bits) = self.key_field(k);
         let shape = self.classes.shape(&k);

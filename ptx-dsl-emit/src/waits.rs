@@ -140,7 +140,7 @@ impl<'m> Emit<'m> {
         let mut b = Block::new(self, f, last);
         for (i, &pc) in list.iter().enumerate() {
             let r = &program.regions[pc];
-            b.instructions(&r.body);
+            b.items(&r.body);
             match &r.end {
                 End::Block { instr, .. } => b.pass(instr, pc, &number(pc)),
                 End::Branch { pred, taken, fall } if i + 1 < list.len() => {

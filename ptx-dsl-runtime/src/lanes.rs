@@ -1,11 +1,16 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
 mod blend;
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+mod vectors;
 
 pub(crate) use blend::LANE;
-pub use blend::{Register, mask, put};
+pub use blend::{Register, put};
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+pub(crate) use vectors::{Avx2, Avx512};
 
 use crate::isa::arith::float;
+use crate::mem::address::AddrSpace;
 use crate::mem::scattered::Scattered;
 use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
@@ -34,6 +39,21 @@ fn some(mut mask: u32, mut f: impl FnMut(usize)) {
 pub trait Level: Copy + 'static {
     /// `f32::mul_add` is an instruction.
     const FMA: bool;
+    /// The mask of lanes whose byte is one; all others are zero.
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        blend::mask(lanes)
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        u32::blend(to, v, m);
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
+        u64::blend(to, v, m);
+    }
     /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
     /// many rows of eight.
     #[inline(always)]
@@ -42,22 +62,10 @@ pub trait Level: Copy + 'static {
     }
 }
 
-/// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx512;
-/// AVX2 with FMA and BMI.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx2;
 /// What the target has without being asked: SSE2 on x86-64.
 #[derive(Debug, Clone, Copy)]
 pub struct Base;
 
-impl Level for Avx512 {
-    const FMA: bool = true;
-}
-impl Level for Avx2 {
-    const FMA: bool = true;
-}
 impl Level for Base {
     const FMA: bool = false;
 }
@@ -216,6 +224,60 @@ pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
 
 type Done = Result<(), Box<Fault>>;
 
+/// `ld` of elements at any addresses: a call, since LLVM takes long for what is taken in wherever a kernel loads.
+#[inline(never)]
+pub fn load<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &Lanes,
+    mut out: [&mut [T; 32]; D],
+) -> Done {
+    if x.gather::<T, D>(space, m, addr, out.each_mut().map(|out| &mut **out)) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_load(x, *q, m, addr, out)
+}
+
+/// The same at addresses of 32 bits.
+#[inline(never)]
+pub fn load_near<M: Monitor, T: Word>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &[u32; 32],
+    out: &mut [T; 32],
+) -> Done {
+    if x.gather_near::<T>(space, m, addr, out) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_load(x, *q, m, &addr.map(u64::from), [out])
+}
+
+/// `st` of elements to any addresses.
+#[inline(never)]
+pub fn store<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: &Q,
+    space: AddrSpace,
+    site: u32,
+    m: u32,
+    addr: &Lanes,
+    v: [&[T; 32]; D],
+) -> Done {
+    if x.scatter::<T, D>(space, m, addr, v) {
+        return Ok(());
+    }
+    x.site = site;
+    slow_store(x, *q, m, addr, v)
+}
+
 /// `ld` in its general form, to elements as they lie in memory.
 #[cold]
 #[inline(never)]
@@ -255,6 +317,9 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     all: &[(usize, u32)],
 ) -> Result<[[u8; LEN]; NB], Box<Fault>> {
     let mut stretch = [[0; LEN]; NB];
+    if m == 0 {
+        return Ok(stretch);
+    }
     let p = 32 / NB;
     for &(at, site) in all {
         let addr = addr.map(|a| a.wrapping_add(at as u64) & u64::MAX >> (64 - bits.clamp(1, 64)));
@@ -293,13 +358,6 @@ pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB
         }
     }
     out
-}
-
-/// Addresses of 32 bits as those that the general functions take.
-#[cold]
-#[inline(never)]
-pub fn wide(addr: &[u32; 32]) -> Lanes {
-    addr.map(u64::from)
 }
 
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.
@@ -366,6 +424,46 @@ pub fn slow_add<M: Monitor, T: Word>(
     Ok(())
 }
 
+/// Times that a lane goes round a loop alone before others have their turn.
+pub const ALONE: u32 = 256;
+
+/// `ld` of one lane in its general form.
+#[inline(never)]
+pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    l: usize,
+    addr: u64,
+) -> Result<[T; D], Box<Fault>> {
+    if let Some(v) = x.load_one_in_common(crate::isa::space(q), addr) {
+        return Ok(v);
+    }
+    let mut out = [[T::default(); 32]; D];
+    slow_load(x, q, 1 << l, &[addr; 32], out.each_mut())?;
+    Ok(out.map(|v| v[l]))
+}
+
+/// `st` of one lane in its general form.
+#[inline(never)]
+pub fn slow_store_one<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    l: usize,
+    addr: u64,
+    v: [T; D],
+) -> Done {
+    if x.store_one_in_common(crate::isa::space(q), addr, v) {
+        return Ok(());
+    }
+    slow_store(x, q, 1 << l, &[addr; 32], v.map(|v| [v; 32]).each_ref())
+}
+
+/// `red` of one lane in its general form.
+#[inline(never)]
+pub fn slow_add_one<M: Monitor, T: Word>(x: &mut Ctx<'_, M>, q: Q, l: usize, addr: u64, v: T) -> Done {
+    slow_add(x, q, 1 << l, &[addr; 32], &[v; 32], None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,6 +479,12 @@ mod tests {
         })
     }
 
+    #[derive(Clone, Copy)]
+    struct Fused;
+    impl Level for Fused {
+        const FMA: bool = true;
+    }
+
     #[test]
     fn fma_is_the_same_on_all_levels() {
         let mut r = numbers();
@@ -389,7 +493,7 @@ mod tests {
             // also operands of like size, where something is left to round
             for c in [c, (c & 0x807f_ffff) | (a & 0x7f80_0000), (c & 0x803f_ffff) | 0x3f80_0000] {
                 for b in [b, (b & 0x807f_ffff) | 0x3f80_0000] {
-                    let [base, avx2] = [ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c)].map(one_nan);
+                    let [base, avx2] = [ffma::<Base>(a, b, c), ffma::<Fused>(a, b, c)].map(one_nan);
                     assert_eq!(base, avx2, "{a:08x} {b:08x} {c:08x}");
                 }
             }

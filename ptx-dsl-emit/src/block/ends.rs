@@ -1,11 +1,12 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
 use super::super::rt;
-use super::{Block, Key, Piece, one_nan, ty};
+use super::{Block, Key, Piece, Repr, Value, one_nan, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region.
@@ -16,9 +17,15 @@ impl Block<'_, '_> {
 
     /// The same, apart, so that it is not compiled for each caller.
     fn finished(mut self, last: TokenStream) -> TokenStream {
-        let rt = rt();
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
         let stores = self.write_back(keys, &format_ident!("m"));
+        let out = self.pieces();
+        quote!(#out #stores #last)
+    }
+
+    /// The code so far.
+    fn pieces(&mut self) -> TokenStream {
+        self.close();
         let mut out = TokenStream::new();
         for piece in &self.pieces {
             match piece {
@@ -31,7 +38,7 @@ impl Block<'_, '_> {
                         if *bits == 1 {
                             before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
                             after.extend(quote!(#a[l] = #t as u8;));
-                            masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
+                            masks.extend(quote!(let #a: u32 = L::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
                             let t = if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) };
@@ -42,7 +49,98 @@ impl Block<'_, '_> {
                 }
             }
         }
-        quote!(#out #stores #last)
+        self.pieces.clear();
+        out
+    }
+
+    /// The region begins a loop that lanes leave one by one. What it reads of the warp's state is in locals meanwhile, which
+    /// those in `carried` change; gives their definitions.
+    pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
+        let mut before = TokenStream::new();
+        for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
+            let (field, bits) = self.e.key_field(*k);
+            let (name, shape) = (format_ident!("c{}", self.fresh()), self.e.classes.shape(k));
+            before.extend(if changes { quote!(let mut #name = w.#field;) } else { quote!(let #name = w.#field;) });
+            let repr = if shape.rows() { Repr::Rows(name) } else { Repr::Array(name) };
+            let v = Value { bits, shape, repr, guard: None };
+            self.start.insert(*k, v.clone());
+            self.env.insert(*k, v);
+            if changes {
+                self.dirty.insert(*k);
+            }
+        }
+        before
+    }
+
+    /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
+    /// [`Block::enter`] gave, `here` its region.
+    pub fn repeat(
+        mut self,
+        carried: &[Key],
+        any_nan: &BTreeSet<Key>,
+        before: &TokenStream,
+        here: &Literal,
+    ) -> TokenStream {
+        let (mut values, mut set, mut lanes) = (TokenStream::new(), TokenStream::new(), Vec::new());
+        let start: Vec<Value> = carried.iter().map(|k| self.start[k].clone()).collect();
+        for (k, start) in carried.iter().zip(&start) {
+            let v = self.env[k].clone();
+            let (Repr::Rows(c) | Repr::Array(c)) = &start.repr else { continue };
+            let value = if start.shape.rows() {
+                let rows: Vec<_> = (0..32 / start.shape.p).map(|j| self.row(&v, j, start.shape.p)).collect();
+                quote!([#(#rows),*])
+            } else if v.bits != 1 && (v.shape.rows() || self.open(&v)) {
+                lanes.push((c, v, any_nan.contains(k)));
+                continue;
+            } else {
+                self.array(&v)
+            };
+            let name = self.name();
+            values.extend(quote!(let #name = #value;));
+            set.extend(quote!(#c = #name;));
+        }
+        // the last loop sets what it computes
+        let lanes: Vec<_> = lanes
+            .into_iter()
+            .map(|(c, v, any)| {
+                let v = if v.shape.rows() {
+                    let e = self.lane(&v);
+                    self.lanes(v.bits, e)
+                } else {
+                    v
+                };
+                let e = if any { self.any_nan(&v) } else { self.lane(&v) };
+                quote!(#c[l] = #e;)
+            })
+            .collect();
+        self.body.extend(lanes);
+        let body = self.pieces();
+        self.env.extend(carried.iter().copied().zip(start.iter().cloned()));
+        for k in any_nan.iter().filter(|k| carried.contains(k)) {
+            let v = self.env[k].clone();
+            if v.shape.rows() {
+                continue;
+            }
+            let e = one_nan(&self.lane(&v));
+            let v = self.lanes(32, e);
+            self.env.insert(*k, v);
+        }
+        let stores = self.write_back(carried.to_vec(), &format_ident!("m"));
+        let after = self.pieces();
+        quote! {
+            'all: {
+                #before
+                loop {
+                    #body
+                    #values
+                    #set
+                    if !x.again() { break; }
+                }
+                #after
+                #stores
+                #here
+            }
+        }
     }
 
     /// Stores registers to the warp's state, for these lanes.
@@ -72,7 +170,7 @@ impl Block<'_, '_> {
             let a = self.array(&v);
             stores.extend(match bits {
                 1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
-                _ => quote!(#rt::lanes::put(&mut w.#field, &#a, #lanes);),
+                _ => quote!(#rt::lanes::put::<L, _>(&mut w.#field, &#a, #lanes);),
             });
         }
         stores
@@ -96,6 +194,7 @@ impl Block<'_, '_> {
                 name
             }
         };
+        let fork = format_ident!("{}", if self.start.is_empty() { "fork" } else { "exit" });
         // what they read there
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
         let stores = self.write_back(keys, &lanes);
@@ -105,7 +204,7 @@ impl Block<'_, '_> {
                 if #lanes != 0 {
                     #stores
                     if #lanes == m { break 'all #pc; }
-                    x.fork(#lanes, #pc);
+                    x.#fork(#lanes, #pc);
                     m &= !#lanes;
                     x.mask = m;
                 }

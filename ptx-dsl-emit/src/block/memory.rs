@@ -91,13 +91,14 @@ impl Block<'_, '_> {
 
     /// The mask an instruction runs with, as a name.
     pub(super) fn active(&mut self, i: &Instr) -> Ident {
+        let running = self.running();
         match &i.pred {
             Some(p) => {
                 let (mask, name) = (self.mask(p), self.name());
-                self.code(quote!(let #name: u32 = m & #mask;));
+                self.code(quote!(let #name: u32 = #running & #mask;));
                 name
             }
-            None => format_ident!("m"),
+            None => running,
         }
     }
 
@@ -121,20 +122,14 @@ impl Block<'_, '_> {
             let array = self.array(&address);
             self.code(quote! {
                 let mut #name: [#t; 32] = [0; 32];
-                if !x.gather_near::<#t>(#rt::isa::space(#q), #mask, &#array, &mut #name) {
-                    x.site = #site;
-                    #rt::lanes::slow_load(x, #q, #mask, &#rt::lanes::wide(&#array), [&mut #name])?;
-                }
+                #rt::lanes::load_near::<M, #t>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, &mut #name)?;
             });
             return self.loaded(i, &dests, &names);
         }
         let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
-            if !x.gather::<#t, #d>(#rt::isa::space(#q), #mask, &#array, [#(&mut #names),*]) {
-                x.site = #site;
-                #rt::lanes::slow_load(x, #q, #mask, &#array, [#(&mut #names),*])?;
-            }
+            #rt::lanes::load::<M, #t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
         });
         self.loaded(i, &dests, &names);
     }
@@ -197,21 +192,21 @@ impl Block<'_, '_> {
         }
         let space = quote!(#rt::isa::space(#q));
         let mask = self.active(i);
-        let (fast, slow) = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8)
-        {
+        let any = self.anybody(i, &mask);
+        if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            let fast = quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v));
-            (fast, self.slow_address(&address))
-        } else {
-            let (array, d) = (self.address_array(&address), usize_literal(arrays.len() as u32));
-            (quote!(x.scatter::<#t, #d>(#space, #mask, &#array, [#(&#arrays),*])), quote!(&#array))
-        };
+            let slow = self.slow_address(&address);
+            return self.code(quote! {
+                if #any !(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v)) {
+                    x.site = #site;
+                    #rt::lanes::slow_store(x, #q, #mask, #slow, [&#v])?;
+                }
+            });
+        }
+        let (array, d) = (self.address_array(&address), usize_literal(arrays.len() as u32));
         self.code(quote! {
-            if !(#fast) {
-                x.site = #site;
-                #rt::lanes::slow_store(x, #q, #mask, #slow, [#(&#arrays),*])?;
-            }
+            #rt::lanes::store::<M, #t, #d>(x, &#q, #space, #site, #mask, &#array, [#(&#arrays),*])?;
         });
     }
 
@@ -255,7 +250,7 @@ impl Block<'_, '_> {
 }
 
 /// An element of memory as a register holds it.
-fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
+pub(super) fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
     if memory.bits() == bits {
         return e;
     }

@@ -29,11 +29,6 @@ impl Block<'_, '_> {
         v
     }
 
-    pub(super) fn define(&mut self, k: Key, v: Value) {
-        self.env.insert(k, v);
-        self.dirty.insert(k);
-    }
-
     pub(super) fn constant(v: u64, bits: u32) -> Value {
         Value { bits, shape: UNIFORM, repr: Repr::Constant(v), guard: None }
     }
@@ -185,6 +180,7 @@ impl Block<'_, '_> {
             Repr::Array(name) => element(name, v.bits),
             Repr::Field(f) if v.bits == 1 => quote!((w.#f >> l & 1 != 0)),
             Repr::Field(f) => quote!(w.#f[l]),
+            Repr::Scalar(name) => quote!(#name),
         }
     }
 

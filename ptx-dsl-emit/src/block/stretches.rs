@@ -2,6 +2,7 @@
 //! distances from one address share a look. Where it is not plainly there the runtime loads them one by one, and says which of
 //! them was wrong.
 
+use super::super::regions::Item;
 use super::super::rt;
 use super::super::step::{number32, written};
 use super::super::values::names_space;
@@ -31,14 +32,19 @@ fn writes(o: &Operand, r: u32) -> bool {
     }
 }
 
-impl Block<'_, '_> {
+impl<'m> Block<'_, 'm> {
     /// Instructions that follow each other.
-    pub fn instructions(&mut self, body: &[&Instr]) {
-        for (n, i) in body.iter().enumerate() {
-            if !self.stretched.contains_key(&i.index) {
-                self.stretch(&body[n..]);
+    pub fn items(&mut self, body: &[Item<'m>]) {
+        for (n, item) in body.iter().enumerate() {
+            if let Item::Instr(i) = item
+                && i.entry.opcode == "ld"
+                && !self.alone
+                && !self.stretched.contains_key(&i.index)
+            {
+                let row = body[n..].iter().map_while(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
+                self.stretch(&row.take(AHEAD + 1).collect::<Vec<_>>());
             }
-            self.instruction(i);
+            self.item(item);
         }
     }
 
@@ -114,6 +120,8 @@ impl Block<'_, '_> {
         }
         let (stretch, own) = (self.name(), self.name());
         let look = quote!(x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
+        let any = self.anybody(first, &mask);
+        let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
         let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
         self.code(quote! {
             let #own: [[u8; #bytes]; #nb];

@@ -1,9 +1,13 @@
 //! Lanes under a mask. These are functions that kernels call, compiled here once: LLVM would turn each of them into 32 moves.
 
+use super::Level;
+
 /// A register as the warp's state holds it.
 pub trait Register: Copy {
     /// Sets the lanes of `m`.
     fn blend(to: &mut [Self; 32], v: &[Self; 32], m: u32);
+    /// The same, as a level does it.
+    fn put<L: Level>(to: &mut [Self; 32], v: &[Self; 32], m: u32);
 }
 
 /// The bit of each lane.
@@ -18,7 +22,7 @@ pub(crate) const LANE: [u32; 32] = {
 };
 
 macro_rules! registers {
-    ($($t:ident)*) => {$(
+    ($($t:ident: $put:expr;)*) => {$(
         impl Register for $t {
             #[inline(never)]
             fn blend(to: &mut [$t; 32], v: &[$t; 32], m: u32) {
@@ -27,15 +31,26 @@ macro_rules! registers {
                     *to = *to & keep | *v & !keep;
                 }
             }
+            #[inline(always)]
+            fn put<L: Level>(to: &mut [$t; 32], v: &[$t; 32], m: u32) {
+                let put: fn(&mut [$t; 32], &[$t; 32], u32) = $put;
+                put(to, v, m);
+            }
         }
     )*};
 }
-registers!(u8 u16 u32 u64 u128);
+registers! {
+    u8: Self::blend;
+    u16: Self::blend;
+    u32: L::put_u32;
+    u64: L::put_u64;
+    u128: Self::blend;
+}
 
 /// Sets the lanes of `m`.
 #[inline(always)]
-pub fn put<T: Register>(to: &mut [T; 32], v: &[T; 32], m: u32) {
-    if m == u32::MAX { *to = *v } else { T::blend(to, v, m) }
+pub fn put<L: Level, T: Register>(to: &mut [T; 32], v: &[T; 32], m: u32) {
+    if m == u32::MAX { *to = *v } else { T::put::<L>(to, v, m) }
 }
 
 /// The mask of lanes whose byte is one; all others are zero.
@@ -52,13 +67,14 @@ pub fn mask(lanes: &[u8; 32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::Base;
 
     #[test]
     fn the_lanes_of_a_mask_are_set() {
         for m in [0, 1, 0x8000_0001, 0xdead_beef, u32::MAX] {
             let (mut a, mut b) = ([7u8; 32], [7u128; 32]);
-            put(&mut a, &[9; 32], m);
-            put(&mut b, &[1 << 100; 32], m);
+            put::<Base, _>(&mut a, &[9; 32], m);
+            put::<Base, _>(&mut b, &[1 << 100; 32], m);
             for l in 0..32 {
                 let set = m >> l & 1 != 0;
                 assert_eq!((a[l], b[l]), if set { (9, 1 << 100) } else { (7, 7) }, "lane {l} of {m:08x}");

@@ -106,6 +106,29 @@ impl<M: Monitor> Ctx<'_, M> {
         ok
     }
 
+    /// `D` consecutive elements for one lane.
+    pub(crate) fn load_one_in_common<T: Word, const D: usize>(&self, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let s = self.in_common(space, addr, T::BYTES * D, T::BYTES * D)?;
+        let mut v = [T::default(); D];
+        v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::narrow(common::load(s)));
+        Some(v)
+    }
+
+    /// The same to memory.
+    pub(crate) fn store_one_in_common<T: Word, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        v: [T; D],
+    ) -> bool {
+        if self.probing {
+            return false;
+        }
+        let Some(s) = self.in_common(space, addr, T::BYTES * D, T::BYTES * D) else { return false };
+        v.iter().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| common::store(s, v.widen()));
+        true
+    }
+
     /// The same to memory, lane after lane. What has been stored when it fails is stored again.
     pub(crate) fn store_lanes_in_common<T: Word, const D: usize>(
         &mut self,

@@ -5,7 +5,7 @@ use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, SHARED_OFFSET, WINDOW_SHIFT};
 use crate::mem::ahead::ahead;
-use crate::mem::range::{aligned, part_mut, row};
+use crate::mem::range::{aligned, part, part_mut, row};
 use crate::{Lanes, Monitor};
 
 /// The rank that an address of the cluster's shared memory names, and the offset there.
@@ -213,6 +213,34 @@ impl<M: Monitor> Ctx<'_, M> {
             [v] => T::scatter(level, memory, base, first, m, addr, v),
             _ => T::scatter_vectors(memory, base, m, addr, &v),
         }
+    }
+
+    /// `D` consecutive elements for one lane.
+    #[inline(always)]
+    pub fn load_one<T: Word, const D: usize>(&self, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let (memory, at) = self.memory(space, addr)?;
+        let s = part(memory, at, T::BYTES * D).filter(|_| aligned(addr, T::BYTES * D))?;
+        let mut v = [T::default(); D];
+        v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::load(s));
+        Some(v)
+    }
+
+    /// The same to memory.
+    #[inline(always)]
+    pub fn store_one<T: Word, const D: usize>(&mut self, space: AddrSpace, addr: u64, v: [T; D]) -> bool {
+        let Some((memory, at)) = self.memory_mut(space, addr) else { return false };
+        let Some(s) = part_mut(memory, at, T::BYTES * D).filter(|_| aligned(addr, T::BYTES * D)) else { return false };
+        v.iter().zip(s.chunks_exact_mut(T::BYTES)).for_each(|(v, s)| v.store(s));
+        true
+    }
+
+    /// `red.add` of one lane.
+    #[inline(always)]
+    pub fn add_one<T: Word>(&mut self, space: AddrSpace, addr: u64, v: T) -> bool {
+        let Some((memory, at)) = self.memory_mut(space, addr) else { return false };
+        let Some(s) = part_mut(memory, at, T::BYTES).filter(|_| aligned(addr, T::BYTES)) else { return false };
+        T::load(s).plus(v).store(s);
+        true
     }
 
     /// `red.add` and `atom.add` of 32 or 64 bits, lane after lane; gives the lanes that are left when something is not right.

@@ -45,6 +45,26 @@ impl<M: Monitor> Ctx<'_, M> {
         if mask != 0 && pc < self.behind { Ok(Some((pc, mask))) } else { Ok(self.furthest_behind(mask, pc)) }
     }
 
+    /// The same where lanes leave a loop, in which they are few among the times it comes round.
+    #[cold]
+    #[inline(never)]
+    pub fn exit(&mut self, mask: u32, pc: Pc) {
+        self.keep_fragment(mask, pc);
+    }
+
+    /// Before a loop of the current warp comes round: is its turn to go on? All other fragments of the warp are ahead.
+    #[inline(always)]
+    pub fn again(&mut self) -> bool {
+        self.turns += 1;
+        self.turns < self.checkpoint && !self.leave
+    }
+
+    /// Lanes ran alone, one after the other, this many times through a loop at most.
+    #[inline(always)]
+    pub fn went_round(&mut self, turns: u32) {
+        self.turns += u64::from(turns);
+    }
+
     fn furthest_behind(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
         self.fork(mask, pc);
         let n = self.fragment_count;

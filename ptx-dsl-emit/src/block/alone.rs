@@ -1,0 +1,248 @@
+//! A loop that each lane runs alone, one after the other, on scalars: what is best where it reaches into memory here and there
+//! and has little to compute besides. The others wait for the lane at most so many times round.
+
+use super::super::native::literal;
+use super::super::step::{number32, written};
+use super::super::values::names_space;
+use super::super::{Emit, rt};
+use super::memory::extend;
+use super::{Block, Key, LANES, Repr, Value, ty, usize_literal};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{FuncId, Instr, Operand, RegId};
+use ptx_dsl_table::isa::Host;
+use quote::{format_ident, quote};
+
+impl Emit<'_> {
+    /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?
+    /// Whatever a thread may use to wait for another is nothing for one that others wait for.
+    pub fn lane_alone(&self, f: FuncId, i: &Instr) -> Option<bool> {
+        const ORDERED: [&str; 5] = [".volatile", ".relaxed", ".acquire", ".release", ".mmio"];
+        if i.operands.iter().any(|a| has_sreg(&a.value)) || i.quals.iter().any(|q| ORDERED.contains(&q.as_str())) {
+            return None;
+        }
+        match (i.entry.host, i.entry.opcode) {
+            (Host::Lane | Host::Control, _) => Some(false),
+            (Host::Warp, "ld" | "st") if self.simple_access(f, i).is_some() => Some(true),
+            (Host::Warp, "red") if self.simple_add(f, i) => Some(true),
+            (Host::Warp, "cvta") if self.native(f, i).is_some() => Some(false),
+            _ => None,
+        }
+    }
+}
+
+fn has_sreg(o: &Operand) -> bool {
+    match o {
+        Operand::Sreg(_) => true,
+        Operand::Vector(list) => list.iter().any(has_sreg),
+        _ => false,
+    }
+}
+
+impl Block<'_, '_> {
+    /// The loop begins, for the lane `l`: what it reads of the warp's state is in locals, which it changes if they are `carried`.
+    pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
+        self.alone = true;
+        let mut before = TokenStream::new();
+        for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
+            let (_, bits) = self.e.key_field(*k);
+            let value = self.e.lane_of(self.f, RegId(k.1), k.2);
+            let name = format_ident!("c{}", self.fresh());
+            before.extend(if changes { quote!(let mut #name = #value;) } else { quote!(let #name = #value;) });
+            let v = Value { bits, shape: LANES, repr: Repr::Scalar(name), guard: None };
+            self.start.insert(*k, v.clone());
+            self.env.insert(*k, v);
+            if changes {
+                self.dirty.insert(*k);
+            }
+        }
+        before
+    }
+
+    /// The lane leaves the loop for the region `to` if this holds.
+    pub fn leave_alone(&mut self, pred: &(Operand, bool), to: usize) {
+        let v = self.operand(&pred.0, 1);
+        let e = self.lane(&v);
+        let e = if pred.1 { e } else { quote!(!#e) };
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
+        let (stores, exit) = (self.store_lane(keys), format_ident!("exit{}", to));
+        self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
+    }
+
+    fn store_lane(&mut self, mut keys: Vec<Key>) -> TokenStream {
+        keys.sort_unstable();
+        let mut stores = TokenStream::new();
+        for k in keys {
+            let v = self.env[&k].clone();
+            let ((field, bits), e) = (self.e.key_field(k), self.lane(&v));
+            stores.extend(match bits {
+                1 => quote!(w.#field = w.#field & !(1 << l) | u32::from(#e) << l;),
+                _ => quote!(w.#field[l] = #e;),
+            });
+        }
+        stores
+    }
+
+    /// The end of the loop; `before` is what [`Block::enter_alone`] gave, `exits` are where lanes may have gone.
+    pub fn repeat_alone(
+        mut self,
+        carried: &[Key],
+        before: &TokenStream,
+        exits: &[usize],
+        here: &Literal,
+    ) -> TokenStream {
+        let rt = rt();
+        let (mut values, mut sets) = (TokenStream::new(), TokenStream::new());
+        for k in carried {
+            let v = self.env[k].clone();
+            let Repr::Scalar(c) = self.start[k].repr.clone() else { continue };
+            let (e, name) = (self.lane(&v), self.name());
+            values.extend(quote!(let #name = #e;));
+            sets.extend(quote!(#c = #name;));
+            self.env.insert(*k, self.start[k].clone());
+        }
+        let stores = self.store_lane(carried.to_vec());
+        let body = std::mem::take(&mut self.body);
+        let names: Vec<Ident> = exits.iter().map(|to| format_ident!("exit{}", to)).collect();
+        let exits = exits.iter().map(|to| super::super::step::number(*to));
+        quote! {
+            let (mut rest, mut stay, mut longest) = (m, 0u32, 0u32);
+            #(let mut #names = 0u32;)*
+            while rest != 0 {
+                let l = rest.trailing_zeros() as usize & 31;
+                rest &= rest - 1;
+                #before
+                let mut left = #rt::lanes::ALONE;
+                loop {
+                    #(#body)*
+                    #values
+                    #sets
+                    left -= 1;
+                    if left == 0 {
+                        #stores
+                        stay |= 1 << l;
+                        break;
+                    }
+                }
+                longest = longest.max(#rt::lanes::ALONE - left);
+            }
+            #(x.fork(#names, #exits);)*
+            x.went_round(longest);
+            m = stay;
+            #here
+        }
+    }
+
+    /// Does the lane run what comes now?
+    fn on(&mut self, i: &Instr) -> Option<TokenStream> {
+        let mut all: Vec<(Value, bool)> = self.conditions.iter().map(|c| c.lane()).collect();
+        if let Some((o, holds)) = &i.pred {
+            let v = self.operand(o, 1);
+            all.push((v, *holds));
+        }
+        let mut on = TokenStream::new();
+        for (v, holds) in all {
+            let e = self.lane(&v);
+            let e = if holds { e } else { quote!(!#e) };
+            on.extend(if on.is_empty() { e } else { quote!(&& #e) });
+        }
+        (!on.is_empty()).then_some(on)
+    }
+
+    /// The address as `u64`.
+    fn address_alone(&mut self, o: &Operand) -> TokenStream {
+        let Operand::Address(base, offset) = *o else { return quote!(0u64) };
+        let v = self.address(base, offset);
+        let e = self.lane(&v);
+        quote!((#e) as u64)
+    }
+
+    pub(super) fn load_alone(&mut self, i: &Instr) {
+        let rt = rt();
+        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let t = ty(i.types[0].bits());
+        self.e.generic = !names_space(i);
+        let dests: Vec<Operand> = match &i.operands[0].value {
+            Operand::Vector(list) => list.clone(),
+            o => vec![o.clone()],
+        };
+        let address = self.address_alone(&i.operands[1].value);
+        let (on, name, n) = (self.on(i), self.name(), usize_literal(dests.len() as u32));
+        let load = quote! {
+            match x.load_one::<#t, #n>(#rt::isa::space(#q), #address) {
+                Some(v) => v,
+                None => {
+                    x.site = #site;
+                    #rt::lanes::slow_load_one::<M, #t, #n>(x, #q, l, #address)?
+                }
+            }
+        };
+        self.body.push(match on {
+            Some(on) => quote!(let #name: [#t; #n] = if #on { #load } else { [0; #n] };),
+            None => quote!(let #name: [#t; #n] = #load;),
+        });
+        let guard = i.pred.as_ref().map(|p| {
+            let v = self.operand(&p.0, 1);
+            let e = self.lane(&v);
+            if p.1 { e } else { quote!(!#e) }
+        });
+        for (n, o) in dests.iter().enumerate() {
+            let Operand::Reg(r, _) = o else { continue };
+            let (bits, n) = (self.e.reg_bits(self.f, *r), usize_literal(n as u32));
+            self.set(o, extend(quote!(#name[#n]), i.types[0], bits), bits, &guard);
+        }
+    }
+
+    pub(super) fn store_alone(&mut self, i: &Instr) {
+        let rt = rt();
+        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let memory = i.types[0].bits();
+        let t = ty(memory);
+        self.e.generic = !names_space(i);
+        let values: Vec<Operand> = match &i.operands[1].value {
+            Operand::Vector(list) => list.clone(),
+            o => vec![o.clone()],
+        };
+        let values: Vec<TokenStream> = values
+            .iter()
+            .map(|o| {
+                let v = self.operand(o, memory);
+                let e = self.lane(&v);
+                if v.bits == memory { e } else { quote!((#e) as #t) }
+            })
+            .collect();
+        let address = self.address_alone(&i.operands[0].value);
+        let (on, n) = (self.on(i), usize_literal(values.len() as u32));
+        let on = on.map(|on| quote!(#on &&));
+        self.body.push(quote! {
+            if #on !x.store_one::<#t, #n>(#rt::isa::space(#q), #address, [#(#values),*]) {
+                x.site = #site;
+                #rt::lanes::slow_store_one::<M, #t, #n>(x, #q, l, #address, [#(#values),*])?;
+            }
+        });
+    }
+
+    /// `red.add`
+    pub(super) fn add_alone(&mut self, i: &Instr) {
+        let rt = rt();
+        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let bits = i.types[0].bits();
+        let t = ty(bits);
+        self.e.generic = !names_space(i);
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let v = match sources[1].value {
+            Operand::Imm(v) => literal(v, bits),
+            ref o => {
+                let v = self.operand(o, bits);
+                self.lane(&v)
+            }
+        };
+        let address = self.address_alone(&sources[0].value);
+        let on = self.on(i).map(|on| quote!(#on &&));
+        self.body.push(quote! {
+            if #on !x.add_one::<#t>(#rt::isa::space(#q), #address, #v) {
+                x.site = #site;
+                #rt::lanes::slow_add_one::<M, #t>(x, #q, l, #address, #v)?;
+            }
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! Pieces of a region that only some lanes run.
+
+use super::super::regions::{Cond, Item};
+use super::{Block, Key, Value};
+use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_table::hir::Instr;
+use quote::{format_ident, quote};
+use std::collections::HashSet;
+
+/// A piece of code that only some lanes run.
+pub(super) struct Condition {
+    value: Value,
+    holds: bool,
+    /// The lanes, once somebody has asked.
+    mask: Option<Ident>,
+    /// Registers that it has changed, with what they were, and those that it changed before its `Else`, with what they became.
+    changed: Vec<(Key, Option<Value>)>,
+    then: Vec<(Key, Option<Value>)>,
+}
+
+impl Condition {
+    /// Of one lane, and whether it has to hold.
+    pub(super) fn lane(&self) -> (Value, bool) {
+        (self.value.clone(), self.holds)
+    }
+}
+
+impl<'m> Block<'_, 'm> {
+    /// A part of the region.
+    pub(super) fn item(&mut self, item: &Item<'m>) {
+        match item {
+            Item::Instr(i) => self.instruction(i),
+            Item::If(cond) => self.begin(*cond),
+            Item::Else => self.otherwise(),
+            Item::End(live) => self.end(live),
+        }
+    }
+
+    fn begin(&mut self, cond: Cond<'_>) {
+        let value = self.operand(cond.operand, 1);
+        let (changed, then) = (Vec::new(), Vec::new());
+        self.conditions.push(Condition { value, holds: cond.holds, mask: None, changed, then });
+    }
+
+    fn set_to(&mut self, k: Key, v: Option<Value>) -> Option<Value> {
+        match v {
+            Some(v) => self.env.insert(k, v),
+            None => self.env.remove(&k),
+        }
+    }
+
+    fn otherwise(&mut self) {
+        let Some(mut c) = self.conditions.pop() else { return };
+        for (k, was) in std::mem::take(&mut c.changed) {
+            let is = self.set_to(k, was);
+            c.then.push((k, is));
+        }
+        (c.holds, c.mask) = (!c.holds, None);
+        self.conditions.push(c);
+    }
+
+    fn end(&mut self, live: &HashSet<Key>) {
+        let Some(mut c) = self.conditions.pop() else { return };
+        // without an `Else` there is one way, else what it changed is what the others have
+        let mut keys: Vec<(Key, Option<Value>, Option<Value>)> = Vec::new();
+        for (k, was) in std::mem::take(&mut c.changed) {
+            let is = self.set_to(k, was);
+            let then = c.then.iter().position(|t| t.0 == k).and_then(|at| c.then.swap_remove(at).1);
+            keys.push((k, is, then));
+        }
+        for (k, then) in std::mem::take(&mut c.then) {
+            // only the first way changed it: the second keeps it
+            let old = live.contains(&k).then(|| self.register(k));
+            keys.push((k, old, then));
+        }
+        for (k, new, other) in keys {
+            if !live.contains(&k) {
+                continue;
+            }
+            let other = other.unwrap_or_else(|| self.register(k));
+            let Some(new) = new else { continue };
+            let condition = self.lane(&c.value);
+            let (new, old, bits) = (self.lane(&new), self.lane(&other), new.bits);
+            let (a, b) = if c.holds { (new, old) } else { (old, new) };
+            let v = self.lanes(bits, quote!(if #condition { #a } else { #b }));
+            self.define(k, v);
+        }
+    }
+
+    /// A register gets a new value.
+    pub(super) fn define(&mut self, k: Key, v: Value) {
+        let was = self.env.insert(k, v);
+        self.dirty.insert(k);
+        if let Some(c) = self.conditions.last_mut()
+            && c.changed.iter().all(|o| o.0 != k)
+        {
+            c.changed.push((k, was));
+        }
+    }
+
+    /// The lanes that run what comes now, as a name.
+    pub(super) fn running(&mut self) -> Ident {
+        let Some(mut c) = self.conditions.pop() else { return format_ident!("m") };
+        let name = match &c.mask {
+            Some(name) => name.clone(),
+            None => {
+                let outer = self.running();
+                let (mask, name) = (self.array(&c.value), self.name());
+                let mask = if c.holds { mask } else { quote!(!#mask) };
+                self.code(quote!(let #name: u32 = #outer & #mask;));
+                name
+            }
+        };
+        c.mask = Some(name.clone());
+        self.conditions.push(c);
+        name
+    }
+
+    /// What an access has to ask first that no lane may run: then its rows may be anywhere.
+    pub(super) fn anybody(&self, i: &Instr, mask: &Ident) -> TokenStream {
+        if self.conditions.is_empty() && i.pred.is_none() { quote!() } else { quote!(#mask != 0 &&) }
+    }
+}

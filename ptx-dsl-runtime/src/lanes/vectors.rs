@@ -1,0 +1,77 @@
+//! The levels of x86-64 processors with wide vectors, and what LLVM does not find out about them by itself.
+
+#![allow(unsafe_code)]
+
+use super::Level;
+use std::arch::x86_64::*;
+
+/// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
+///
+/// Nobody outside of the crate can name it. Code that is generic over levels is instantiated with it only by functions that
+/// `machine::level` calls where the processor has these features: what the `unsafe` blocks below rely on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512;
+
+/// AVX2 with FMA and BMI; who may name it is said above.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2;
+
+#[inline(always)]
+fn mask(lanes: &[u8; 32]) -> u32 {
+    let lanes: __m256i = bytemuck::cast(*lanes);
+    // SAFETY: only code of the two levels calls it, and both have AVX2.
+    unsafe { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_setzero_si256())) as u32 }
+}
+
+impl Level for Avx512 {
+    const FMA: bool = true;
+
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        mask(lanes)
+    }
+
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        for ((to, v), half) in to.chunks_exact_mut(16).zip(v.chunks_exact(16)).zip([m as u16, (m >> 16) as u16]) {
+            // SAFETY: the level has AVX-512F, and both slices are 64 bytes long.
+            unsafe {
+                let (old, new) = (_mm512_loadu_si512(to.as_ptr().cast()), _mm512_loadu_si512(v.as_ptr().cast()));
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, half, new));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
+        for ((to, v), eight) in to.chunks_exact_mut(8).zip(v.chunks_exact(8)).zip(m.to_le_bytes()) {
+            // SAFETY: as above.
+            unsafe {
+                let (old, new) = (_mm512_loadu_si512(to.as_ptr().cast()), _mm512_loadu_si512(v.as_ptr().cast()));
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_mask_mov_epi64(old, eight, new));
+            }
+        }
+    }
+}
+
+impl Level for Avx2 {
+    const FMA: bool = true;
+
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        mask(lanes)
+    }
+
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        for ((to, v), eight) in to.chunks_exact_mut(8).zip(v.chunks_exact(8)).zip(m.to_le_bytes()) {
+            // SAFETY: the level has AVX2, and both slices are 32 bytes long.
+            unsafe {
+                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(eight.into()), bits), bits);
+                let (old, new) = (_mm256_loadu_si256(to.as_ptr().cast()), _mm256_loadu_si256(v.as_ptr().cast()));
+                _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_blendv_epi8(old, new, set));
+            }
+        }
+    }
+}
