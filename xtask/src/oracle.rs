@@ -24,6 +24,7 @@ use random::Random;
 use spell::Spelling;
 
 /// What is asked for.
+#[derive(Default)]
 struct Options {
     family: Option<String>,
     seed: u64,
@@ -32,6 +33,10 @@ struct Options {
     all: bool,
     /// Report entries of the list that nothing falls under.
     stale: bool,
+    /// Of so many spellings of each form every mutation there is, in place of some at random.
+    sweep: usize,
+    /// Where each disagreement goes, the listed ones too, a line for each.
+    dump: Option<String>,
 }
 
 /// Cases of a full run, and of the one among the tests.
@@ -39,7 +44,7 @@ const FULL: usize = 150_000;
 const BOUNDED: usize = 12_000;
 
 fn options(arguments: &[&str]) -> Result<Options, String> {
-    let mut options = Options { family: None, seed: 1, count: FULL, all: false, stale: false };
+    let mut options = Options { seed: 1, count: FULL, ..Options::default() };
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
@@ -50,6 +55,8 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             "--count" => options.count = number(value()?)? as usize,
             "--all" => options.all = true,
             "--stale" => options.stale = true,
+            "--sweep" => options.sweep = number(value()?)? as usize,
+            "--dump" => options.dump = Some(value()?.to_string()),
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
@@ -68,7 +75,7 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
 
 /// The run among the tests: a fixed seed, all families, a few seconds.
 pub fn bounded(ptxas: &Path) -> Result<(), String> {
-    compare(ptxas, &Options { family: None, seed: 1, count: BOUNDED, all: false, stale: false })
+    compare(ptxas, &Options { seed: 1, count: BOUNDED, ..Options::default() })
 }
 
 /// What both say of statements of one's own: lines `sm_90 8.0 add.u32 %r1, %r2, %r3;`.
@@ -118,7 +125,11 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     let mut run = Run::default();
     run.legal(&families, quota / 3, &mut random);
     run.verdicts = batch::judge(ptxas, &run.cases)?;
-    run.mutants(ptxas, &families, quota, &mut random)?;
+    if options.sweep > 0 {
+        run.sweep(ptxas, &families, options.sweep, &mut random)?;
+    } else {
+        run.mutants(ptxas, &families, quota, &mut random)?;
+    }
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
     // What they disagree on beyond the list is asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
@@ -127,6 +138,9 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
         .collect();
     let again = batch::judge_alone(ptxas, &open.iter().map(|i| &run.cases[*i]).collect::<Vec<_>>())?;
     open.into_iter().zip(again).for_each(|(i, verdict)| run.verdicts[i] = verdict);
+    if let Some(file) = &options.dump {
+        std::fs::write(file, report::dump(&run.cases, &run.verdicts, &known)).map_err(|e| format!("{file}: {e}"))?;
+    }
     let left = report::print(&run.cases, &run.verdicts, &known, options.all);
     for (k, opcode) in &unused {
         println!("out of date in oracle/known.txt: `{opcode}` under `{}`", known[*k].reason);
@@ -193,6 +207,43 @@ impl Run {
                 if let Some(mutant) = self.mutant(i, &words, &[], random) {
                     mutants.push(mutant);
                     missing -= 1;
+                }
+            }
+        }
+        self.judge(ptxas, mutants)
+    }
+
+    /// Every mutation of so many spellings of each form: those that both accept, in their order of chance.
+    fn sweep(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        each: usize,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
+        let words = words(&all);
+        let mut forms: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for i in self.accepted() {
+            let entry = std::ptr::from_ref(self.sources[i].entry) as usize;
+            forms.entry((entry, self.sources[i].form)).or_default().push(i);
+        }
+        let mut mutants = Vec::new();
+        for mut of in forms.into_values() {
+            random.thin(&mut of, each);
+            for i in of {
+                let (case, entry) = (&self.cases[i], self.sources[i].entry);
+                let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
+                for (kind, statement) in mutate::all(&self.sources[i].statement, near, random) {
+                    let text = statement.to_string();
+                    if self.seen.insert((text.clone(), case.target, case.version.0, case.version.1)) {
+                        mutants.push(Case { kind, text, ..case.clone() });
+                    }
+                }
+                for (target, version) in place::edges(entry) {
+                    if self.seen.insert((case.text.clone(), target, version.0, version.1)) {
+                        mutants.push(Case { kind: "version or target", target, version, ..case.clone() });
+                    }
                 }
             }
         }
