@@ -220,7 +220,7 @@ fn errors_point_at_the_token() {
         ("ld.b32 %r1, [(%r2)+4]; ret;", &["110 %r2"]),
         ("mov.b64 {(%r1), %r2}, %rd1; ret;", &["110 %r1"]),
         ("add.u32 %r1, (%r2), 1; ret;", &["110 %r2"]),
-        ("mov.u32 %r1, 7%3;", &["110 ."]),
+        ("mov.u32 %r1, 7%3;", &["110 %3"]),
         (".global .u64 q = (x); ret;", &["110 x"]),
         (".global .u64 q = generic((x)); ret;", &["110 x"]),
         (".global .u64 q = (generic(x)); ret;", &["110 generic"]),
