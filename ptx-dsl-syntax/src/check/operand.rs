@@ -284,7 +284,7 @@ impl Checker {
                 at.fail(errors::all_sinks(given.span), 2);
                 return Operand::Sink;
             }
-            if many(spec).is_some() && self.mixed(elements) {
+            if many(spec).is_some() && self.mixed(elements) && !self.adds_up(at, ty) {
                 ty = ty.map(bits);
             }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
@@ -320,6 +320,14 @@ impl Checker {
                 && widths.any(|w| w != first)
             {
                 at.fail(errors::uneven_vector(given.span), 1);
+            }
+            if at.entry.opcode.starts_with("fabric.")
+                && let [Operand::Reg(id, _)] = values.as_slice()
+                && self.reg_ty(*id) == Ty::U16
+                && at.errors.is_empty()
+            {
+                let text = "a vector of one `.u16` register is read as the register itself\ndeclare it `.b16`";
+                at.fail(errors::custom(given.span, text, at.entry.section), 1);
             }
             let has = |f: fn(Class) -> bool| {
                 values.iter().any(|v| matches!(v, Operand::Reg(id, _) if f(self.reg_ty(*id).class())))
@@ -385,7 +393,7 @@ impl Checker {
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
             && (count <= 1
-                || at.entry.opcode == "mov"
+                || matches!(at.entry.opcode, "mov" | "ld")
                 || ["tex", "tld4", "suld"].iter().any(|o| at.entry.opcode.starts_with(o)))
         {
             // Here `_` stands for elements of a vector only.
@@ -397,6 +405,16 @@ impl Checker {
             return Operand::Sink;
         }
         self.value(at, form.name, spec, ty, given)
+    }
+
+    /// Does ptxas make additions of halves of this, on targets whose matrices of bytes have accumulators of `.f32` alone? Types
+    /// matter to those.
+    fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
+        let bytes = || at.words.iter().any(|w| matches!(w.text.as_str(), "e4m3" | "e5m2"));
+        at.entry.opcode == "mma"
+            && ty == Some(Ty::F16x2)
+            && bytes()
+            && self.target.is_some_and(|t| (90..120).contains(&t.number))
     }
 
     /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
