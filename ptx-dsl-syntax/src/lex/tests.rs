@@ -68,8 +68,16 @@ fn bad_bytes() {
 #[test]
 fn lines_of_the_preprocessor() {
     let read = [
-        "# 1 \"f\"", "#1 \"f\"", "#line 1 \"f\"", "# line 1 \"f\"", "#line1 \"f\"", "\t# 31 \"<command-line>\" 2", "# 1 \"/a b\" 1 3 4\r",
-        "# 0 \"\"", "# 1 \"a\\\\b\"  1 ", "x # 1 \"f\"",
+        "# 1 \"f\"",
+        "#1 \"f\"",
+        "#line 1 \"f\"",
+        "# line 1 \"f\"",
+        "#line1 \"f\"",
+        "\t# 31 \"<command-line>\" 2",
+        "# 1 \"/a b\" 1 3 4\r",
+        "# 0 \"\"",
+        "# 1 \"a\\\\b\"  1 ",
+        "x # 1 \"f\"",
     ];
     for text in read {
         let (lexed, diags) = lex(&format!("{text}\nret;"));
@@ -78,8 +86,22 @@ fn lines_of_the_preprocessor() {
         assert_eq!(lexed.tokens.len(), 2 + usize::from(text.starts_with('x')), "{text}");
     }
     let refused = [
-        "# 1", "#line 1", "# 1\"f\"", "# 1 \"f\"1", "# 1 \"f\" 12", "# 1 \"f\" x", "# -1 \"f\"", "# 0x1 \"f\"", "#LINE 1 \"f\"", "# 1 <f>",
-        "# 1 \"a", "# 1 \"a\\\"b\"", "# 1 \"f\" // g", "#pragma once", "#", "# 1 \"é\"",
+        "# 1",
+        "#line 1",
+        "# 1\"f\"",
+        "# 1 \"f\"1",
+        "# 1 \"f\" 12",
+        "# 1 \"f\" x",
+        "# -1 \"f\"",
+        "# 0x1 \"f\"",
+        "#LINE 1 \"f\"",
+        "# 1 <f>",
+        "# 1 \"a",
+        "# 1 \"a\\\"b\"",
+        "# 1 \"f\" // g",
+        "#pragma once",
+        "#",
+        "# 1 \"é\"",
     ];
     for text in refused {
         let (_, diags) = lex(&format!("{text}\nret;"));
@@ -93,7 +115,8 @@ fn lines_of_the_preprocessor() {
 /// White space inside a name of several parts: ptxas 13.5 reads it before a dot alone.
 #[test]
 fn parts_stand_together() {
-    for text in ["add . u32", "add. u32", ". reg", "%tid. x", "ld.shared:: cta", "ld.shared ::cta", "ld.shared :: cta"] {
+    for text in ["add . u32", "add. u32", ". reg", "%tid. x", "ld.shared:: cta", "ld.shared ::cta", "ld.shared :: cta"]
+    {
         let (_, diags) = lex(text);
         assert_eq!(diags.first().map(|d| d.code), Some(110), "{text}");
     }

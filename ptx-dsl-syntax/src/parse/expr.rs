@@ -254,7 +254,8 @@ impl Parser<'_> {
 
     /// Is the word there the exponent of `1.e5` or `1.e-5`?
     fn power(&self, at: usize) -> bool {
-        let Some(digits) = self.word_at(at).and_then(|w| w.strip_prefix(['e', 'E'])).filter(|_| self.glued_at(at)) else {
+        let Some(digits) = self.word_at(at).and_then(|w| w.strip_prefix(['e', 'E'])).filter(|_| self.glued_at(at))
+        else {
             return false;
         };
         let number = |n| matches!(self.peek_at(n), Some(Tok::Number(t)) if t.bytes().all(|b| b.is_ascii_digit()));

@@ -266,7 +266,9 @@ fn types_and_versions() {
     let half = ".entry k() { .reg .f16x2 x; ret; }";
     assert_eq!(says("4.2", "sm_53", half), [""; 0]);
     assert_eq!(says("8.3", "sm_52", half), ["error PTX0302"]);
-    for (version, known) in [("8.8", true), ("8.9", false), ("7.8", true), ("7.9", false), ("3.3", false), ("9.5", true), ("9.6", false)] {
+    for (version, known) in
+        [("8.8", true), ("8.9", false), ("7.8", true), ("7.9", false), ("3.3", false), ("9.5", true), ("9.6", false)]
+    {
         let found = says(version, "sm_30", ".entry k() { ret; }");
         assert_eq!(found.is_empty(), known, "{version}: {found:?}");
     }
