@@ -36,6 +36,9 @@ const LINES: usize = 2500;
 /// And at most, where each of them may end ptxas' reading.
 const FEW: usize = 24;
 
+/// What the front end says of such: mistakes that ptxas' grammar has no room for.
+const UNREAD: &[&str] = &["PTX01", "PTX0416 this", "PTX0506"];
+
 /// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
 
@@ -205,8 +208,8 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     out
 }
 
-/// What ptxas says of each line. Those that the front end cannot read go in modules of a few: likely ptxas reads no further
-/// there, and starts again behind each.
+/// What ptxas says of each line. Those that ptxas likely cannot read go in modules of a few: it reads no further there, and starts
+/// again behind each.
 fn sorted(
     ptxas: &Path,
     file: &Path,
@@ -215,7 +218,7 @@ fn sorted(
     lines: &mut [&str],
     ours: &[Option<String>],
 ) -> Result<Vec<Option<String>>, String> {
-    let unread = |o: &Option<String>| o.as_ref().is_some_and(|o| o.starts_with("PTX01"));
+    let unread = |o: &Option<String>| o.as_ref().is_some_and(|o| UNREAD.iter().any(|u| o.starts_with(u)));
     let doubtful: Vec<usize> = (0..lines.len()).filter(|i| unread(&ours[*i])).collect();
     let mut few: Vec<&str> = doubtful.iter().map(|i| std::mem::take(&mut lines[*i])).collect();
     let mut out = assembler(ptxas, file, target, head, lines)?;

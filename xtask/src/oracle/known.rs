@@ -1,5 +1,7 @@
 //! Disagreements that stay, with their reasons: `known.txt`.
 
+use ptx_dsl_syntax::ty::Ty;
+
 use super::batch::{Case, Verdict};
 
 const KNOWN: &str = include_str!("known.txt");
@@ -56,9 +58,37 @@ impl Known {
     /// Is this disagreement of the kind, whatever the opcode?
     pub fn alike(&self, case: &Case, verdict: &Verdict) -> bool {
         let Some(message) = verdict.ours.as_ref().or(verdict.theirs.as_ref()) else { return false };
-        self.accept == verdict.ours.is_none()
-            && self.kinds.contains(&case.kind)
-            && self.parts.iter().all(|p| within(message, p) || within(&case.text, p))
+        let alike = |part: &&str| within(message, part) || within(&case.text, part) || is(part, message, &case.text);
+        self.accept == verdict.ours.is_none() && self.kinds.contains(&case.kind) && self.parts.iter().all(alike)
+    }
+}
+
+/// Parts that stand for what no text says: `(wider)`, `(narrower)`, `(other kind)` of a register that is not of the type that is
+/// needed, `(in braces)` of such a register, or of a constant.
+fn is(part: &str, message: &str, statement: &str) -> bool {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let name = quoted.next().unwrap_or("");
+    match part {
+        "(in braces)" => {
+            let element = |e: &str| match name.strip_prefix('%') {
+                Some(_) => e == name,
+                None => e.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || e == "WARP_SZ",
+            };
+            let inside = |at: usize| statement[at + 1..].split('}').next().unwrap_or("");
+            statement.match_indices('{').any(|(at, _)| inside(at).split([',', '{']).any(|e| element(e.trim())))
+        }
+        "(wider)" | "(narrower)" | "(other kind)" => {
+            let bits = |name: Option<&str>| Ty::from_name(name?.strip_prefix('.')?).map(Ty::bits);
+            let (Some(have), Some(want)) = (bits(quoted.next()), bits(quoted.next())) else { return false };
+            part == if have > want {
+                "(wider)"
+            } else if have < want {
+                "(narrower)"
+            } else {
+                "(other kind)"
+            }
+        }
+        _ => false,
     }
 }
 
