@@ -204,7 +204,7 @@ impl Run {
             while missing > 0 && tries > 0 {
                 tries -= 1;
                 let Some(&i) = random.pick(of) else { break };
-                if let Some(mutant) = self.mutant(i, &words, &[], random) {
+                if let Some(mutant) = self.mutant(i, &words, random) {
                     mutants.push(mutant);
                     missing -= 1;
                 }
@@ -232,22 +232,29 @@ impl Run {
         for mut of in forms.into_values() {
             random.thin(&mut of, each);
             for i in of {
-                let (case, entry) = (&self.cases[i], self.sources[i].entry);
-                let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
-                for (kind, statement) in mutate::all(&self.sources[i].statement, near, random) {
-                    let text = statement.to_string();
-                    if self.seen.insert((text.clone(), case.target, case.version.0, case.version.1)) {
-                        mutants.push(Case { kind, text, ..case.clone() });
-                    }
-                }
-                for (target, version) in place::edges(entry) {
-                    if self.seen.insert((case.text.clone(), target, version.0, version.1)) {
-                        mutants.push(Case { kind: "version or target", target, version, ..case.clone() });
-                    }
-                }
+                self.all_mutants(i, &words, &[], random, &mut mutants);
             }
         }
         self.judge(ptxas, mutants)
+    }
+
+    /// Every mutation of this case, of these kinds or of any.
+    fn all_mutants(&mut self, i: usize, words: &Words, kinds: &[&str], random: &mut Random, out: &mut Vec<Case>) {
+        let (case, entry) = (&self.cases[i], self.sources[i].entry);
+        let wanted = |kind: &str| kinds.is_empty() || kinds.contains(&kind);
+        let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
+        let mut found = Vec::new();
+        for (kind, statement) in mutate::all(&self.sources[i].statement, near, random) {
+            if wanted(kind) {
+                found.push(Case { kind, text: statement.to_string(), ..case.clone() });
+            }
+        }
+        if wanted("version or target") {
+            let edge = |(target, version)| Case { kind: "version or target", target, version, ..case.clone() };
+            found.extend(place::edges(entry).into_iter().map(edge));
+        }
+        found.retain(|c| self.seen.insert((c.text.clone(), c.target, c.version.0, c.version.1)));
+        out.append(&mut found);
     }
 
     fn judge(&mut self, ptxas: &Path, mutants: Vec<Case>) -> Result<(), String> {
@@ -256,29 +263,25 @@ impl Run {
         Ok(())
     }
 
-    /// A new mutation of this case, of one of these kinds or of any.
-    fn mutant(&mut self, i: usize, words: &Words, kinds: &[&str], random: &mut Random) -> Option<Case> {
+    /// A new mutation of this case.
+    fn mutant(&mut self, i: usize, words: &Words, random: &mut Random) -> Option<Case> {
         let (case, entry) = (&self.cases[i], self.sources[i].entry);
         let mut mutant = case.clone();
-        let place = if kinds.is_empty() { random.below(5) == 0 } else { kinds.contains(&"version or target") };
-        if place {
+        if random.below(5) == 0 {
             let edges = place::edges(entry);
             let (target, version) = random.pick(&edges).copied()?;
             (mutant.kind, mutant.target, mutant.version) = ("version or target", target, version);
         } else {
             let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
             let (kind, statement) = mutate::mutate(&self.sources[i].statement, near, random)?;
-            if !kinds.is_empty() && !kinds.contains(&kind) {
-                return None;
-            }
             (mutant.kind, mutant.text) = (kind, statement.to_string());
         }
         let version = mutant.version;
         self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
     }
 
-    /// Entries of the list that no case fell under, though more were made of just these opcodes and kinds: they are out of
-    /// date.
+    /// Entries of the list that no case fell under, though every mutation of just these kinds was made of some spellings of just
+    /// these opcodes: they are out of date.
     fn hunt(
         &mut self,
         ptxas: &Path,
@@ -288,24 +291,23 @@ impl Run {
     ) -> Result<Vec<(usize, &'static str)>, String> {
         let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
         let words = words(&all);
-        for more in [60, 400] {
-            let unused = self.unused(known, &all);
-            if unused.is_empty() {
-                return Ok(unused);
-            }
+        let mut opcodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for i in self.accepted() {
+            opcodes.entry(self.cases[i].opcode).or_default().push(i);
+            opcodes.entry("*").or_default().push(i);
+        }
+        for each in [4, 40] {
             let mut mutants = Vec::new();
-            for (k, opcode) in unused {
-                let of: Vec<usize> =
-                    self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
-                let (mut missing, mut tries) = (more, more * 40);
-                while missing > 0 && tries > 0 {
-                    tries -= 1;
-                    let Some(&i) = random.pick(&of) else { break };
-                    if let Some(mutant) = self.mutant(i, &words, &known[k].kinds, random) {
-                        mutants.push(mutant);
-                        missing -= 1;
-                    }
+            let unused = self.unused(known, &all);
+            for (k, opcode) in &unused {
+                let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
+                random.thin(&mut of, each);
+                for i in of {
+                    self.all_mutants(i, &words, &known[*k].kinds, random, &mut mutants);
                 }
+            }
+            if mutants.is_empty() {
+                return Ok(unused);
             }
             self.judge(ptxas, mutants)?;
         }
@@ -319,13 +321,14 @@ impl Run {
                 used.extend(known::find(known, case, verdict));
             }
         }
+        // What holds for all opcodes is looked for in all families alone, and an opcode in all of its families.
+        let every = || FAMILIES.iter().flat_map(|f| f.1);
+        let count = |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
+        let here = |o: &str| count(&mut entries.iter().copied(), o) == count(&mut every(), o);
         let mut out = Vec::new();
         for (k, entry) in known.iter().enumerate() {
-            // What holds for all opcodes is looked for in all families alone.
-            let all = entries.len() == FAMILIES.iter().map(|f| f.1.len()).sum::<usize>();
-            let here = |o: &str| o == "*" && all || entries.iter().any(|e| e.opcode == o);
-            let opcodes = entry.opcodes.iter().enumerate().filter(|(_, o)| here(o));
-            out.extend(opcodes.filter(|(at, _)| !used.contains(&(k, *at))).map(|(_, o)| (k, *o)));
+            let opcodes = entry.opcodes.iter().enumerate().filter(|(at, o)| !used.contains(&(k, *at)) && here(o));
+            out.extend(opcodes.map(|(_, o)| (k, *o)));
         }
         out
     }

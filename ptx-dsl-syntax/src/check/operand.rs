@@ -284,7 +284,11 @@ impl Checker {
                 at.fail(errors::all_sinks(given.span), 2);
                 return Operand::Sink;
             }
-            if many(spec).is_some() && self.mixed(elements) && !self.adds_up(at, ty) {
+            if many(spec).is_some() && self.adds_up(at, ty) {
+                if let Some(e) = elements.iter().find(|e| matches!(e.kind, OperandKind::Sink)) {
+                    at.fail(errors::no_sink(e.span, form.name), 2);
+                }
+            } else if many(spec).is_some() && self.mixed(elements) {
                 ty = ty.map(bits);
             }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
@@ -408,7 +412,7 @@ impl Checker {
     }
 
     /// Does ptxas make additions of halves of this, on targets whose matrices of bytes have accumulators of `.f32` alone? Types
-    /// matter to those.
+    /// matter to those, and none is thrown away.
     fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
         let bytes = || at.words.iter().any(|w| matches!(w.text.as_str(), "e4m3" | "e5m2"));
         at.entry.opcode == "mma"

@@ -262,16 +262,22 @@ fn assembler(
             break;
         }
     }
-    let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
-    for (line, text, fatal) in messages(&printed) {
-        if fatal || line <= before {
-            return Err(format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"));
+    loop {
+        let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
+        // What was blanked out above may have hidden another.
+        if let Some((line, text, _)) = messages(&printed).find(|m| m.2) {
+            let at = line.checked_sub(before + 1).map(|at| at.min(lines.len() - 1)).filter(|at| !lines[*at].is_empty());
+            let at = at.ok_or_else(|| format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"))?;
+            (out[at], lines[at]) = (Some(text.to_string()), "");
+            continue;
         }
-        if let Some(slot) = out.get_mut(line - before - 1) {
-            slot.get_or_insert_with(|| text.to_string());
+        for (line, text, _) in messages(&printed).filter(|m| m.0 > before) {
+            if let Some(slot) = out.get_mut(line - before - 1) {
+                slot.get_or_insert_with(|| text.to_string());
+            }
         }
+        return Ok(out);
     }
-    Ok(out)
 }
 
 /// Line, message, and whether ptxas stopped there.
