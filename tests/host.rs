@@ -13,6 +13,7 @@ mod mixed;
 mod parallel;
 mod recursion;
 mod registers;
+mod rows;
 mod sync;
 mod tcgen05_async;
 mod tcgen05_faults;

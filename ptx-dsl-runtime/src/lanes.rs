@@ -2,6 +2,7 @@
 
 mod blend;
 
+pub(crate) use blend::LANE;
 pub use blend::{Register, mask, put};
 
 use crate::isa::arith::float;
@@ -180,28 +181,28 @@ pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
     p
 }
 
-/// The one NaN of f32 arithmetic.
+/// The NaN that arithmetic of f32 gives, in place of any other.
 #[inline(always)]
-fn finish(r: f32) -> u32 {
-    if r.is_nan() { float::NAN32 as u32 } else { r.to_bits() }
+pub fn one_nan(r: u32) -> u32 {
+    if f32::from_bits(r).is_nan() { float::NAN32 as u32 } else { r }
 }
 
-/// `add.rn.f32`
+/// `add.rn.f32` but for [`one_nan`], like those that follow.
 #[inline(always)]
 pub fn fadd(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) + f32::from_bits(b))
+    (f32::from_bits(a) + f32::from_bits(b)).to_bits()
 }
 
 /// `sub.rn.f32`
 #[inline(always)]
 pub fn fsub(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) - f32::from_bits(b))
+    (f32::from_bits(a) - f32::from_bits(b)).to_bits()
 }
 
 /// `mul.rn.f32`
 #[inline(always)]
 pub fn fmul(a: u32, b: u32) -> u32 {
-    finish(f32::from_bits(a) * f32::from_bits(b))
+    (f32::from_bits(a) * f32::from_bits(b)).to_bits()
 }
 
 /// `fma.rn.f32`
@@ -209,7 +210,8 @@ pub fn fmul(a: u32, b: u32) -> u32 {
 pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
     let (a, b, c) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
     // without the instruction `mul_add` is a call of 20 ns
-    finish(if L::FMA { a.mul_add(b, c) } else { float::fma32(a, b, c, crate::isa::arith::soft::Round::Near) })
+    let r = if L::FMA { a.mul_add(b, c) } else { float::fma32(a, b, c, crate::isa::arith::soft::Round::Near) };
+    r.to_bits()
 }
 
 type Done = Result<(), Box<Fault>>;
@@ -239,27 +241,74 @@ pub fn slow_load<M: Monitor, T: Word, const D: usize>(
     Ok(())
 }
 
-/// A load of one element a row, in its general form.
+/// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
+/// row; `all` are the places in it and the statements.
 #[cold]
 #[inline(never)]
-pub fn slow_load_uniform<M: Monitor, T: Word, const NB: usize>(
+pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
     addr: &Lanes,
-    out: &mut [T; NB],
-) -> Done {
-    let mut d = [T::default(); 32];
-    // one of each row is enough, but for a monitor
-    let row = |j: usize| m & (u32::MAX >> (32 - 32 / NB)) << (j * (32 / NB));
-    let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
-    if x.load_lanes_in_common(crate::isa::space(q), first, addr, &mut [&mut d]) {
-        lanes(first, |l| out[l / (32 / NB)] = d[l]);
-        return Ok(());
+    bits: u32,
+    same: bool,
+    all: &[(usize, u32)],
+) -> Result<[[u8; LEN]; NB], Box<Fault>> {
+    let mut stretch = [[0; LEN]; NB];
+    let p = 32 / NB;
+    for &(at, site) in all {
+        let addr = addr.map(|a| a.wrapping_add(at as u64) & u64::MAX >> (64 - bits.clamp(1, 64)));
+        let mut v = [T::default(); 32];
+        // one of each row is enough, but for a monitor
+        let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
+        let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
+        let wanted = if same { first } else { m };
+        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
+            x.site = site;
+            slow_load(x, q, m, &addr, [&mut v])?;
+        }
+        lanes(wanted, |l| {
+            let at = if same { at } else { at + l % p * T::BYTES };
+            if let Some(s) = stretch[l / p].get_mut(at..at + T::BYTES) {
+                v[l].store(s);
+            }
+        });
     }
-    slow_load(x, q, m, addr, [&mut d])?;
-    lanes(m, |l| out[l / (32 / NB)] = d[l]);
-    Ok(())
+    Ok(stretch)
+}
+
+/// The element at this place in each row of a stretch.
+#[inline(always)]
+pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
+    stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
+}
+
+/// The elements from this place on in each row of a stretch.
+#[inline(always)]
+pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
+    let mut out = [T::default(); 32];
+    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
+        if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {
+            T::load_row(s, out);
+        }
+    }
+    out
+}
+
+/// Addresses of 32 bits as those that the general functions take.
+#[cold]
+#[inline(never)]
+pub fn wide(addr: &[u32; 32]) -> Lanes {
+    addr.map(u64::from)
+}
+
+/// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.
+#[cold]
+#[inline(never)]
+pub fn addresses<const NB: usize>(rows: [u64; NB], stride: i64, bits: u32) -> Lanes {
+    let all = u64::MAX >> (64 - bits.clamp(1, 64));
+    let p = 32 / NB;
+    std::array::from_fn(|l| rows[l / p].wrapping_add(((l % p) as u64).wrapping_mul(stride as u64)) & all)
 }
 
 /// `st` in its general form.
@@ -340,7 +389,8 @@ mod tests {
             // also operands of like size, where something is left to round
             for c in [c, (c & 0x807f_ffff) | (a & 0x7f80_0000), (c & 0x803f_ffff) | 0x3f80_0000] {
                 for b in [b, (b & 0x807f_ffff) | 0x3f80_0000] {
-                    assert_eq!(ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c), "{a:08x} {b:08x} {c:08x}");
+                    let [base, avx2] = [ffma::<Base>(a, b, c), ffma::<Avx2>(a, b, c)].map(one_nan);
+                    assert_eq!(base, avx2, "{a:08x} {b:08x} {c:08x}");
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Memory: bytes in windows. Addresses are virtual and the same in every run, never pointers of the host.
 
 pub mod address;
+pub(crate) mod ahead;
 pub(crate) mod common;
 pub mod global;
 pub(crate) mod range;

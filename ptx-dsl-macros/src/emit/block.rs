@@ -5,6 +5,7 @@
 mod ends;
 mod memory;
 mod operands;
+mod stretches;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
@@ -63,6 +64,11 @@ pub struct Block<'e, 'm> {
     defined: Vec<(u32, u32)>,
     /// Values read outside of their loop.
     exported: HashSet<u32>,
+    /// Values of a loop whose NaN may be any: whoever minds makes it the one of PTX. Arithmetic does not, so a chain of it does
+    /// that only at its end.
+    any_nan: HashSet<u32>,
+    /// What loads give that are part of a stretch, by instruction.
+    stretched: HashMap<u32, Ident>,
     count: u32,
 }
 
@@ -96,6 +102,8 @@ impl<'e, 'm> Block<'e, 'm> {
             body: Vec::new(),
             defined: Vec::new(),
             exported: HashSet::new(),
+            any_nan: HashSet::new(),
+            stretched: HashMap::new(),
             count: 0,
         }
     }
@@ -182,9 +190,19 @@ impl<'e, 'm> Block<'e, 'm> {
                 let v = Value { bits: 1, shape: LANES, repr: Repr::Array(name), guard: None };
                 return self.define((self.f.0, r.0, e), v);
             }
-            let lanes: Vec<_> = values.iter().map(|v| self.lane(v)).collect();
+            let any = native.takes_any_nan();
+            let lanes: Vec<_> = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).collect();
             let expr = native.tokens(&lanes);
-            return self.set(&i.operands[0].value, expr, native.to, &guard);
+            if !native.gives_any_nan() {
+                return self.set(&i.operands[0].value, expr, native.to, &guard);
+            }
+            if guard.is_some() {
+                return self.set(&i.operands[0].value, one_nan(&expr), native.to, &guard);
+            }
+            let Operand::Reg(r, e) = i.operands[0].value else { return };
+            let v = self.lanes(native.to, expr);
+            self.any_nan.extend(if let Repr::Loop(n) = v.repr { Some(n) } else { None });
+            return self.define((self.f.0, r.0, e), v);
         }
         if i.entry.host == Host::Control {
             return self.mov(i, &guard);
@@ -302,7 +320,8 @@ impl<'e, 'm> Block<'e, 'm> {
             (0..nb)
                 .map(|j| {
                     let rows: Vec<_> = values.iter().map(|v| self.row(v, j, shape.p)).collect();
-                    native.tokens(&rows)
+                    let value = native.tokens(&rows);
+                    if native.gives_any_nan() { one_nan(&value) } else { value }
                 })
                 .collect()
         } else {
@@ -496,6 +515,12 @@ impl<'e, 'm> Block<'e, 'm> {
             self.write(&a.value, &mut values, &guard);
         }
     }
+}
+
+/// A result of f32 arithmetic with the NaN that PTX gives.
+fn one_nan(value: &TokenStream) -> TokenStream {
+    let rt = rt();
+    quote!(#rt::lanes::one_nan(#value))
 }
 
 fn element(name: &Ident, bits: u32) -> TokenStream {

@@ -243,7 +243,17 @@ impl Native {
         Shape { p, stride, guard }
     }
 
-    /// The instruction as an expression.
+    /// Arithmetic of f32: takes any NaN for a NaN, and may give any.
+    pub fn gives_any_nan(self) -> bool {
+        matches!(self.op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Ffma)
+    }
+
+    /// Does it matter to the instruction which NaN its sources are?
+    pub fn takes_any_nan(self) -> bool {
+        self.gives_any_nan() || matches!(self.op, Op::SetpFloat(_))
+    }
+
+    /// The instruction as an expression, of which a NaN may be any.
     pub fn tokens(self, s: &[TokenStream]) -> TokenStream {
         let rt = super::rt();
         let none = quote!(0);

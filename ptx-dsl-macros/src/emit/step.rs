@@ -280,7 +280,7 @@ impl<'m> Emit<'m> {
         for (i, &pc) in trail.iter().enumerate() {
             match &program.regions[pc].end {
                 End::Block { instr, .. } => b.together(instr),
-                _ => program.regions[pc].body.iter().for_each(|i| b.instruction(i)),
+                _ => b.instructions(&program.regions[pc].body),
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
                 if falls {

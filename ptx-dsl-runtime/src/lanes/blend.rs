@@ -7,7 +7,7 @@ pub trait Register: Copy {
 }
 
 /// The bit of each lane.
-const LANE: [u32; 32] = {
+pub(crate) const LANE: [u32; 32] = {
     let mut bits = [0; 32];
     let mut l = 0;
     while l < 32 {

@@ -4,14 +4,9 @@
 use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, WINDOW_SHIFT};
-use crate::mem::range::{aligned, part, part_mut, row};
+use crate::mem::ahead::ahead;
+use crate::mem::range::{aligned, part_mut, row};
 use crate::{Lanes, Monitor};
-
-/// The lanes of row `j` of rows of `P` lanes.
-#[inline(always)]
-const fn row_mask(j: usize, p: usize) -> u32 {
-    (u32::MAX >> (32 - p as u32)) << (j * p)
-}
 
 /// Known when compiling: other memory has no use for a second try.
 #[inline(always)]
@@ -74,65 +69,26 @@ impl<M: Monitor> Ctx<'_, M> {
         &mut self.shared
     }
 
-    /// One element a row: all lanes of a row load from one address.
+    /// The bytes from an address on in each row, to load elements from, if all of them are there.
     #[inline(always)]
-    pub fn load_uniform<T: Word, const NB: usize>(
+    pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
         &self,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-        out: &mut [T; NB],
-    ) -> bool {
-        for j in 0..NB {
-            if m & row_mask(j, 32 / NB) == 0 {
-                continue;
+    ) -> Option<[&[u8; LEN]; NB]> {
+        let mut rows = [&[0; LEN]; NB];
+        for (to, base) in rows.iter_mut().zip(base) {
+            let (memory, at) = self.memory(space, base)?;
+            if !aligned(base, T::BYTES) {
+                return None;
             }
-            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
-            if !aligned(base[j], T::BYTES) {
-                return false;
+            if may_be_in_common(space) && LEN >= 64 {
+                ahead(memory, at, LEN);
             }
-            let Some(s) = part(memory, at, T::BYTES) else { return false };
-            out[j] = T::load(s);
+            *to = row(memory, at, LEN, m)?.try_into().ok()?;
         }
-        true
-    }
-
-    /// Rows of consecutive elements.
-    #[inline(always)]
-    pub fn load_rows<T: Word, const NB: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-        out: &mut [T; 32],
-    ) -> bool {
-        self.load_own_rows(space, m, base, out)
-            || may_be_in_common(space) && self.load_rows_in_common(space, m, base, out)
-    }
-
-    #[inline(always)]
-    fn load_own_rows<T: Word, const NB: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-        out: &mut [T; 32],
-    ) -> bool {
-        let p = 32 / NB;
-        for (j, out) in out.chunks_exact_mut(p).enumerate() {
-            let lanes = m >> (j * p);
-            let Some((memory, at)) = self.memory(space, base[j]) else { return false };
-            if !aligned(base[j], T::BYTES) {
-                return false;
-            }
-            let Some(s) = row(memory, at, p * T::BYTES, m) else { return false };
-            if m == u32::MAX {
-                T::load_row(s, out);
-            } else {
-                T::load_some(s, lanes, out);
-            }
-        }
-        true
+        Some(rows)
     }
 
     /// Any addresses, an array of elements each.
@@ -153,6 +109,19 @@ impl<M: Monitor> Ctx<'_, M> {
         match &mut out[..] {
             [out] => T::gather(self.level, memory, base, first, m, addr, out),
             out => T::gather_vectors(memory, base, m, addr, out),
+        }
+    }
+
+    /// Addresses of 32 bits, an element each.
+    #[inline(always)]
+    pub fn gather_near<T: Word>(&self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let first = addr[m.trailing_zeros() as usize & 31];
+        match self.memory(space, first as u64) {
+            Some((memory, at)) if at == first as usize => T::gather_near(self.level, memory, first, m, addr, out),
+            _ => false,
         }
     }
 
@@ -177,7 +146,7 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
-        let p = 32 / NB;
+        let (p, level) = (32 / NB, self.level);
         for (j, v) in v.chunks_exact(p).enumerate() {
             let lanes = m >> (j * p);
             let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
@@ -189,7 +158,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 T::store_row(v, s);
             } else {
                 let Some(memory) = memory.get_mut(at..) else { return false };
-                if !T::store_some(memory, lanes, v) {
+                if !T::store_some(level, memory, lanes, v) {
                     return false;
                 }
             }

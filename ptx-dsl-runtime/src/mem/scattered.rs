@@ -5,7 +5,7 @@
 //! lanes over): the general way, which reports it, comes next.
 
 use crate::Lanes;
-use crate::lanes::Word;
+use crate::lanes::{LANE, Word};
 use crate::machine::level::{Level, at_level};
 use crate::mem::range::{aligned, part, part_mut};
 
@@ -13,6 +13,8 @@ use crate::mem::range::{aligned, part, part_mut};
 pub trait Scattered: Sized {
     /// Loads an element for each lane of `m`.
     fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [Self; 32]) -> bool;
+    /// The same from a memory that starts at 0, where `first` and the others are 32 bits wide.
+    fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [Self; 32]) -> bool;
     /// Stores an element for each lane of `m`, in the order of the lanes.
     fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[Self; 32]) -> bool;
     /// Loads as many consecutive elements for each lane as there are arrays.
@@ -29,10 +31,8 @@ pub trait Scattered: Sized {
         v: &[Self; 32],
         old: Option<&mut [Self; 32]>,
     ) -> u32;
-    /// Loads consecutive elements for the lanes of `m`.
-    fn load_some(memory: &[u8], m: u32, out: &mut [Self]);
     /// Stores consecutive elements of the lanes of `m`; `false` if one has no place.
-    fn store_some(memory: &mut [u8], m: u32, v: &[Self]) -> bool;
+    fn store_some(level: Level, memory: &mut [u8], m: u32, v: &[Self]) -> bool;
 }
 
 macro_rules! scattered {
@@ -43,6 +43,12 @@ macro_rules! scattered {
                 at_level!(level, gather::<$t>, (
                     memory: &[u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, out: &mut [$t; 32] = out
                 ) -> bool)
+            }
+            #[inline(never)]
+            fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
+                at_level!(level, gather_row::<$t>, (
+                    memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
+                ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
             #[inline(never)]
             fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
@@ -80,20 +86,8 @@ macro_rules! scattered {
                 ) -> u32)
             }
             #[inline(never)]
-            fn load_some(memory: &[u8], m: u32, out: &mut [$t]) {
-                for (l, (o, s)) in out.iter_mut().zip(memory.chunks_exact(size_of::<$t>())).enumerate() {
-                    *o = if m >> l & 1 != 0 { <$t>::load(s) } else { *o };
-                }
-            }
-            #[inline(never)]
-            fn store_some(memory: &mut [u8], m: u32, v: &[$t]) -> bool {
-                let size = size_of::<$t>();
-                let m = m & (u32::MAX >> (32 - v.len() as u32));
-                each(m, |l| {
-                    let Some(s) = part_mut(memory, l * size, size) else { return false };
-                    v[l].store(s);
-                    true
-                }) == 0
+            fn store_some(level: Level, memory: &mut [u8], m: u32, v: &[$t]) -> bool {
+                at_level!(level, store_some::<$t>, (memory: &mut [u8] = memory, m: u32 = m, v: &[$t] = v) -> bool)
             }
         }
     )*};
@@ -157,13 +151,7 @@ fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
 #[inline(always)]
 fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
     if m != u32::MAX {
-        return each(m, |l| {
-            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
-                return false;
-            };
-            out[l] = T::load(s);
-            true
-        }) == 0;
+        return gather_some(memory, base, first, m, addr, out);
     }
     if let Some(at) = rows::<T>(base, first, addr) {
         return at.into_iter().zip(out.chunks_exact_mut(16)).all(|(at, out)| {
@@ -179,6 +167,76 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
         *out = T::load(s);
     }
     true
+}
+
+#[inline(never)]
+fn gather_wide<T: Word>(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    T::gather(level, memory, 0, first as u64, m, &addr.map(u64::from), out)
+}
+
+/// If the lanes are all there and lie in a row.
+#[inline(always)]
+fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    let mut off = [0; 32];
+    for ((l, off), a) in off.iter_mut().enumerate().zip(addr) {
+        *off = a ^ first.wrapping_add((l * T::BYTES) as u32);
+    }
+    let Some(s) = part(memory, first as usize, 32 * T::BYTES) else { return false };
+    if m != u32::MAX || !aligned(first as u64, T::BYTES) || off != [0; 32] {
+        return false;
+    }
+    T::load_row(s, out);
+    true
+}
+
+/// Fewer lanes are loaded one by one.
+const FEW: u32 = 10;
+
+#[inline(always)]
+fn gather_some<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
+    if m.count_ones() < FEW {
+        return each(m, |l| {
+            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
+                return false;
+            };
+            out[l] = T::load(s);
+            true
+        }) == 0;
+    }
+    // whoever takes no part loads what the first lane does, in vain
+    let mut all = [first; 32];
+    for ((all, a), bit) in all.iter_mut().zip(addr).zip(LANE) {
+        *all = if m & bit != 0 { *a } else { *all };
+    }
+    let Some(at) = places::<T>(memory, base, &all) else { return false };
+    let mut row = [T::default(); 32];
+    for (v, at) in row.iter_mut().zip(at) {
+        let at = at as usize;
+        let Some(s) = part(memory, at, T::BYTES) else { return false };
+        *v = T::load(s);
+    }
+    for ((out, v), bit) in out.iter_mut().zip(row).zip(LANE) {
+        *out = if m & bit != 0 { v } else { *out };
+    }
+    true
+}
+
+/// The lanes of `m` of a row; those in between stay as they are, which is the same where nobody else can look.
+#[inline(always)]
+fn store_some<T: Word>(memory: &mut [u8], m: u32, v: &[T]) -> bool {
+    let m = m & (u32::MAX >> (32 - v.len() as u32));
+    let n = v.len() * T::BYTES;
+    if let Some(row) = memory.get_mut(..n).filter(|_| m.count_ones() >= FEW) {
+        for ((s, v), bit) in row.chunks_exact_mut(T::BYTES).zip(v).zip(LANE) {
+            if m & bit != 0 { *v } else { T::load(s) }.store(s);
+        }
+        return true;
+    }
+    each(m, |l| {
+        let Some(s) = part_mut(memory, l * T::BYTES, T::BYTES) else { return false };
+        v[l].store(s);
+        true
+    }) == 0
 }
 
 #[inline(always)]
@@ -301,14 +359,19 @@ mod tests {
     #[test]
     fn parts_of_a_row() {
         let mut bytes = memory();
-        let mut out = [9u16; 16];
-        u16::load_some(&bytes[..32], 0x8001, &mut out);
-        assert_eq!(
-            (out[0], out[1], out[15]),
-            (u16::from_le_bytes([bytes[0], bytes[1]]), 9, u16::from_le_bytes([bytes[30], bytes[31]]))
-        );
-        assert!(u16::store_some(&mut bytes[..4], 3, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        assert!(u16::store_some(best(), &mut bytes[..4], 3, &[1, 2, 3, 4, 5, 6, 7, 8]));
         assert_eq!(bytes[..4], [1, 0, 2, 0]);
-        assert!(!u16::store_some(&mut bytes[..4], 7, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        assert!(!u16::store_some(best(), &mut bytes[..4], 7, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        // many of them
+        let mut wanted = memory();
+        (0..32).filter(|l| 0xfff0_0ff1u32 >> l & 1 != 0).for_each(|l| wanted[8 + l] = 200 + l as u8);
+        let mut bytes = memory();
+        assert!(u8::store_some(
+            best(),
+            &mut bytes[8..],
+            0xfff0_0ff1,
+            &std::array::from_fn::<u8, 32, _>(|l| 200 + l as u8)
+        ));
+        assert_eq!(bytes, wanted);
     }
 }

@@ -1,7 +1,7 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
 use super::super::rt;
-use super::{Block, Key, Piece, ty};
+use super::{Block, Key, Piece, one_nan, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::Operand;
 use ptx_dsl_syntax::ty::Ty;
@@ -34,6 +34,7 @@ impl Block<'_, '_> {
                             masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
                         } else {
                             before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
+                            let t = if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) };
                             after.extend(quote!(#a[l] = #t;));
                         }
                     }

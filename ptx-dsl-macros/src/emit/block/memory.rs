@@ -3,7 +3,7 @@
 use super::super::step::{number32, written};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
-use super::{Block, Guard, LANES, Repr, Value, literal, plus, ty, usize_literal};
+use super::{Block, Guard, LANES, Repr, Value, plus, ty, usize_literal};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_syntax::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_syntax::ty::{Class, Ty};
@@ -66,21 +66,16 @@ impl Block<'_, '_> {
         (rows, ok)
     }
 
-    /// The lane's address as `u64`, in code outside of loops.
-    pub(super) fn address_lane(&mut self, v: &Value) -> TokenStream {
-        let e = match (&v.guard, &v.repr) {
-            (None, Repr::Rows(name)) => {
-                let (p, t) = (usize_literal(v.shape.p), ty(v.bits));
-                let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
-                if v.shape.stride == 0 {
-                    quote!(#name[l / #p])
-                } else {
-                    quote!(#name[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
-                }
-            }
-            _ => self.outside(v),
-        };
-        quote!((#e) as u64)
+    /// An address in rows as that of every lane, for the runtime's general functions: a call, since few ever need it.
+    pub(super) fn slow_address(&mut self, v: &Value) -> TokenStream {
+        let rt = rt();
+        if let Some(g) = &v.guard {
+            let exact = &g.exact;
+            return quote!(&#rt::from_lanes(|l| (#exact) as u64));
+        }
+        let (rows, _) = self.address_rows(v);
+        let (stride, bits) = (Literal::i64_suffixed(v.shape.stride), Literal::u32_suffixed(v.bits));
+        quote!(&#rt::lanes::addresses(#rows, #stride, #bits))
     }
 
     /// The address of every lane as an array of `u64`, if it is not in rows.
@@ -107,66 +102,63 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn load(&mut self, i: &Instr) {
-        let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
-        let memory = i.types[0].bits();
-        let t = ty(memory);
-        self.e.generic = !names_space(i);
-        let Some(Operand::Address(base, offset)) = i.operands.iter().find(|a| !written(a)).map(|a| a.value.clone())
-        else {
-            return;
-        };
-        let shape = self.shape_of(i);
-        let address = self.address(base, offset);
         let dests: Vec<Operand> = match &i.operands[0].value {
             Operand::Vector(list) => list.clone(),
             o => vec![o.clone()],
         };
-        let space = quote!(#rt::isa::space(#q));
-        if shape.rows() {
-            let Operand::Reg(r, e) = dests[0] else { return };
-            let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
-            let (raw, name, n, to) = (self.name(), self.name(), usize_literal(nb), ty(bits));
-            let (rows, _) = self.address_rows(&address);
-            let lane = self.address_lane(&address);
-            self.code(quote! {
-                let mut #raw: [#t; #n] = [0; #n];
-                if !x.load_uniform::<#t, #n>(#space, m, #rows, &mut #raw) {
-                    x.site = #site;
-                    #rt::lanes::slow_load_uniform(x, #q, m, &#rt::from_lanes(|l| #lane), &mut #raw)?;
-                }
-            });
-            let extended: Vec<_> = (0..nb)
-                .map(|j| {
-                    let j = usize_literal(j);
-                    extend(quote!(#raw[#j]), i.types[0], bits)
-                })
-                .collect();
-            self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
-            let v = Value { bits, shape, repr: Repr::Rows(name), guard: None };
-            return self.define((self.f.0, r.0, e), v);
+        if let Some(name) = self.stretched.remove(&i.index) {
+            return if self.shape_of(i).rows() { self.loaded_rows(i, &name) } else { self.loaded(i, &dests, &[name]) };
         }
+        let rt = rt();
+        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let t = ty(i.types[0].bits());
+        self.e.generic = !names_space(i);
+        let Operand::Address(base, offset) = i.operands[1].value else { return };
+        let address = self.address(base, offset);
         let mask = self.active(i);
         let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
-        for name in &names {
-            self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
+        if let ([name], 32) = (&names[..], address.bits) {
+            let array = self.array(&address);
+            self.code(quote! {
+                let mut #name: [#t; 32] = [0; 32];
+                if !x.gather_near::<#t>(#rt::isa::space(#q), #mask, &#array, &mut #name) {
+                    x.site = #site;
+                    #rt::lanes::slow_load(x, #q, #mask, &#rt::lanes::wide(&#array), [&mut #name])?;
+                }
+            });
+            return self.loaded(i, &dests, &names);
         }
-        let fast = if names.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
-            let (rows, ok) = self.address_rows(&address);
-            let (nb, name) = (usize_literal(32 / address.shape.p), &names[0]);
-            quote!(#ok && x.load_rows::<#t, #nb>(#space, #mask, #rows, &mut #name))
-        } else {
-            let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
-            quote!(x.gather::<#t, #d>(#space, #mask, &#array, [#(&mut #names),*]))
-        };
-        let lane = self.address_lane(&address);
+        let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
         self.code(quote! {
-            if !(#fast) {
+            #(let mut #names: [#t; 32] = [0; 32];)*
+            if !x.gather::<#t, #d>(#rt::isa::space(#q), #mask, &#array, [#(&mut #names),*]) {
                 x.site = #site;
-                #rt::lanes::slow_load(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&mut #names),*])?;
+                #rt::lanes::slow_load(x, #q, #mask, &#array, [#(&mut #names),*])?;
             }
         });
-        for (o, name) in dests.iter().zip(&names) {
+        self.loaded(i, &dests, &names);
+    }
+
+    /// Sets a register to one element a row.
+    fn loaded_rows(&mut self, i: &Instr, raw: &Ident) {
+        let Operand::Reg(r, e) = i.operands[0].value else { return };
+        let shape = self.shape_of(i);
+        let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
+        let (name, n, to) = (self.name(), usize_literal(nb), ty(bits));
+        let extended = (0..nb).map(|j| {
+            let j = usize_literal(j);
+            extend(quote!(#raw[#j]), i.types[0], bits)
+        });
+        let extended: Vec<_> = extended.collect();
+        self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
+        self.define((self.f.0, r.0, e), Value { bits, shape, repr: Repr::Rows(name), guard: None });
+    }
+
+    /// Sets registers to arrays of elements as they lie in memory.
+    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident]) {
+        let memory = i.types[0].bits();
+        let mask = self.active(i);
+        for (o, name) in dests.iter().zip(names) {
             let Operand::Reg(r, e) = o else { continue };
             let bits = self.e.reg_bits(self.f, *r);
             if bits == memory && i.pred.is_none() {
@@ -205,19 +197,20 @@ impl Block<'_, '_> {
         }
         let space = quote!(#rt::isa::space(#q));
         let mask = self.active(i);
-        let fast = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
+        let (fast, slow) = if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8)
+        {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v))
+            let fast = quote!(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v));
+            (fast, self.slow_address(&address))
         } else {
             let (array, d) = (self.address_array(&address), usize_literal(arrays.len() as u32));
-            quote!(x.scatter::<#t, #d>(#space, #mask, &#array, [#(&#arrays),*]))
+            (quote!(x.scatter::<#t, #d>(#space, #mask, &#array, [#(&#arrays),*])), quote!(&#array))
         };
-        let lane = self.address_lane(&address);
         self.code(quote! {
             if !(#fast) {
                 x.site = #site;
-                #rt::lanes::slow_store(x, #q, #mask, &#rt::from_lanes(|l| #lane), [#(&#arrays),*])?;
+                #rt::lanes::slow_store(x, #q, #mask, #slow, [#(&#arrays),*])?;
             }
         });
     }

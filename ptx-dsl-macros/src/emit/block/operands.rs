@@ -3,7 +3,7 @@
 use super::super::classes::{Key, registers};
 use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, rt};
-use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, plus, ty, usize_literal};
+use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty, usize_literal};
 use proc_macro2::{Literal, TokenStream};
 use ptx_dsl_syntax::hir::Operand;
 use ptx_dsl_syntax::ty::Ty;
@@ -134,6 +134,17 @@ impl Block<'_, '_> {
         }
     }
 
+    /// The value in lane `l` for somebody who takes any NaN.
+    pub(super) fn any_nan(&mut self, v: &Value) -> TokenStream {
+        match &v.repr {
+            Repr::Loop(n) if self.open(v) => {
+                let t = format_ident!("t{}", n);
+                quote!(#t)
+            }
+            _ => self.lane(v),
+        }
+    }
+
     /// The value in lane `l`.
     pub(super) fn lane(&mut self, v: &Value) -> TokenStream {
         if let Some(g) = &v.guard {
@@ -165,7 +176,7 @@ impl Block<'_, '_> {
             Repr::Loop(n) => {
                 if self.open(v) {
                     let t = format_ident!("t{}", n);
-                    quote!(#t)
+                    if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) }
                 } else {
                     self.exported.insert(*n);
                     element(&format_ident!("a{}", n), v.bits)

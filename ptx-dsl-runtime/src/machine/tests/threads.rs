@@ -16,12 +16,18 @@ kernel!(Racy, INFO, |x, pc, ws| {
                 x.update(AddrSpace::Global, base, 4, 4, l as u32, |[v, ..]| [v + 1, 0, 0, 0])?;
             }
             x.fence();
-            let (space, mut row, mut wide) = (AddrSpace::Global, [0u32; 32], [0u64; 32]);
+            let (space, mut wide) = (AddrSpace::Global, [0u64; 32]);
             let addr: [u64; 32] = std::array::from_fn(|l| base + 64 + (l as u64 * 40) % 128 / 8 * 8);
             for mask in [u32::MAX, 0x00ff_f00f] {
-                assert!(x.load_rows(space, mask, [base + 64], &mut row));
-                assert!(x.store_rows(space, mask, [base + 68], &row));
-                assert!(x.load_rows(space, mask, [base + 64, base + 72], &mut wide));
+                let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U32]);
+                let at = crate::lanes::addresses([base + 64], 4, 64);
+                let row: [[u8; 128]; 1] =
+                    crate::lanes::slow_stretch::<_, u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
+                assert!(x.store_rows(space, mask, [base + 68], &crate::lanes::rows::<u32, 1, 128>(row.each_ref(), 0)));
+                let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
+                let at = crate::lanes::addresses([base + 64, base + 72], 8, 64);
+                let rows = crate::lanes::slow_stretch::<_, u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
+                wide = crate::lanes::rows(rows.each_ref(), 0);
                 assert!(x.store_rows(space, mask, [base + 72, base + 64], &wide));
             }
             let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);

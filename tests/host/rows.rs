@@ -1,0 +1,187 @@
+//! Loads that share a look at memory, parts of rows, and the NaN of chains of arithmetic.
+
+use ptx_dsl::prelude::*;
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // Every thread sums what lies at fixed distances from two addresses; memory changes in between.
+    .visible .entry distances(.param .u64 .ptr .global .align 4 out: &mut [u32])
+    {
+        .reg .b32 %t, %own, %row, %v<9>;
+        .reg .b64 %d, %o;
+        .shared .align 4 .b8 s[1024];
+        ld.param.u64 %d, [out];
+        mov.u32 %t, %tid.x;
+        mov.u32 %row, s;
+        mad.lo.u32 %own, %t, 4, %row;
+        mul.lo.u32 %v0, %t, 3;
+        st.shared.u32 [%own], %v0;
+        add.u32 %v0, %v0, 1000;
+        st.shared.u32 [%own+512], %v0;
+        bar.sync 0;
+        ld.shared.u32 %v1, [%own+512];
+        ld.shared.u32 %v2, [%row+16];
+        ld.shared.u32 %v3, [%own];
+        ld.shared.u32 %v4, [%row+520];
+        bar.sync 0;
+        st.shared.u32 [%own], %v1;
+        ld.shared.u32 %v5, [%own];
+        ld.shared.u16 %v6, [%row+522];
+        ld.shared.u32 %own, [%own+512];
+        ld.shared.u32 %row, [%row+4];
+        add.u32 %v1, %v1, %v2;
+        mad.lo.u32 %v1, %v3, 7, %v1;
+        mad.lo.u32 %v1, %v4, 11, %v1;
+        mad.lo.u32 %v1, %v5, 13, %v1;
+        mad.lo.u32 %v1, %v6, 17, %v1;
+        mad.lo.u32 %v1, %own, 19, %v1;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %d, %d, %o;
+        st.global.u32 [%d], %v1;
+        ret;
+    }
+}
+
+#[test]
+fn distances_from_one_address() {
+    for threads in [1, 31, 32, 50, 128] {
+        let mut out = vec![0u32; threads];
+        distances.launch(&Host::new(), Launch::grid(1).block(threads as u32), (&mut out,)).unwrap();
+        let first = |t: u32| if (t as usize) < threads { 3 * t } else { 0 };
+        let second = |t: u32| if (t as usize) < threads { 3 * t + 1000 } else { 0 };
+        for (t, v) in (0..).zip(&out) {
+            let wanted = second(t)
+                + first(4)
+                + 7 * first(t)
+                + 11 * second(2)
+                + 13 * second(t)
+                + 17 * (second(2) >> 16)
+                + 19 * second(t);
+            assert_eq!(*v, wanted, "thread {t} of {threads}");
+        }
+    }
+}
+
+#[test]
+fn the_load_that_leaves_its_memory_is_named() {
+    let k = ptx!(<sm_80, ptx 7.0, allow(PTX0668)> |d: &mut [u32]| {
+        .reg .b32 %t, %at, %v<4>;
+        .shared .align 4 .b8 s[256];
+        .reg .b64 %pd;
+        ld.param.u64 %pd, [d];
+        mov.u32 %t, %tid.x;
+        mov.u32 %at, s;
+        mad.lo.u32 %at, %t, 4, %at;
+        ld.shared.u32 %v0, [%at];
+        ld.shared.u32 %v1, [%at+128];
+        ld.shared.u32 %v2, [%at+132];
+        add.u32 %v0, %v0, %v1;
+        add.u32 %v0, %v0, %v2;
+        st.global.u32 [%pd], %v0;
+    });
+    let report =
+        k.launch(&Host::new(), Launch::grid(1).block(32), (&mut [0u32; 1],)).expect_err("the last lane").to_string();
+    assert!(report.contains("ld.shared.u32 %v2, [%at+132];") && report.contains("lane 31"), "{report}");
+    // where the last lane is not there, all is well
+    k.launch(&Host::new(), Launch::grid(1).block(31), (&mut [0u32; 1],)).unwrap();
+}
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // Copies the elements whose thread is in the mask; the buffers end with the last of those.
+    .visible .entry some(.param .u64 .ptr .global .align 2 x: &[u16], .param .u64 .ptr .global .align 2 y: &mut [u16], .param .u32 mask)
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %m;
+        .reg .b16 %v;
+        .reg .b64 %x, %y, %o;
+        ld.param.u64 %x, [x];
+        ld.param.u64 %y, [y];
+        ld.param.u32 %m, [mask];
+        mov.u32 %t, %tid.x;
+        shr.u32 %m, %m, %t;
+        and.b32 %m, %m, 1;
+        setp.ne.u32 %p, %m, 0;
+        mul.wide.u32 %o, %t, 2;
+        add.u64 %x, %x, %o;
+        add.u64 %y, %y, %o;
+        mov.u16 %v, 7;
+        @%p ld.global.u16 %v, [%x];
+        @%p st.global.u16 [%y], %v;
+        ret;
+    }
+}
+
+#[test]
+fn lanes_of_a_row_that_take_part() {
+    for mask in
+        [0u32, 1, 0x8000_0000, 0xffff_ffff, 0x7fff_ffff, 0xfffe, 0x0f0f_0f0f, 0x0001_8000, 0xaaaa_aaaa, 0xffff_0000]
+    {
+        let n = 32 - mask.leading_zeros() as usize;
+        let x: Vec<u16> = (0..n as u16).map(|i| 100 + i).collect();
+        let mut y = vec![9u16; n];
+        some.launch(&Host::new(), Launch::grid(1).block(32), (&x, &mut y, mask)).unwrap();
+        for (i, v) in y.iter().enumerate() {
+            assert_eq!(*v, if mask >> i & 1 != 0 { 100 + i as u16 } else { 9 }, "{i} of {mask:08x}");
+        }
+    }
+}
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // Numbers that become NaN on the way, looked at in all the ways in which their bits show.
+    .visible .entry chain(.param .u64 .ptr .global .align 4 x: &[f32], .param .u64 .ptr .global .align 4 out: &mut [u32])
+        .reqntid 32
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %t, %b<5>;
+        .reg .f32 %a, %s, %u, %w;
+        .reg .b64 %x, %d, %o;
+        ld.param.u64 %x, [x];
+        ld.param.u64 %d, [out];
+        mov.u32 %t, %tid.x;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %x, %x, %o;
+        mul.wide.u32 %o, %t, 20;
+        add.u64 %d, %d, %o;
+        ld.global.f32 %a, [%x];
+        sub.f32 %s, %a, %a;                 // 0, or NaN
+        fma.rn.f32 %u, %s, %a, %a;
+        add.f32 %w, %u, %s;
+        mul.f32 %u, %w, 0f40000000;
+        mov.b32 %b0, %w;
+        setp.eq.f32 %p, %u, %u;
+        selp.u32 %b1, 1, 0, %p;
+        @%p mul.f32 %w, %w, %w;
+        mov.b32 %b2, %w;
+        setp.ne.f32 %q, %w, 0f3F800000;
+        selp.b32 %b3, %b0, 5, %q;
+        neg.f32 %w, %u;
+        mov.b32 %b4, %w;
+        st.global.u32 [%d], %b0;
+        st.global.u32 [%d+4], %b1;
+        st.global.u32 [%d+8], %b2;
+        st.global.u32 [%d+12], %b3;
+        st.global.f32 [%d+16], %u;
+        ret;
+    }
+}
+
+#[test]
+fn a_chain_of_arithmetic_ends_with_the_one_nan() {
+    let numbers = [0.0, -0.0, 1.0, -3.5, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1)];
+    let nans = [0x7fc0_0001u32, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff].map(f32::from_bits);
+    let x: Vec<f32> = (0..32).map(|i| numbers.iter().chain(&nans).copied().nth(i % 12).unwrap()).collect();
+    let mut out = vec![0u32; 160];
+    chain.launch(&Host::new(), Launch::grid(1).block(32), (&x, &mut out)).unwrap();
+    let one = |v: f32| if v.is_nan() { 0x7fff_ffff } else { v.to_bits() };
+    for (x, v) in x.iter().zip(out.chunks(5)) {
+        let s = x - x;
+        let w = s.mul_add(*x, *x) + s;
+        let u = w * 2.0;
+        let square = if u.is_nan() { w } else { w * w };
+        let differs = square < 1.0 || square > 1.0;
+        let wanted = [one(w), u32::from(!u.is_nan()), one(square), if differs { one(w) } else { 5 }, one(u)];
+        assert_eq!(v, wanted, "{x} ({:08x})", x.to_bits());
+    }
+}
