@@ -267,7 +267,11 @@ fn assembler(
         // What was blanked out above may have hidden another.
         if let Some((line, text, _)) = messages(&printed).find(|m| m.2) {
             let at = line.checked_sub(before + 1).map(|at| at.min(lines.len() - 1)).filter(|at| !lines[*at].is_empty());
-            let at = at.ok_or_else(|| format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"))?;
+            // Some lines are of the text that ptxas makes of `wmma`.
+            let Some(at) = at else {
+                let rest = crash(ptxas, file, target, head, lines, &printed)?;
+                return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
+            };
             (out[at], lines[at]) = (Some(text.to_string()), "");
             continue;
         }
