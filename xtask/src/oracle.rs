@@ -323,7 +323,8 @@ impl Run {
         }
         // What holds for all opcodes is looked for in all families alone, and an opcode in all of its families.
         let every = || FAMILIES.iter().flat_map(|f| f.1);
-        let count = |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
+        let count =
+            |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
         let here = |o: &str| count(&mut entries.iter().copied(), o) == count(&mut every(), o);
         let mut out = Vec::new();
         for (k, entry) in known.iter().enumerate() {

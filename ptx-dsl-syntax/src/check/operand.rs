@@ -304,6 +304,17 @@ impl Checker {
                 return Operand::Sink;
             }
             let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();
+            // ptxas makes a move of bits of it, and has no 64 of them there.
+            if at.entry.opcode == "wmma.store.d" && ty == Some(Ty::F32) {
+                for e in elements {
+                    if let OperandKind::Expr(constant) = &e.kind
+                        && let Some(Const::F64(v)) = fold(constant)
+                    {
+                        let help = format!("write `0f{:08X}`", (v as f32).to_bits());
+                        at.fail(errors::constant_type(e.span, "a decimal number in a vector", Ty::F32, Some(help)), 1);
+                    }
+                }
+            }
             // Neither addresses nor half of a special register, says ptxas.
             let whole = |v: &Operand| match v {
                 Operand::VarAddr(..) | Operand::FuncAddr(_) => false,

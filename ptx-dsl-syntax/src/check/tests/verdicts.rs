@@ -132,6 +132,22 @@ fn samplers_in_unified_mode() {
     }
 }
 
+/// Constants in fragments.
+#[test]
+fn constants_of_fragments() {
+    for (text, want) in [
+        ("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%d1], {0f3F800000, %f2, %f3, %f4, %f5, %f6, %f7, %f8};", None),
+        ("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%d1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, 1.0};", Some(408)),
+        ("wmma.store.d.sync.aligned.row.m8n8k4.f64 [%d1], {1.0, %e2};", None),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {1.0, %f2, %f3, %f4};",
+            None,
+        ),
+    ] {
+        assert_eq!(verdict("sm_90", text), want, "{text}");
+    }
+}
+
 /// Pairs of halves that are added up in other instructions, and single elements that are read as registers.
 #[test]
 fn vectors_of_several_types() {
