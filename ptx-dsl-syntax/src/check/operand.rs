@@ -482,8 +482,8 @@ impl Checker {
         spec: Option<&OperandSpec>,
     ) {
         let have = self.reg_ty(id);
-        // In conversions from and to `.bf16` no wider registers, says ptxas; of bytes a rule of the entry says more.
-        let bf16 = at.entry.opcode == "cvt" && at.has(".bf16") && want.bits() > 8;
+        // In conversions from and to `.bf16` and to `.tf32` no wider registers, says ptxas; of bytes a rule of the entry says more.
+        let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
         let wider = spec.is_some_and(|s| s.wider) && !bf16;
         let exact = !spec.is_some_and(|s| s.exact) || have == want || have.class() == Class::Bits;
         if !register_fits(have, want, wider) || !exact {

@@ -78,6 +78,7 @@ fn types_of_registers() {
         ("sm_90", "cvt.ftz.f32.bf16 %f1, %h1;", None),
         ("sm_107a", "cvt.rz.relu.pzo.f16.f32 %r1, %f2;", None),
         ("sm_107a", "cvt.rz.relu.pzo.bf16.f32 %r1, %f2;", Some(407)),
+        ("sm_107a", "cvt.rz.pzo.tf32.f32 %d1, %f2;", Some(407)),
         ("sm_90", "ld.v2.b32 {%r1, _}, [%d1];", None),
         ("sm_90", "ld.v2.b32 _, [%d1];", Some(406)),
         ("sm_90", "atom.global.v2.f32.add _, [%d1], {%f1, %f2};", None),
