@@ -1,10 +1,11 @@
 //! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... }`. The closure's parameters become kernel parameters.
 
 use crate::expand;
-use crate::report::{self, Problem};
-use crate::rust_type::{RustType, path_end, rust_type};
+use crate::report;
 use crate::tokens::Source;
 use proc_macro2::TokenStream;
+use ptx_dsl_emit::Problem;
+use ptx_dsl_emit::rust_type::{RustType, path_end, rust_type};
 use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_syntax::parse::{parse_body, parse_header};
 use ptx_dsl_syntax::span::Span;

@@ -1,9 +1,10 @@
 //! From the macro's input to its output, for both forms.
 
-use crate::report::{self, Problem};
+use crate::closure;
+use crate::report;
 use crate::tokens::Source;
-use crate::{closure, emit};
 use proc_macro2::{Span, TokenStream};
+use ptx_dsl_emit as emit;
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::hir::FuncId;
@@ -45,7 +46,7 @@ pub struct Expansion<'a> {
 impl Expansion<'_> {
     /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
     pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<proc_macro2::Ident>) {
-        let problems = RefCell::new(Vec::<Problem>::new());
+        let problems = RefCell::new(Vec::<emit::Problem>::new());
         let span = |s| (self.spans)(s).0;
         let source = emit::Source {
             line: self.line,
@@ -59,10 +60,10 @@ impl Expansion<'_> {
         let entries: Vec<_> = compiled.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined).collect();
         let names: Vec<_> = entries.iter().map(|(_, f)| emit::rust_name(&f.name, span(f.span))).collect();
         if let Some(first) = names.first() {
-            let text = emit::Text::new(compiled, first);
-            out.extend(text.item(compiled));
+            let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
+            out.extend(text.item());
             for (i, _) in entries {
-                out.extend(emit::kernel(compiled, FuncId(i as u32), &source, &text, broken));
+                out.extend(emit::kernel(&compiled.hir, FuncId(i as u32), &source, &text, broken));
             }
         }
         let mut said = Vec::new();

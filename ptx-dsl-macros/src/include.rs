@@ -2,10 +2,11 @@
 //! levels of findings stand behind its name: `include_ptx!("file.ptx", allow(PTX0516))`.
 
 use crate::expand::Expansion;
-use crate::report::{self, Problem};
-use crate::rust_type::string;
+use crate::report;
 use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
+use ptx_dsl_emit::Problem;
+use ptx_dsl_emit::rust_type::string;
 use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::{lex, line_col};
 use ptx_dsl_syntax::parse::parse_levels;

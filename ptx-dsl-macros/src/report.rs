@@ -2,17 +2,9 @@
 //! nightly. Warnings on stable are the use of a deprecated item on the token.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use ptx_dsl_emit::Problem;
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
 use quote::{quote, quote_spanned};
-
-/// An error that the macro itself finds.
-pub struct Problem {
-    pub code: u16,
-    pub message: String,
-    pub first: Span,
-    pub last: Span,
-    pub help: Option<String>,
-}
 
 /// Tokens of PTX to Rust spans, the first and the last.
 type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);

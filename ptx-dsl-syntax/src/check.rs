@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
-use crate::diag::Diagnostic;
+use crate::diag::{self, Diagnostic};
 use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{self, Form};
@@ -31,6 +31,8 @@ mod shared;
 mod tests;
 #[cfg(test)]
 mod tests_matrix;
+#[cfg(test)]
+mod tests_tcgen05;
 mod texture;
 mod value;
 mod vars;
@@ -281,19 +283,13 @@ impl Checker {
         target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
-    /// Takes the images' and dynamic variables' final sizes.
     /// Calls are followed, so that all functions must be known first.
     fn flow(&mut self) {
-        let mut found = Vec::new();
         self.whole.sort_unstable();
-        for id in &self.whole {
-            let function = &self.out.functions[id.0 as usize];
-            found.extend(crate::flow::check(&self.out, function, &self.whole));
-        }
-        crate::flow::once(&mut found);
-        self.diags.append(&mut found);
+        self.diags.append(&mut ptx_dsl_flow::check(&self.out, &self.whole));
     }
 
+    /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
         self.lay_out_shared();
         let shared = self.out.shared_size;
@@ -304,7 +300,7 @@ impl Checker {
         }
         self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
-        self.diags.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+        diag::sort(&mut self.diags);
         self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));
         (self.out, self.diags)

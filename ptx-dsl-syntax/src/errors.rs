@@ -6,11 +6,7 @@ use crate::isa::{Ptx, Targets};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
-pub(crate) mod completion;
-pub(crate) mod flow;
 mod kernel;
-pub(crate) mod order;
-pub(crate) mod protocol;
 
 pub(crate) use kernel::*;
 

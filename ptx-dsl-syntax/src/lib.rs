@@ -1,23 +1,19 @@
-//! The front end of `ptx-dsl`: PTX tokens, the module as written, the instruction table, the checks, and the printer.
+//! The front end of `ptx-dsl`: PTX tokens, the module as written, the checks, and the printer. [`compile`] is all of it; the
+//! instruction table and the typed module are those of `ptx-dsl-table`, the rules of protocol and flow those of `ptx-dsl-flow`.
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
 pub mod ast;
 pub mod check;
-pub mod diag;
 mod errors;
 pub mod explain;
-mod flow;
-pub mod hir;
-pub mod isa;
 pub mod levels;
 pub mod lex;
 pub mod parse;
 pub mod print;
-pub mod span;
 pub mod token;
-pub mod ty;
 
+pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
 
 /// What comes of a module.
@@ -79,7 +75,7 @@ pub fn compile_at(
         compiled.diagnostics.retain(|d| !(600..700).contains(&d.code));
     }
     diagnostics.append(&mut compiled.diagnostics);
-    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+    diag::sort(&mut diagnostics);
     compiled.diagnostics = diagnostics;
     compiled
 }

@@ -66,15 +66,14 @@ impl Checker {
         let first = ast.parts.first()?;
         let entries = self.table.entries(&first.text);
         let all_words: Vec<&str> = ast.parts.iter().map(|p| p.text.as_str()).collect();
-        // Longest opcodes first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
+        // The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
         let mut found: Vec<(usize, Option<&str>, &'static str, &'static Instr)> = Vec::new();
         for (family, entry) in entries.iter() {
             if let Some((n, rest)) = opcode_parts(entry.opcode, &ast.parts) {
                 found.push((n, rest, family, entry));
             }
         }
-        found.sort_by_key(|f| std::cmp::Reverse(f.0));
-        let Some(longest) = found.first().map(|f| f.0) else {
+        let Some(longest) = found.iter().map(|f| f.0).max() else {
             self.unknown_instruction(ast, &all_words, entries.iter().map(|e| e.1.opcode));
             return None;
         };
@@ -122,9 +121,10 @@ impl Checker {
             return None;
         }
         // No form takes these qualifiers: explain by the longest opcode.
+        found.retain(|f| f.0 == longest);
         let (n, rest, _, entry) = found[0];
         let words = qualifiers(&ast.parts, n, rest);
-        let tables: Vec<_> = found.iter().filter(|f| f.0 == longest).map(|f| (f.3, self.table.forms(f.3))).collect();
+        let tables: Vec<_> = found.iter().map(|f| (f.3, self.table.forms(f.3))).collect();
         let forms: Vec<(&'static Instr, &Form)> =
             tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
         let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));

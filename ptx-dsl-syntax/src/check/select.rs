@@ -114,8 +114,8 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     let mut known: Vec<Word> = Vec::with_capacity(words.len());
     for word in words {
         if !accepted(&word.text) {
-            let all = forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref())));
-            let instead = same_kind(&word.text, all.clone());
+            let all = alternatives(forms);
+            let instead = same_kind(&word.text, &all);
             let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
             let near = nearest(&word.text, all);
             out.push(errors::unknown_qualifier(word.span, opcode, &word.text, near, instead, section));
@@ -211,8 +211,17 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
     out
 }
 
+/// What the forms take, without the dots.
+fn alternatives<'f>(forms: &[(&'static Instr, &'f Form)]) -> Vec<&'f str> {
+    let mut out: Vec<&str> = Vec::new();
+    for slot in forms.iter().flat_map(|(_, f)| &f.slots) {
+        out.extend(slot.alts.iter().map(|a| a.as_ref()));
+    }
+    out
+}
+
 /// Scopes for a scope, orderings for an ordering, state spaces for a state space: those that the instruction takes.
-fn same_kind<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Option<(&'static str, Vec<String>)> {
+fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<String>)> {
     let (kind, same): (&str, fn(&str) -> bool) = if SCOPES.contains(&word) {
         ("scope", |w| SCOPES.contains(&w))
     } else if ORDERINGS.contains(&word) {
@@ -225,8 +234,8 @@ fn same_kind<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Option<(&'st
         return None;
     };
     let mut found: Vec<String> = Vec::new();
-    for w in all.filter(|w| same(w)) {
-        if !found.iter().any(|f| f[1..] == *w) {
+    for w in all.iter().filter(|w| same(w)) {
+        if !found.iter().any(|f| f[1..] == **w) {
             found.push(format!(".{w}"));
         }
     }
@@ -260,10 +269,7 @@ fn repair(at: usize, known: &[Word], other: Option<(&str, Span)>, forms: &[(&'st
     if !removable.is_empty() {
         return Some(format!("remove {}", removable.join(" or ")));
     }
-    let (_, kind) = same_kind(
-        &known[at].text,
-        forms.iter().flat_map(|(_, f)| f.slots.iter().flat_map(|s| s.alts.iter().map(|a| a.as_ref()))),
-    )?;
+    let (_, kind) = same_kind(&known[at].text, &alternatives(forms))?;
     let mut changed = known.to_vec();
     for word in kind {
         changed[at].text = word[1..].to_string();

@@ -1,0 +1,547 @@
+//! The straight code of a region, for one warp: values that the lanes share or that lie in rows are computed once a row;
+//! the rest is one loop over the lanes, up to where memory or the warp as a whole needs its results. Registers are locals
+//! here; at the end those that are read later go to the warp's state.
+
+mod ends;
+mod memory;
+mod operands;
+mod stretches;
+
+use super::classes::{CARRY, Key, registers};
+use super::native::{LANES, Shape, UNIFORM, literal};
+use super::step::{carry_use, function_carries, named_destinations, number32, written};
+use super::values::names_space;
+use super::{Emit, function_of, rt};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
+use quote::{format_ident, quote};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Where a value is.
+#[derive(Clone)]
+enum Repr {
+    /// `[T; NB]`: the first lane of each row.
+    Rows(Ident),
+    Constant(u64),
+    /// Computed in a loop over lanes, by number.
+    Loop(u32),
+    /// `[T; 32]`, of predicates the mask.
+    Array(Ident),
+    /// The same in the warp's state.
+    Field(Ident),
+}
+
+/// A value of rows that is one only if `ok`; the lanes themselves are `exact`, of the lane `l`.
+struct Guard {
+    ok: TokenStream,
+    exact: TokenStream,
+}
+
+#[derive(Clone)]
+struct Value {
+    bits: u32,
+    shape: Shape,
+    repr: Repr,
+    guard: Option<Rc<Guard>>,
+}
+
+enum Piece {
+    Code(TokenStream),
+    Loop(Vec<TokenStream>, Vec<(u32, u32)>),
+}
+
+pub struct Block<'e, 'm> {
+    e: &'e mut Emit<'m>,
+    f: FuncId,
+    region: usize,
+    env: HashMap<Key, Value>,
+    dirty: HashSet<Key>,
+    pieces: Vec<Piece>,
+    /// The loop that still grows: its statements, and the values it defines with their widths.
+    body: Vec<TokenStream>,
+    defined: Vec<(u32, u32)>,
+    /// Values read outside of their loop.
+    exported: HashSet<u32>,
+    /// Values of a loop whose NaN may be any: whoever minds makes it the one of PTX. Arithmetic does not, so a chain of it does
+    /// that only at its end.
+    any_nan: HashSet<u32>,
+    /// What loads give that are part of a stretch, by instruction.
+    stretched: HashMap<u32, Ident>,
+    count: u32,
+}
+
+/// The type of a register.
+fn ty(bits: u32) -> Ident {
+    if bits == 1 { format_ident!("bool") } else { format_ident!("u{}", bits) }
+}
+
+fn usize_literal(n: u32) -> Literal {
+    Literal::usize_unsuffixed(n as usize)
+}
+
+/// `v + n`, of registers of this width.
+fn plus(v: TokenStream, n: i64, bits: u32) -> TokenStream {
+    if n == 0 {
+        return v;
+    }
+    let n = literal((n as u64) & (u64::MAX >> (64 - bits.min(64))), bits);
+    quote!((#v).wrapping_add(#n))
+}
+
+impl<'e, 'm> Block<'e, 'm> {
+    pub fn new(e: &'e mut Emit<'m>, f: FuncId, region: usize) -> Self {
+        Block {
+            e,
+            f,
+            region,
+            env: HashMap::new(),
+            dirty: HashSet::new(),
+            pieces: Vec::new(),
+            body: Vec::new(),
+            defined: Vec::new(),
+            exported: HashSet::new(),
+            any_nan: HashSet::new(),
+            stretched: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    fn fresh(&mut self) -> u32 {
+        self.count += 1;
+        self.count
+    }
+
+    fn name(&mut self) -> Ident {
+        format_ident!("v{}", self.fresh())
+    }
+
+    fn code(&mut self, code: TokenStream) {
+        self.pieces.push(Piece::Code(code));
+    }
+
+    /// Ends the loop that grows.
+    fn close(&mut self) {
+        if !self.body.is_empty() {
+            let (body, defined) = (std::mem::take(&mut self.body), std::mem::take(&mut self.defined));
+            self.pieces.push(Piece::Loop(body, defined));
+        }
+    }
+
+    fn open(&self, v: &Value) -> bool {
+        matches!(v.repr, Repr::Loop(n) if self.defined.iter().any(|d| d.0 == n))
+    }
+
+    pub fn site(&mut self, i: &Instr) -> u32 {
+        self.e.site(i)
+    }
+
+    // instructions
+
+    pub fn instruction(&mut self, i: &Instr) {
+        match (i.entry.host, i.entry.opcode) {
+            (Host::Lane | Host::Control, _) => self.lane_instruction(i),
+            (Host::Warp, "ld") if self.e.simple_access(self.f, i).is_some() => self.load(i),
+            (Host::Warp, "st") if self.e.simple_access(self.f, i).is_some() => self.store(i),
+            (Host::Warp, "red" | "atom") if self.e.simple_add(self.f, i) => self.add(i),
+            (Host::Warp, "cvta") if self.e.native(self.f, i).is_some() => self.lane_instruction(i),
+            (Host::Warp, _) => self.warp_instruction(i),
+            (Host::Block | Host::NotYet, _) => {}
+        }
+    }
+
+    fn shape_of(&mut self, i: &Instr) -> Shape {
+        let e = &*self.e;
+        let (f, env) = (self.f, &self.env);
+        let shape = e.result_shape(f, i, &mut |o| {
+            let mut k = Vec::new();
+            match o {
+                Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
+                    registers(f, o, &mut k);
+                    Some(env.get(&k[0]).map_or_else(|| e.classes.shape(&k[0]), |v| v.shape))
+                }
+                _ => Some(e.constant_shape(f, o)),
+            }
+        });
+        shape.unwrap_or(LANES)
+    }
+
+    fn lane_instruction(&mut self, i: &Instr) {
+        let shape = self.shape_of(i);
+        if shape.rows() {
+            return self.rows_instruction(i, shape);
+        }
+        let guard = i.pred.as_ref().map(|p| {
+            let v = self.operand(&p.0, 1);
+            let e = self.lane(&v);
+            if p.1 { e } else { quote!(!#e) }
+        });
+        if let Some(native) = self.e.native(self.f, i) {
+            let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+            let values: Vec<Value> =
+                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+            if guard.is_none()
+                && let Some(mask) = self.prefix(native, &values)
+                && let Operand::Reg(r, e) = i.operands[0].value
+            {
+                let name = self.name();
+                self.code(quote!(let #name: u32 = #mask;));
+                let v = Value { bits: 1, shape: LANES, repr: Repr::Array(name), guard: None };
+                return self.define((self.f.0, r.0, e), v);
+            }
+            let any = native.takes_any_nan();
+            let lanes: Vec<_> = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).collect();
+            let expr = native.tokens(&lanes);
+            if !native.gives_any_nan() {
+                return self.set(&i.operands[0].value, expr, native.to, &guard);
+            }
+            if guard.is_some() {
+                return self.set(&i.operands[0].value, one_nan(&expr), native.to, &guard);
+            }
+            let Operand::Reg(r, e) = i.operands[0].value else { return };
+            let v = self.lanes(native.to, expr);
+            self.any_nan.extend(if let Repr::Loop(n) = v.repr { Some(n) } else { None });
+            return self.define((self.f.0, r.0, e), v);
+        }
+        if i.entry.host == Host::Control {
+            return self.mov(i, &guard);
+        }
+        let (q, function) = (self.e.q(i), self.e.function(i));
+        let mut sources = Vec::new();
+        for a in i.operands.iter().filter(|a| !written(a)) {
+            sources.extend(self.parts(&a.value, a.ty, None));
+        }
+        let (reads, writes) = carry_use(i);
+        let carry = (self.f.0, CARRY, 0);
+        if reads {
+            let v = self.register(carry);
+            let e = self.lane(&v);
+            sources.push(quote!(((#e) as u64)));
+        }
+        let mut names = Vec::new();
+        let dests: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
+        for a in &dests {
+            for _ in 0..self.e.width(a) {
+                names.push(format_ident!("d{}", self.fresh()));
+            }
+        }
+        let cc = format_ident!("d{}", self.fresh());
+        let pattern = match (function_carries(i), writes) {
+            (true, true) => quote!([#(#names,)* #cc]),
+            (true, false) => quote!([#(#names,)* _]),
+            _ => quote!([#(#names,)* ..]),
+        };
+        self.body.push(quote!(let #pattern = #function(#q, [#(#sources),*]);));
+        let mut values = names.iter().map(|n| quote!(#n));
+        for a in dests {
+            self.write(&a.value, &mut values, &guard);
+        }
+        if writes {
+            let v = self.lanes(1, quote!(#cc & 1 != 0));
+            self.define(carry, v);
+        }
+    }
+
+    /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
+    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<TokenStream> {
+        let super::native::Op::Setp(op) = native.op else { return None };
+        let counts = Shape { p: 32, stride: 1, guard: 0 };
+        if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
+            return None;
+        }
+        let rt = rt();
+        let (a, b) = (self.row(&values[0], 0, 32), self.row(&values[1], 0, 32));
+        // signed numbers are in order with their sign flipped
+        let flip = literal(if native.signed { 1 << 31 } else { 0 }, 32);
+        let (a, b) = (quote!((#a ^ #flip)), quote!((#b ^ #flip)));
+        Some(match op {
+            "lt" => quote!(#rt::lanes::below(#a, #b)),
+            "ge" => quote!(!#rt::lanes::below(#a, #b)),
+            "le" => quote!(#rt::lanes::up_to(#a, #b)),
+            "gt" => quote!(!#rt::lanes::up_to(#a, #b)),
+            "eq" => quote!(#rt::lanes::just(#a, #b)),
+            _ => quote!(!#rt::lanes::just(#a, #b)),
+        })
+    }
+
+    /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
+    pub fn together(&mut self, i: &Instr) {
+        let rt = rt();
+        if function_of(i.entry.opcode, i) == "bar_warp_sync" {
+            return;
+        }
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
+        if simple && let [a, b, c, _] = sources[..] {
+            let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
+            if b.shape == UNIFORM && c.shape == UNIFORM && a.bits == 32 && b.bits == 32 && c.bits == 32 {
+                let q = self.e.q(i);
+                let (b, c) = (self.row(&b, 0, 32), self.row(&c, 0, 32));
+                let a = self.array(&a);
+                let (d, p) = (self.name(), self.name());
+                self.code(quote! {
+                    let mut #d: [u32; 32] = [0; 32];
+                    let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
+                });
+                let mut dests = Vec::new();
+                for o in i.operands.iter().filter(|a| written(a)) {
+                    match &o.value {
+                        Operand::Pair(a, b) => dests.extend([(**a).clone(), (**b).clone()]),
+                        o => dests.push(o.clone()),
+                    }
+                }
+                for (o, (name, bits)) in dests.iter().zip([(d, 32), (p, 1)]) {
+                    if let Operand::Reg(r, e) = o {
+                        let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+                        self.define((self.f.0, r.0, *e), v);
+                    }
+                }
+                return;
+            }
+        }
+        self.warp_instruction(i);
+    }
+
+    /// Once a row.
+    fn rows_instruction(&mut self, i: &Instr, shape: Shape) {
+        let nb = 32 / shape.p;
+        let Some(Operand::Reg(r, e)) = i.operands.iter().find(|a| written(a)).map(|a| a.value.clone()) else { return };
+        let bits = self.e.reg_bits(self.f, r);
+        let (name, t, n) = (self.name(), ty(bits), usize_literal(nb));
+        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let mut guard = None;
+        let rows: Vec<TokenStream> = if let Some(native) = self.e.native(self.f, i) {
+            let values: Vec<Value> =
+                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+            if shape.guard > 0 {
+                guard = Some(self.guard(native, &values, shape));
+            }
+            (0..nb)
+                .map(|j| {
+                    let rows: Vec<_> = values.iter().map(|v| self.row(v, j, shape.p)).collect();
+                    let value = native.tokens(&rows);
+                    if native.gives_any_nan() { one_nan(&value) } else { value }
+                })
+                .collect()
+        } else {
+            let (q, function) = (self.e.q(i), self.e.function(i));
+            (0..nb)
+                .map(|j| {
+                    let s: Vec<_> =
+                        sources.iter().flat_map(|a| self.parts(&a.value, a.ty, Some((j, shape.p)))).collect();
+                    let value = if bits == 1 { quote!(d & 1 != 0) } else { quote!(d as #t) };
+                    quote!({ let [d, ..] = #function(#q, [#(#s),*]); #value })
+                })
+                .collect()
+        };
+        self.code(quote!(let #name: [#t; #n] = [#(#rows),*];));
+        let v = Value { bits, shape, repr: Repr::Rows(name), guard: guard.map(Rc::new) };
+        self.define((self.f.0, r.0, e), v);
+    }
+
+    /// Under what condition the result lies in rows, and what it is otherwise.
+    fn guard(&mut self, native: super::native::Native, values: &[Value], shape: Shape) -> Guard {
+        use super::native::Op;
+        let rt = rt();
+        let mut ok = TokenStream::new();
+        for v in values {
+            if let Some(g) = &v.guard {
+                let g = &g.ok;
+                ok.extend(if ok.is_empty() { quote!(#g) } else { quote!(& #g) });
+            }
+        }
+        // a value becomes wider: right as long as it does not wrap within a row
+        let widens = matches!(native.op, Op::Wide | Op::MadWide | Op::Cvt) && native.bits == 32 && native.to == 64;
+        if widens {
+            let signed = native.signed;
+            for v in values.iter().filter(|v| v.shape.stride != 0 && v.bits == 32) {
+                let stride = Literal::i64_suffixed(v.shape.stride);
+                let p = shape.p;
+                let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
+                let one = quote!(#rt::lanes::fits([#(#rows),*], #stride, #signed));
+                ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
+            }
+        }
+        let exact: Vec<_> = values
+            .iter()
+            .map(|v| match (&v.guard, &v.repr) {
+                (Some(g), _) => g.exact.clone(),
+                (None, Repr::Rows(name)) => {
+                    let (p, t) = (usize_literal(v.shape.p), ty(v.bits));
+                    let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
+                    if v.shape.stride == 0 {
+                        quote!(#name[l / #p])
+                    } else {
+                        quote!(#name[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
+                    }
+                }
+                _ => self.row(v, 0, 32),
+            })
+            .collect();
+        let name = format_ident!("ok{}", self.fresh());
+        self.code(quote!(let #name: bool = #ok;));
+        Guard { ok: quote!(#name), exact: native.tokens(&exact) }
+    }
+
+    /// Sets a register to an expression of the loop.
+    fn set(&mut self, o: &Operand, expr: TokenStream, bits: u32, guard: &Option<TokenStream>) {
+        let Operand::Reg(r, e) = o else { return };
+        let k = (self.f.0, r.0, *e);
+        let expr = match guard {
+            Some(g) => {
+                let old = self.register(k);
+                let old = self.lane(&old);
+                quote!(if #g { #expr } else { #old })
+            }
+            None => expr,
+        };
+        let v = self.lanes(bits, expr);
+        self.define(k, v);
+    }
+
+    /// Stores `u64` values to an operand.
+    fn write(&mut self, o: &Operand, values: &mut dyn Iterator<Item = TokenStream>, guard: &Option<TokenStream>) {
+        match o {
+            Operand::Reg(r, _) => {
+                let Some(v) = values.next() else { return };
+                let bits = self.e.reg_bits(self.f, *r);
+                let expr = match bits {
+                    1 => quote!((#v) & 1 != 0),
+                    64 => quote!(#v),
+                    128 => {
+                        let high = values.next();
+                        quote!((#v) as u128 | ((#high) as u128) << 64)
+                    }
+                    _ => {
+                        let t = ty(bits);
+                        quote!((#v) as #t)
+                    }
+                };
+                self.set(o, expr, bits, guard);
+            }
+            Operand::Vector(list) => list.iter().for_each(|o| self.write(o, values, guard)),
+            Operand::Pair(a, b) => {
+                self.write(a, values, guard);
+                self.write(b, values, guard);
+            }
+            _ => {
+                values.next();
+            }
+        }
+    }
+
+    /// `mov` that packs or unpacks, or moves 128 bits.
+    fn mov(&mut self, i: &Instr, guard: &Option<TokenStream>) {
+        let [d, a, ..] = i.operands.as_slice() else { return };
+        let whole = i.types.first().map_or(64, |t| t.bits().max(1));
+        let count = |o: &Operand| if let Operand::Vector(v) = o { Some(v.len().max(1)) } else { None };
+        let (name, n) = (format_ident!("d{}", self.fresh()), count(&a.value));
+        let source = match (n, count(&d.value)) {
+            (Some(n), None) => {
+                let bits = whole / n as u32;
+                let values = self.parts(&a.value, super::step::ty_of_bits(bits), None);
+                let shifts = (0..).map(|i| Literal::u32_suffixed(i * bits));
+                quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
+            }
+            _ => {
+                let values = self.parts(&a.value, a.ty.or(i.types.first().copied()), None);
+                let each = whole / values.len().max(1) as u32;
+                let each = if values.len() == 2 && whole == 128 { 64 } else { each };
+                let shifts = (0..values.len()).map(|i| Literal::u32_suffixed(i as u32 * each));
+                quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
+            }
+        };
+        self.body.push(source);
+        match count(&d.value) {
+            Some(n) => {
+                let bits = whole / n as u32;
+                let mask = Literal::u128_suffixed(if bits >= 128 { u128::MAX } else { (1 << bits) - 1 });
+                let mut values = (0..n).map(|i| {
+                    let shift = Literal::u32_suffixed(i as u32 * bits);
+                    quote!(((#name >> #shift) & #mask) as u64)
+                });
+                self.write(&d.value, &mut values, guard);
+            }
+            None => {
+                let mut values = [quote!(#name as u64), quote!((#name >> 64) as u64)].into_iter();
+                self.write(&d.value, &mut values, guard);
+            }
+        }
+    }
+
+    /// An instruction of the runtime on the lanes of the warp.
+    fn warp_instruction(&mut self, i: &Instr) {
+        let rt = rt();
+        let (q, function, site) = (self.e.q(i), self.e.function(i), number32(self.e.site(i)));
+        self.e.generic = !names_space(i);
+        let mut sources: Vec<Ident> = Vec::new();
+        for a in i.operands.iter().filter(|a| !written(a)) {
+            let parts = self.parts(&a.value, a.ty, None);
+            // what these say of an open loop is said there
+            let names: Vec<u32> = parts.iter().map(|_| self.fresh()).collect();
+            for (n, e) in names.iter().zip(parts) {
+                let t = format_ident!("t{}", n);
+                self.body.push(quote!(let #t: u64 = #e;));
+                self.defined.push((*n, 64));
+                self.exported.insert(*n);
+                sources.push(format_ident!("a{}", n));
+            }
+        }
+        self.close();
+        let mask = self.active(i);
+        let mut dests: Vec<Ident> = Vec::new();
+        let written_operands: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
+        for a in &written_operands {
+            for _ in 0..self.e.width(a) {
+                dests.push(self.name());
+            }
+        }
+        for _ in dests.len()..named_destinations(i, dests.len()) {
+            dests.push(self.name());
+        }
+        self.code(quote! {
+            #(let mut #dests: #rt::Lanes = [0; 32];)*
+            if #mask != 0 {
+                x.site = #site;
+                x.mask = #mask;
+                #function(x, #q, [#(&#sources),*], [#(&mut #dests),*])?;
+                x.mask = m;
+            }
+        });
+        let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
+        let mut values = dests.iter().map(|n| quote!(#n[l]));
+        for a in written_operands {
+            self.write(&a.value, &mut values, &guard);
+        }
+    }
+}
+
+/// A result of f32 arithmetic with the NaN that PTX gives.
+fn one_nan(value: &TokenStream) -> TokenStream {
+    let rt = rt();
+    quote!(#rt::lanes::one_nan(#value))
+}
+
+fn element(name: &Ident, bits: u32) -> TokenStream {
+    if bits == 1 { quote!((#name >> l & 1 != 0)) } else { quote!(#name[l]) }
+}
+
+impl Emit<'_> {
+    /// How the lanes of a special register lie.
+    pub fn sreg_shape(&self, name: &str) -> Shape {
+        let x = self.reqntid.map(|r| r[0]);
+        let affine = Shape { p: 32, stride: 1, guard: 0 };
+        match (name, x) {
+            ("%tid.x", Some(x)) if x % 32 == 0 => affine,
+            ("%tid.x", Some(x @ (8 | 16))) => Shape { p: x, ..affine },
+            ("%tid.x", None) => Shape { guard: 1, ..affine },
+            ("%tid.y" | "%tid.z", Some(x)) if x % 32 == 0 => UNIFORM,
+            ("%tid.y" | "%tid.z", Some(x @ (8 | 16))) => Shape { p: x, ..UNIFORM },
+            ("%tid.x" | "%tid.y" | "%tid.z", _) => LANES,
+            ("%laneid", _) => affine,
+            _ if name.starts_with("%lanemask") => LANES,
+            _ => UNIFORM,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
+
+use super::super::rt;
+use super::{Block, Key, Piece, one_nan, ty};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::ty::Ty;
+use quote::{format_ident, quote};
+
+impl Block<'_, '_> {
+    /// Writes back what is read later, and gives the code of the region.
+    pub fn finish(mut self, last: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+        let last = last(&mut self);
+        self.finished(last)
+    }
+
+    /// The same, apart, so that it is not compiled for each caller.
+    fn finished(mut self, last: TokenStream) -> TokenStream {
+        let rt = rt();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
+        let stores = self.write_back(keys, &format_ident!("m"));
+        let mut out = TokenStream::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Code(c) => out.extend(c.clone()),
+                Piece::Loop(body, defined) => {
+                    let (mut before, mut after, mut masks) =
+                        (TokenStream::new(), TokenStream::new(), TokenStream::new());
+                    for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
+                        let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
+                        if *bits == 1 {
+                            before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
+                            after.extend(quote!(#a[l] = #t as u8;));
+                            masks.extend(quote!(let #a: u32 = #rt::lanes::mask(&#a);));
+                        } else {
+                            before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
+                            let t = if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) };
+                            after.extend(quote!(#a[l] = #t;));
+                        }
+                    }
+                    out.extend(quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks));
+                }
+            }
+        }
+        quote!(#out #stores #last)
+    }
+
+    /// Stores registers to the warp's state, for these lanes.
+    fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Ident) -> TokenStream {
+        let rt = rt();
+        keys.sort_unstable();
+        let mut stores = TokenStream::new();
+        let mut ready = Vec::new();
+        for k in keys {
+            let v = self.env[&k].clone();
+            let (field, bits) = self.e.key_field(k);
+            let shape = self.e.classes.shape(&k);
+            if shape.rows() {
+                let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
+                stores.extend(quote!(w.#field = [#(#rows),*];));
+            } else if v.shape.rows() && bits != 1 {
+                let e = self.lane(&v);
+                let v = self.lanes(bits, e);
+                ready.push((field, bits, v));
+            } else {
+                ready.push((field, bits, v));
+            }
+        }
+        // one loop gives all of them
+        self.close();
+        for (field, bits, v) in ready {
+            let a = self.array(&v);
+            stores.extend(match bits {
+                1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
+                _ => quote!(#rt::lanes::put(&mut w.#field, &#a, #lanes);),
+            });
+        }
+        stores
+    }
+
+    /// The index of `brx.idx`, as an array of `u64`.
+    pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> TokenStream {
+        let e = self.parts(o, t, None).into_iter().next().unwrap_or_else(|| quote!(0));
+        let v = self.lanes(64, e);
+        self.array(&v)
+    }
+
+    /// The lanes whose predicate holds go to the region `to`; the others go on here.
+    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: &Literal) {
+        let uniform = self.uniform(pred);
+        let lanes = match &uniform {
+            Some(_) => format_ident!("m"),
+            None => {
+                let (mask, name) = (self.mask(pred), self.name());
+                self.code(quote!(let #name: u32 = m & #mask;));
+                name
+            }
+        };
+        // what they read there
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
+        let stores = self.write_back(keys, &lanes);
+        self.code(match uniform {
+            Some(p) => quote!(if #p { #stores break 'all #pc; }),
+            None => quote! {
+                if #lanes != 0 {
+                    #stores
+                    if #lanes == m { break 'all #pc; }
+                    x.fork(#lanes, #pc);
+                    m &= !#lanes;
+                    x.mask = m;
+                }
+            },
+        });
+    }
+
+    /// The lanes that end here take no part in what follows.
+    pub fn leave(&mut self, pred: &(Operand, bool)) {
+        if let Some(p) = self.uniform(pred) {
+            return self.code(quote!(if #p { break 'all; }));
+        }
+        let mask = self.mask(pred);
+        self.code(quote! {
+            m &= !#mask;
+            if m == 0 { break 'all; }
+            x.mask = m;
+        });
+    }
+
+    /// Reads what a branch needs before registers are written back.
+    pub fn branch(&mut self, pred: &(Operand, bool)) -> Result<TokenStream, TokenStream> {
+        let name = self.name();
+        if let Some(p) = self.uniform(pred) {
+            self.code(quote!(let #name: bool = #p;));
+            return Ok(quote!(#name));
+        }
+        let mask = self.mask(pred);
+        self.code(quote!(let #name: u32 = m & #mask;));
+        Err(quote!(#name))
+    }
+}

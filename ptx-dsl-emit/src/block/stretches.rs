@@ -1,0 +1,137 @@
+//! Loads of rows: what they touch is looked at once, and each of them is then a load from a known place in it. Those at fixed
+//! distances from one address share a look. Where it is not plainly there the runtime loads them one by one, and says which of
+//! them was wrong.
+
+use super::super::rt;
+use super::super::step::{number32, written};
+use super::super::values::names_space;
+use super::{Block, Value, ty, usize_literal};
+use proc_macro2::Literal;
+use ptx_dsl_table::hir::{Base, Instr, Operand};
+use ptx_dsl_table::isa::Host;
+use quote::quote;
+
+/// So far ahead others are looked for.
+const AHEAD: usize = 96;
+/// Bytes of all rows of a stretch that is shared.
+const LARGEST: i64 = 2048;
+
+/// Does an instruction leave memory as it is, and who runs too?
+fn passive(i: &Instr) -> bool {
+    matches!(i.entry.host, Host::Lane) || matches!(i.entry.opcode, "mov" | "ld" | "cvta")
+}
+
+/// Is the register among what is written?
+fn writes(o: &Operand, r: u32) -> bool {
+    match o {
+        Operand::Reg(w, _) => w.0 == r,
+        Operand::Vector(list) => list.iter().any(|o| writes(o, r)),
+        Operand::Pair(a, b) => writes(a, r) || writes(b, r),
+        _ => false,
+    }
+}
+
+impl Block<'_, '_> {
+    /// Instructions that follow each other.
+    pub fn instructions(&mut self, body: &[&Instr]) {
+        for (n, i) in body.iter().enumerate() {
+            if !self.stretched.contains_key(&i.index) {
+                self.stretch(&body[n..]);
+            }
+            self.instruction(i);
+        }
+    }
+
+    /// The address that an instruction loads one element a lane from.
+    fn place(&self, i: &Instr) -> Option<(Base, i64)> {
+        let one = (i.entry.host, i.entry.opcode) == (Host::Warp, "ld") && self.e.simple_access(self.f, i) == Some(1);
+        match i.operands.get(1).map(|a| &a.value) {
+            Some(Operand::Address(base, offset)) if one => Some((*base, *offset)),
+            _ => None,
+        }
+    }
+
+    /// May it be loaded together with others: nobody else changes what is there without being synchronised with.
+    fn shares(&self, i: &Instr) -> Option<(u32, i64)> {
+        let strong = |q: &String| [".volatile", ".relaxed", ".acquire", ".mmio"].contains(&q.as_str());
+        let space = |q: &String| [".shared", ".const", ".param"].iter().any(|s| q.starts_with(s));
+        match self.place(i) {
+            Some((Base::Reg(r), at))
+                if i.pred.is_none() && i.quals.iter().any(space) && !i.quals.iter().any(strong) =>
+            {
+                Some((r.0, at))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first of these, and the others that load from the same stretch.
+    fn stretch(&mut self, body: &[&Instr]) {
+        let Some((base, first)) = self.place(body[0]) else { return };
+        self.e.generic = !names_space(body[0]);
+        let size = i64::from(body[0].types[0].bits() / 8);
+        let v = self.address(base, 0);
+        let same = v.shape.stride == 0 && self.shape_of(body[0]).rows();
+        if !v.shape.rows() || (!same && v.shape.stride != size) {
+            return;
+        }
+        let (nb, row) = (i64::from(32 / v.shape.p), if same { size } else { size * i64::from(v.shape.p) });
+        let (mut low, mut high) = (first, first);
+        let mut members = vec![(body[0], first)];
+        if let Some((r, _)) = self.shares(body[0]) {
+            for pair in body.windows(2).take(AHEAD) {
+                let moves = pair[0].operands.iter().any(|a| written(a) && writes(&a.value, r));
+                if moves || !passive(pair[0]) {
+                    break;
+                }
+                if let Some((other, at)) = self.shares(pair[1])
+                    && (other, &pair[1].quals) == (r, &body[0].quals)
+                    && (at - first) % size == 0
+                    && (at.max(high) - at.min(low) + row) * nb <= LARGEST
+                {
+                    (low, high) = (at.min(low), at.max(high));
+                    members.push((pair[1], at));
+                }
+            }
+        }
+        let address = self.address(base, low);
+        self.load_stretch(&address, &members, low, high - low + row);
+    }
+
+    fn load_stretch(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, bytes: i64) {
+        let rt = rt();
+        let first = members[0].0;
+        let (q, memory) = (self.e.q(first), first.types[0].bits());
+        let (t, nb, bytes) = (ty(memory), usize_literal(32 / address.shape.p), usize_literal(bytes as u32));
+        let mask = self.active(first);
+        let (rows, ok) = self.address_rows(address);
+        let (slow, bits) = (self.slow_address(address), Literal::u32_suffixed(address.bits));
+        let same = address.shape.stride == 0;
+        let mut all = Vec::new();
+        for (i, at) in members {
+            let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
+            all.push(quote!((#at, #site)));
+        }
+        let (stretch, own) = (self.name(), self.name());
+        let look = quote!(x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
+        let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
+        self.code(quote! {
+            let #own: [[u8; #bytes]; #nb];
+            let #stretch: [&[u8; #bytes]; #nb] = match #look {
+                Some(s) => s,
+                None => {
+                    #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #slow, #bits, #same, &[#(#all),*])?;
+                    #own.each_ref()
+                }
+            };
+        });
+        for (i, at) in members {
+            let (name, at) = (self.name(), usize_literal((at - low) as u32));
+            self.code(match same {
+                true => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#stretch, #at);),
+                false => quote!(let #name: [#t; 32] = #rt::lanes::rows(#stretch, #at);),
+            });
+            self.stretched.insert(i.index, name);
+        }
+    }
+}

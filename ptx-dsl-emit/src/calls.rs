@@ -1,0 +1,214 @@
+//! `call` and `ret`. The registers of a function are fields of the warp and its variables lie at a place of their own in
+//! local memory, so there is one activation of it per lane, and the way back is a number kept per lane. Functions that call
+//! each other in a circle have more: such a call puts the caller's registers on a stack and moves the frame of local memory
+//! on, and the region it comes back to undoes that.
+
+use super::regions::Callee;
+use super::step::number;
+use super::{Emit, FUNCTION_TAG, rt};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_table::isa::Role;
+use quote::{format_ident, quote};
+
+/// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
+pub const STACK: u32 = 1 << 16;
+
+impl Emit<'_> {
+    /// Where a function's lanes go back to.
+    pub fn return_field(&mut self, f: FuncId) -> Ident {
+        let name = format_ident!("f{}back", f.0);
+        self.fields.insert(name.to_string(), (16, 1));
+        name
+    }
+
+    /// Does a call from `f` to `callee` need a new frame, since `f` may run again before it returns?
+    fn nests(&self, f: FuncId, callee: FuncId) -> bool {
+        self.recursive.contains(&f) && self.recursive.contains(&callee)
+    }
+
+    /// Passes the arguments and goes to the callee; an indirect call does so for each function it may reach.
+    pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> TokenStream {
+        let rt = rt();
+        let site = Literal::u32_suffixed(self.site(instr));
+        let pointer = instr.operands.iter().find_map(|a| match (&a.value, a.role) {
+            (Operand::Reg(..), Role::Name | Role::Src) => Some(a.value.clone()),
+            _ => None,
+        });
+        let masks: Vec<_> = (0..callees.len()).map(|i| format_ident!("m{}", i)).collect();
+        let mut out = quote!(x.site = #site;);
+        // All masks first: passing arguments to the function itself changes its registers.
+        for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
+            let lanes = match &pointer {
+                Some(p) => {
+                    let value = self.read(f, p, None).remove(0);
+                    let tag = Literal::u64_suffixed(FUNCTION_TAG | u64::from(callee.0));
+                    quote!(m & #rt::mask_by(|l| (#value) == #tag))
+                }
+                None => quote!(m),
+            };
+            out.extend(quote!(let #mask: u32 = #lanes;));
+        }
+        if pointer.is_some() {
+            out.extend(quote!(#rt::call_in_range(x, m & !(0 #(| #masks)*))?;));
+        }
+        for (mask, Callee { func: callee, start, back }) in masks.iter().zip(callees) {
+            let field = self.return_field(*callee);
+            let (back, start) = (number(*back), number(*start));
+            let pass = self.pass(f, instr, *callee);
+            out.extend(quote! {{
+                let mc = #mask;
+                if mc != 0 {
+                    x.mask = mc;
+                    #pass
+                    #rt::lanes(mc, |l| w.#field[l] = #back);
+                    x.mask = m;
+                }
+                x.fork(mc, #start);
+            }});
+        }
+        out
+    }
+
+    /// Reads all arguments, makes the frame, writes all parameters.
+    fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
+        let params = self.module.functions[callee.0 as usize].params.clone();
+        let args = list(instr, false);
+        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
+        for (i, (param, arg)) in params.iter().zip(&args).enumerate() {
+            let Some(to) = home(param) else { continue };
+            read.extend(self.taken(f, arg, param, i));
+            write.extend(self.given(callee, &to, param, i, quote!(mc)));
+        }
+        let frame = if self.nests(f, callee) {
+            let (rt, save) = (rt(), format_ident!("save_f{}", f.0));
+            let (size, limit) = (Literal::u64_suffixed(self.frame), Literal::u64_suffixed(STACK.into()));
+            quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
+        } else {
+            quote!()
+        };
+        quote!(#read #frame #write)
+    }
+
+    /// Fetches the results of a call in the region that it comes back to.
+    pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
+        let rets = self.module.functions[callee.0 as usize].rets.clone();
+        let wanted = list(instr, true);
+        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
+        for (i, (param, to)) in rets.iter().zip(&wanted).enumerate() {
+            let Some(from) = home(param) else { continue };
+            read.extend(self.taken(callee, &from, param, i));
+            write.extend(self.given(f, to, param, i, quote!(m)));
+        }
+        let frame = if self.nests(f, callee) {
+            let (rt, restore) = (rt(), format_ident!("restore_f{}", f.0));
+            let size = Literal::u64_suffixed(self.frame);
+            quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
+        } else {
+            quote!()
+        };
+        quote!(#read #frame #write)
+    }
+
+    /// The value of an argument or a result, as `v{i}`: eight bytes of each lane at a time.
+    fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> TokenStream {
+        let rt = rt();
+        let v = format_ident!("v{}", i);
+        match variable(from) {
+            Some(var) => {
+                let (at, size) = (self.place(f, var), Literal::u32_suffixed(param.size));
+                quote!(let #v = #rt::read_param(x, |l| #at, #size)?;)
+            }
+            None => {
+                let values = self.read(f, from, Some(param.ty));
+                quote!(let #v = [#(#rt::from_lanes(|l| #values)),*];)
+            }
+        }
+    }
+
+    /// Stores `v{i}` as a parameter or a result.
+    fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: TokenStream) -> TokenStream {
+        let rt = rt();
+        let v = format_ident!("v{}", i);
+        match variable(to) {
+            Some(var) => {
+                let (at, size) = (self.place(f, var), Literal::u32_suffixed(param.size));
+                quote!(#rt::write_param(x, |l| #at, #size, &#v)?;)
+            }
+            None => {
+                let places = (0..super::values::places(Some(param.ty))).map(Literal::usize_suffixed);
+                let mut values = places.map(|n| quote!(#v[#n][l]));
+                let store = self.write(f, to, &mut values);
+                quote!(#rt::lanes(#mask, |l| { #store });)
+            }
+        }
+    }
+
+    fn place(&self, f: FuncId, var: VarId) -> TokenStream {
+        self.framed(f, var, Literal::u64_suffixed(self.var_address(var, 0)))
+    }
+
+    /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
+    pub fn frames(&self) -> TokenStream {
+        let rt = rt();
+        let mut functions: Vec<_> = self.recursive.iter().copied().collect();
+        functions.sort_unstable();
+        let methods = functions.iter().map(|f| {
+            let (save, restore) = (format_ident!("save_f{}", f.0), format_ident!("restore_f{}", f.0));
+            let prefix = format!("f{}", f.0);
+            let own = |name: &str| {
+                name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+            };
+            let fields: Vec<_> = self.fields.iter().filter(|(name, _)| own(name)).collect();
+            let push = fields.iter().map(|(name, (bits, _))| {
+                let name = format_ident!("{name}");
+                if *bits == 1 {
+                    return quote!(s.push((self.#name >> l & 1) as u64););
+                }
+                let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
+                quote!(s.push(self.#name[l] as u64); #high)
+            });
+            let pop = fields.iter().rev().map(|(name, (bits, _))| {
+                let (name, next) = (format_ident!("{name}"), quote!(s.pop().unwrap_or_default()));
+                match bits {
+                    1 => quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
+                    128 => quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
+                    64 => quote!(self.#name[l] = #next;),
+                    bits => {
+                        let ty = format_ident!("u{bits}");
+                        quote!(self.#name[l] = #next as #ty;)
+                    }
+                }
+            });
+            quote! {
+                fn #save(&mut self, m: u32) {
+                    #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#push)* });
+                }
+                fn #restore(&mut self, m: u32) {
+                    #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#pop)* });
+                }
+            }
+        });
+        if functions.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
+    }
+}
+
+/// The parameter list (or the results) of a call.
+fn list(instr: &Instr, results: bool) -> Vec<Operand> {
+    match instr.operand(if results { "ret" } else { "args" }).map(|a| &a.value) {
+        Some(Operand::List(list)) => list.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where a function has a parameter or a result: a variable or a register.
+fn home(param: &Param) -> Option<Operand> {
+    param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(|r| Operand::Reg(r, 0)))
+}
+
+fn variable(o: &Operand) -> Option<VarId> {
+    match o {
+        Operand::VarAddr(v, 0) | Operand::Address(Base::Var(v), 0) => Some(*v),
+        _ => None,
+    }
+}

@@ -1,0 +1,453 @@
+//! What crosses the borders of regions, and how it is kept: a register whose lanes lie in rows is one number a row in the
+//! warp's state, everything else 32 lanes.
+//!
+//! Fragments of a warp share its state, so a number for all lanes is right only if no other fragment can come by and change
+//! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
+//! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
+
+use super::native::{LANES, Shape, UNIFORM};
+use super::regions::{End, Program, ending, successors};
+use super::step::{carry_use, written};
+use super::{Emit, function_of};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
+use std::collections::{HashMap, HashSet};
+
+/// Function, register, element.
+pub type Key = (u32, u32, u32);
+
+/// The register number that stands for the condition code.
+pub const CARRY: u32 = u32::MAX;
+
+/// The answer.
+#[derive(Default)]
+pub struct Classes {
+    /// Registers that are kept as rows.
+    pub rows: HashMap<Key, Shape>,
+    /// Registers that are read after each region; everything, if there are calls.
+    pub live_out: Vec<HashSet<Key>>,
+    /// Registers that are read from each region on before they are written.
+    pub live_in: Vec<HashSet<Key>>,
+    pub all_live: bool,
+    /// Nothing is read before it is written.
+    pub fresh: bool,
+    /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
+    pub parted: Vec<bool>,
+}
+
+impl Classes {
+    pub fn shape(&self, k: &Key) -> Shape {
+        self.rows.get(k).copied().unwrap_or(LANES)
+    }
+
+    pub fn reads(&self, region: usize, k: &Key) -> bool {
+        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
+    }
+
+    pub fn lives(&self, region: usize, k: &Key) -> bool {
+        self.all_live || self.live_out.get(region).is_some_and(|l| l.contains(k))
+    }
+}
+
+/// Registers of an operand.
+pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
+    match o {
+        Operand::Reg(r, e) => out.push((f.0, r.0, *e)),
+        Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => out.push((f.0, r.0, 0)),
+        Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+            list.iter().for_each(|o| registers(f, o, out));
+        }
+        Operand::Pair(a, b) => {
+            registers(f, a, out);
+            registers(f, b, out);
+        }
+        _ => {}
+    }
+}
+
+/// What an instruction reads, what it writes.
+fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
+    let (mut uses, mut defs) = (Vec::new(), Vec::new());
+    for a in &i.operands {
+        registers(f, &a.value, if written(a) { &mut defs } else { &mut uses });
+    }
+    if let Some((p, _)) = &i.pred {
+        registers(f, p, &mut uses);
+        // under a predicate the old value may stay
+        uses.extend(defs.iter().copied());
+    }
+    let (reads, writes) = carry_use(i);
+    if reads {
+        uses.push((f.0, CARRY, 0));
+    }
+    if writes {
+        defs.push((f.0, CARRY, 0));
+    }
+    (uses, defs)
+}
+
+struct Facts {
+    /// Read before it is written, and written, by region.
+    uses: Vec<HashSet<Key>>,
+    defs: Vec<HashSet<Key>>,
+}
+
+fn facts(p: &Program<'_>) -> Facts {
+    let mut all = Facts { uses: Vec::new(), defs: Vec::new() };
+    for r in &p.regions {
+        let (mut uses, mut defs) = (HashSet::new(), HashSet::new());
+        let mut see = |(u, d): (Vec<Key>, Vec<Key>)| {
+            uses.extend(u.into_iter().filter(|k| !defs.contains(k)));
+            defs.extend(d);
+        };
+        r.body.iter().for_each(|i| see(mentions(r.func, i)));
+        match &r.end {
+            End::Branch { pred, .. } => {
+                let mut u = Vec::new();
+                registers(r.func, &pred.0, &mut u);
+                see((u, Vec::new()));
+            }
+            End::Switch { instr, .. } => see((mentions(r.func, instr).0, Vec::new())),
+            End::Block { instr, .. } => see(mentions(r.func, instr)),
+            _ => {}
+        }
+        all.uses.push(uses);
+        all.defs.push(defs);
+    }
+    all
+}
+
+/// What is read later, at the end of each region.
+fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
+    let n = next.len();
+    let mut before: Vec<HashSet<Key>> = facts.uses.clone();
+    let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for r in (0..n).rev() {
+            for &s in &next[r] {
+                let new: Vec<Key> = before[s].iter().filter(|k| !after[r].contains(k)).copied().collect();
+                for k in new {
+                    after[r].insert(k);
+                    if !facts.defs[r].contains(&k) && before[r].insert(k) {
+                        changed = true;
+                    }
+                }
+            }
+        }
+    }
+    (after, before)
+}
+
+/// Shapes while one region is gone through.
+type Env = HashMap<Key, Shape>;
+
+struct Analysis<'a, 'm> {
+    e: &'a Emit<'m>,
+    p: &'a Program<'m>,
+    rows: HashMap<Key, Shape>,
+    lanes: HashSet<Key>,
+}
+
+impl Analysis<'_, '_> {
+    /// `None`: nothing is known yet.
+    fn register(&self, env: &Env, k: Key) -> Option<Shape> {
+        env.get(&k).copied().or_else(|| if self.lanes.contains(&k) { Some(LANES) } else { self.rows.get(&k).copied() })
+    }
+
+    fn operand(&self, env: &Env, f: FuncId, o: &Operand) -> Option<Shape> {
+        match o {
+            Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
+                let mut k = Vec::new();
+                registers(f, o, &mut k);
+                let k = *k.first()?;
+                self.register(env, k)
+            }
+            _ => Some(self.e.constant_shape(f, o)),
+        }
+    }
+
+    fn region(&mut self, r: usize, live: &HashSet<Key>) -> (bool, Env) {
+        let region = &self.p.regions[r];
+        let f = region.func;
+        let mut env = Env::new();
+        let mut unknown = HashSet::new();
+        for i in &region.body {
+            let (_, defs) = mentions(f, i);
+            let shape = self.e.result_shape(f, i, &mut |o| self.operand(&env, f, o));
+            for k in defs {
+                match shape {
+                    Some(s) => {
+                        unknown.remove(&k);
+                        env.insert(k, s);
+                    }
+                    None => {
+                        unknown.insert(k);
+                        env.remove(&k);
+                    }
+                }
+            }
+        }
+        if let End::Block { instr, .. } = &region.end {
+            env.extend(mentions(f, instr).1.into_iter().map(|k| (k, LANES)));
+        }
+        let mut changed = false;
+        for (k, s) in &env {
+            if !live.contains(k) || self.lanes.contains(k) || unknown.contains(k) {
+                continue;
+            }
+            let joined = match self.rows.get(k) {
+                Some(old) => old.join(*s),
+                None if s.guard == 0 => *s,
+                None => LANES,
+            };
+            if !joined.rows() {
+                self.lanes.insert(*k);
+                self.rows.remove(k);
+                changed = true;
+            } else if self.rows.insert(*k, joined) != Some(joined) {
+                changed = true;
+            }
+        }
+        (changed, env)
+    }
+}
+
+/// The regions from each parting to where its ways meet.
+fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
+    let mut inside = vec![false; next.len()];
+    if parting.is_empty() {
+        return inside;
+    }
+    // what all ways from a region pass, as sets of bits
+    let words = next.len().div_ceil(64);
+    let mut passed = vec![vec![u64::MAX; words]; next.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for r in (0..next.len()).rev() {
+            let mut set = vec![if next[r].is_empty() { 0 } else { u64::MAX }; words];
+            for &s in &next[r] {
+                set.iter_mut().zip(&passed[s]).for_each(|(a, b)| *a &= b);
+            }
+            set[r / 64] |= 1 << (r % 64);
+            if set != passed[r] {
+                passed[r] = set;
+                changed = true;
+            }
+        }
+    }
+    for &b in parting {
+        inside[b] = true;
+        let meets = |r: usize| r != b && passed[b][r / 64] >> (r % 64) & 1 != 0;
+        let mut seen = HashSet::new();
+        let mut todo: Vec<usize> = next[b].clone();
+        while let Some(r) = todo.pop() {
+            if !meets(r) && seen.insert(r) {
+                inside[r] = true;
+                todo.extend(&next[r]);
+            }
+        }
+    }
+    inside
+}
+
+/// All of `from` that can be reached, without what lies behind `stop`.
+fn reach(next: &[Vec<usize>], from: usize, stop: Option<usize>) -> HashSet<usize> {
+    let mut seen = HashSet::from([from]);
+    let mut todo = vec![from];
+    while let Some(r) = todo.pop() {
+        if Some(r) == stop {
+            continue;
+        }
+        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
+    }
+    seen
+}
+
+/// The barriers of the whole CTA that come first on the ways from `from`.
+fn first_barriers(p: &Program<'_>, next: &[Vec<usize>], from: usize, out: &mut HashSet<usize>) {
+    let mut seen = HashSet::from([from]);
+    let mut todo = vec![from];
+    while let Some(r) = todo.pop() {
+        if let End::Block { instr, .. } = &p.regions[r].end
+            && whole_barrier(instr).is_some()
+        {
+            out.insert(r);
+            continue;
+        }
+        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
+    }
+}
+
+/// The number of the barrier, if it is for all threads of the CTA.
+pub fn whole_barrier(instr: &Instr) -> Option<u32> {
+    let function = function_of(instr.entry.opcode, instr);
+    if !matches!(function.as_str(), "bar_sync" | "barrier_sync") || instr.pred.is_some() {
+        return None;
+    }
+    match instr.operands.as_slice() {
+        [Arg { value: Operand::Imm(id @ 0..=15), .. }] => Some(*id as u32),
+        _ => None,
+    }
+}
+
+impl<'m> Emit<'m> {
+    /// Classifies the registers of a program.
+    pub fn classify(&self, p: &Program<'m>) -> Classes {
+        let next: Vec<Vec<usize>> = (0..p.regions.len()).map(|r| successors(p, r)).collect();
+        if p.funcs.len() > 1 {
+            return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
+        }
+        let facts = facts(p);
+        let (live, live_in) = liveness(&next, &facts);
+        let entry = live_in.first().cloned().unwrap_or_default();
+        let fresh = entry.is_empty();
+        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
+        let parting = loop {
+            a.rows.clear();
+            let mut envs = Vec::new();
+            let mut changed = true;
+            while changed {
+                changed = false;
+                envs.clear();
+                for (r, live) in live.iter().enumerate() {
+                    let (c, env) = a.region(r, live);
+                    changed |= c;
+                    envs.push(env);
+                }
+            }
+            let parting: Vec<usize> = (0..p.regions.len())
+                .filter(|&r| ending(p, r).len() == 1)
+                .filter(|&r| match &p.regions[r].end {
+                    End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
+                    End::Switch { .. } => true,
+                    _ => false,
+                })
+                .collect();
+            let before = a.lanes.len();
+            for &r in &parting {
+                demote(p, &next, &facts, r, &mut a);
+            }
+            if a.lanes.len() == before {
+                break parting;
+            }
+        };
+        let parted = zones(&next, &parting);
+        Classes { rows: a.rows, live_out: live, live_in, all_live: false, fresh, parted }
+    }
+
+    /// How the value of an operand lies that is no register.
+    pub fn constant_shape(&self, f: FuncId, o: &Operand) -> Shape {
+        match o {
+            Operand::Imm(_) | Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => UNIFORM,
+            Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => {
+                if self.moves_with_frame(f, *v) {
+                    LANES
+                } else {
+                    UNIFORM
+                }
+            }
+            Operand::Sreg(name) => self.sreg_shape(name),
+            _ => LANES,
+        }
+    }
+
+    /// How the result of an instruction lies. `None` if an operand is not known yet.
+    pub fn result_shape(
+        &self,
+        f: FuncId,
+        i: &Instr,
+        operand: &mut dyn FnMut(&Operand) -> Option<Shape>,
+    ) -> Option<Shape> {
+        if i.pred.is_some() {
+            return Some(LANES);
+        }
+        let mut sources = Vec::new();
+        for a in i.operands.iter().filter(|a| !written(a)) {
+            let constant = if let Operand::Imm(v) = a.value { Some(v) } else { None };
+            sources.push((operand(&a.value), constant));
+        }
+        let one = i.operands.iter().filter(|a| written(a)).count() == 1
+            && i.operands.iter().any(|a| written(a) && matches!(a.value, Operand::Reg(..)));
+        let lanes = sources.iter().any(|(s, _)| s.is_some_and(|s| !s.rows()));
+        if !one || lanes {
+            return Some(LANES);
+        }
+        if i.entry.opcode == "ld" {
+            let Some(Some(s)) = sources.first().map(|s| s.0) else { return None };
+            let same = self.loads_rows(f, i) && s.rows() && s.stride == 0 && s.guard == 0;
+            return Some(if same { s } else { LANES });
+        }
+        let native = self.native(f, i);
+        if native.is_none() && i.entry.host != Host::Lane {
+            return Some(LANES);
+        }
+        if carry_use(i) != (false, false) {
+            return Some(LANES);
+        }
+        let known: Option<Vec<(Shape, Option<u64>)>> = sources.iter().map(|(s, c)| s.map(|s| (s, *c))).collect();
+        let known = known?;
+        Some(match native {
+            Some(n) => n.shape(&known),
+            None => {
+                let plain = known.iter().all(|(s, _)| s.stride == 0 && s.guard == 0) && self.small_result(f, i);
+                let p = known.iter().map(|(s, _)| s.p).min().unwrap_or(32);
+                if plain && (p == 32 || !self.predicate_result(f, i)) { Shape { p, ..UNIFORM } } else { LANES }
+            }
+        })
+    }
+
+    fn predicate_result(&self, f: FuncId, i: &Instr) -> bool {
+        i.operands.iter().any(|a| written(a) && matches!(a.value, Operand::Reg(r, _) if self.reg_bits(f, r) == 1))
+    }
+
+    /// One register of at most 64 bits, and no source that is wider.
+    fn small_result(&self, f: FuncId, i: &Instr) -> bool {
+        i.operands.iter().all(|a| match &a.value {
+            Operand::Reg(r, _) => self.reg_bits(f, *r) <= 64,
+            Operand::Vector(_) | Operand::Pair(..) | Operand::Addresses(_) | Operand::List(_) => false,
+            _ => true,
+        })
+    }
+
+    /// A load whose lanes are equal where their addresses are.
+    fn loads_rows(&self, f: FuncId, i: &Instr) -> bool {
+        let space = i.quals.iter().any(|q| {
+            matches!(
+                q.as_str(),
+                ".global" | ".shared" | ".shared::cta" | ".shared::cluster" | ".const" | ".param::entry"
+            ) || (q == ".param" && self.param_space(i).as_deref() == Some("param_entry"))
+        });
+        space && self.simple_access(f, i) == Some(1)
+    }
+}
+
+/// Registers that are defined on one way from a parting and mentioned on the other are no longer rows.
+fn demote(p: &Program<'_>, next: &[Vec<usize>], facts: &Facts, r: usize, a: &mut Analysis<'_, '_>) {
+    let mut barriers = HashSet::new();
+    next[r].iter().for_each(|s| first_barriers(p, next, *s, &mut barriers));
+    let stop = if barriers.len() == 1 { barriers.into_iter().next() } else { None };
+    // Of each way.
+    let (mut defined, mut mentioned): (Vec<HashSet<Key>>, Vec<HashSet<Key>>) = Default::default();
+    for s in &next[r] {
+        let (mut def, mut all) = (HashSet::new(), HashSet::new());
+        for way in reach(next, *s, stop) {
+            def.extend(&facts.defs[way]);
+            all.extend(&facts.defs[way]);
+            all.extend(&facts.uses[way]);
+        }
+        defined.push(def);
+        mentioned.push(all);
+    }
+    for (i, defined) in defined.iter().enumerate() {
+        for (_, mentioned) in mentioned.iter().enumerate().filter(|m| m.0 != i) {
+            for key in defined {
+                if mentioned.contains(key) && a.rows.contains_key(key) {
+                    a.lanes.insert(*key);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! The Rust item of a kernel: its PTX, its parameters with their Rust types, `launch` and `launch_raw`.
+
+use super::regions::Program;
+use super::{Emit, rt};
+use crate::rust_type::{RustType, rust_type};
+use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
+use ptx_dsl_table::hir::{FuncId, Param};
+use ptx_dsl_table::span::Span;
+use ptx_dsl_table::ty::Ty;
+use quote::{format_ident, quote};
+
+/// What the emitter asks of the macro about the source.
+pub struct Source<'a> {
+    /// Line in the Rust (or included) file, 0 if unknown.
+    pub line: &'a dyn Fn(Span) -> u32,
+    /// The Rust span of a piece of PTX.
+    pub span: &'a dyn Fn(Span) -> RustSpan,
+    /// The Rust tokens of a parameter's type.
+    pub rust_type: &'a dyn Fn(Span) -> TokenStream,
+    /// The file as the fault reports name it; `None` for the file of the invocation.
+    pub file: Option<String>,
+    /// What it finds wrong itself.
+    pub problems: &'a std::cell::RefCell<Vec<Problem>>,
+}
+
+/// An error that only the macros can find: of the Rust in a kernel, or around it.
+pub struct Problem {
+    /// `PTX0150` is 150.
+    pub code: u16,
+    /// One sentence, as that of a diagnostic.
+    pub message: String,
+    /// The first Rust token.
+    pub first: RustSpan,
+    /// The last one.
+    pub last: RustSpan,
+    /// An edit that compiles.
+    pub help: Option<String>,
+}
+
+/// How one parameter is passed from Rust.
+struct Passing {
+    /// Its type in the argument tuple.
+    ty: TokenStream,
+    /// A type parameter of `launch`, with its bound.
+    generic: Option<TokenStream>,
+    /// `Arg` from the value `a`.
+    arg: TokenStream,
+    read_only: bool,
+    pointer: Option<u32>,
+}
+
+impl Emit<'_> {
+    /// `KernelInfo`.
+    pub fn info(&mut self, entry: FuncId, program: &Program<'_>) -> TokenStream {
+        let rt = rt();
+        let f = &self.module.functions[entry.0 as usize];
+        let name = &f.name;
+        let file = match &self.source.file {
+            Some(file) => quote!(#file),
+            None => quote!(::core::file!()),
+        };
+        let params: Vec<_> = f
+            .params
+            .iter()
+            .map(|p| {
+                let offset = p.var.map_or(0, |v| self.module.vars[v.0 as usize].offset);
+                let (name, size, align) = (&p.name, p.size, p.align);
+                let pass = self.passing(0, p);
+                let pointer = match pass.pointer {
+                    Some(n) => quote!(Some(#n)),
+                    None => quote!(None),
+                };
+                let read_only = pass.read_only;
+                quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
+            })
+            .collect();
+        let dims = |d: Option<[u32; 3]>| match d {
+            Some([a, b, c]) => quote!(Some([#a, #b, #c])),
+            None => quote!(None),
+        };
+        let (req, max, cluster) = (dims(f.reqntid), dims(f.maxntid), dims(f.reqnctapercluster));
+        let rank = match f.maxclusterrank {
+            Some(n) => quote!(Some(#n)),
+            None => quote!(None),
+        };
+        let explicit = f.explicitcluster;
+        let dynamic = self.module.vars.iter().any(|v| v.dynamic);
+        let shared = self.static_shared();
+        let stack = if program.recursive.is_empty() { 0 } else { super::calls::STACK };
+        let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
+        let target = &self.module.target;
+        let bytes = |b: &[u8]| Literal::byte_string(b);
+        let (consts, globals) = (bytes(&self.module.const_image), bytes(&self.module.global_image));
+        let regions = program.regions.iter().map(|r| &r.name);
+        let not_yet: Vec<_> = program
+            .not_yet
+            .iter()
+            .map(|(what, index)| {
+                let instr = find(self.module, *index);
+                let site = instr.map_or(0, |i| self.site(i));
+                quote!((#what, #site))
+            })
+            .collect();
+        let mut not_yet = not_yet;
+        if self.module.address_size == 32 {
+            not_yet.push(quote!((".address_size 32", 0)));
+        }
+        let sites = &self.site_items;
+        quote! {
+            #rt::KernelInfo {
+                name: #name,
+                file: #file,
+                params: &[#(#params),*],
+                shared_size: #shared,
+                local_size: #local,
+                const_image: #consts,
+                global_image: #globals,
+                reqntid: #req,
+                maxntid: #max,
+                reqnctapercluster: #cluster,
+                maxclusterrank: #rank,
+                uses_dynamic_shared: #dynamic,
+                explicit_cluster: #explicit,
+                target: #target,
+                sites: &[#(#sites),*],
+                regions: &[#(#regions),*],
+                not_yet: &[#(#not_yet),*],
+            }
+        }
+    }
+
+    /// The type, its constants, its `Kernel` and its `launch`.
+    pub fn item(&mut self, entry: FuncId, (step, run): (TokenStream, TokenStream), info: TokenStream) -> TokenStream {
+        let rt = rt();
+        let f = &self.module.functions[entry.0 as usize];
+        let ident = rust_name(&f.name, (self.source.span)(f.span));
+        let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
+        let (text, name) = (&self.text.name, &f.name);
+        let fields = self.fields.iter().map(|(name, (bits, p))| {
+            let name = format_ident!("{name}");
+            let ty = match bits {
+                1 => quote!(bool),
+                8 => quote!(u8),
+                16 => quote!(u16),
+                32 => quote!(u32),
+                64 => quote!(u64),
+                _ => quote!(u128),
+            };
+            let rows = Literal::usize_unsuffixed(if *p > 1 { 32 / *p as usize } else { 32 });
+            // a predicate is the mask of its lanes
+            if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
+        });
+        let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
+        let frames = self.frames();
+        let stack =
+            if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
+        let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
+        let types = passing.iter().map(|p| &p.ty);
+        let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
+        let names: Vec<_> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
+        let args = passing.iter().zip(&names).map(|(p, a)| {
+            let arg = &p.arg;
+            quote!({ let __ptx_a = #a; #arg })
+        });
+        let fresh = self.classes.fresh;
+        let doc = format!(
+            "Kernel `{name}`. Arguments of `launch`: {}.",
+            if f.params.is_empty() {
+                "none".into()
+            } else {
+                f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+            }
+        );
+        quote! {
+            #[doc = #doc]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct #ident;
+
+            // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
+            #[doc(hidden)]
+            #[allow(unused, clippy::all)]
+            mod #module {
+                #(#quals)*
+
+                // rows of registers begin where cache lines do
+                #[repr(align(64))]
+                #[derive(Clone, Default, PartialEq)]
+                pub struct Warp { #(#fields,)* #stack }
+
+                #frames
+
+                pub const INFO: &#rt::KernelInfo = &#info;
+
+                #[inline(always)]
+                pub fn step<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    mut pc: #rt::Pc,
+                    ws: &mut [Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    #step
+                }
+
+                #[inline(always)]
+                fn run<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    w: &mut Warp,
+                    mut pc: #rt::Pc,
+                    mut m: u32,
+                ) -> ::core::result::Result<(), ::std::boxed::Box<#rt::Fault>> {
+                    #run
+                }
+
+                #(#pieces)*
+            }
+
+            impl #rt::Kernel for #ident {
+                type Warp = #module::Warp;
+                const FRESH: bool = #fresh;
+                const INFO: &'static #rt::KernelInfo = #module::INFO;
+                fn step<M: #rt::Monitor>(
+                    __ptx_x: &mut #rt::Ctx<'_, M>,
+                    __ptx_pc: #rt::Pc,
+                    __ptx_warps: &mut [#module::Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    Self::step_at::<M, #rt::lanes::Base>(__ptx_x, __ptx_pc, __ptx_warps)
+                }
+                #[inline(always)]
+                fn step_at<M: #rt::Monitor, __PtxLevel: #rt::Level>(
+                    __ptx_x: &mut #rt::Ctx<'_, M>,
+                    __ptx_pc: #rt::Pc,
+                    __ptx_warps: &mut [#module::Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    #module::step::<M, __PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
+                }
+            }
+
+            #[allow(dead_code, clippy::all)]
+            impl #ident {
+                /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
+                pub const PTX: &'static str = #text;
+                /// The kernel's name in it.
+                pub const NAME: &'static str = #name;
+
+                /// The module's PTX text.
+                pub fn ptx(&self) -> &'static str {
+                    Self::PTX
+                }
+
+                /// The kernel's name in the PTX text.
+                pub fn name(&self) -> &'static str {
+                    Self::NAME
+                }
+
+                /// Runs the kernel on the host machine.
+                pub fn launch<'a, M: #rt::Monitor, #(#generics),*>(
+                    &self,
+                    __ptx_host: &#rt::Host<M>,
+                    __ptx_launch: #rt::Launch,
+                    __ptx_args: (#(#types,)*),
+                ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                    #rt::dump(Self::NAME, Self::PTX);
+                    let (#(#names,)*) = __ptx_args;
+                    #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+                }
+
+                /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
+                pub fn launch_raw<M: #rt::Monitor>(
+                    &self,
+                    __ptx_host: &#rt::Host<M>,
+                    __ptx_launch: #rt::Launch,
+                    __ptx_args: &mut [#rt::Arg<'_>],
+                ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                    #rt::dump(Self::NAME, Self::PTX);
+                    #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+                }
+            }
+        }
+    }
+
+    fn passing(&self, i: usize, p: &Param) -> Passing {
+        let rt = rt();
+        let align = p.ptr.map(|(_, align)| align.max(1));
+        if let Some(tokens) = p.rust_type {
+            return self.rust_passing(p, tokens, align);
+        }
+        if let Some(align) = align {
+            let g = format_ident!("A{i}");
+            return Passing {
+                ty: quote!(#g),
+                generic: Some(quote!(#g: #rt::launch::IntoBuffer<'a>)),
+                arg: quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)),
+                read_only: false,
+                pointer: Some(align),
+            };
+        }
+        let size = Literal::usize_suffixed(p.size as usize);
+        let scalar = |ty: TokenStream| Passing {
+            arg: quote!(#rt::launch::scalar::<#ty>(__ptx_a)),
+            ty,
+            generic: None,
+            read_only: false,
+            pointer: None,
+        };
+        if p.array {
+            return scalar(quote!([u8; #size]));
+        }
+        match p.ty {
+            Ty::U64 | Ty::B64 => {
+                let g = format_ident!("A{i}");
+                Passing {
+                    ty: quote!(#g),
+                    generic: Some(quote!(#g: #rt::launch::IntoU64<'a>)),
+                    arg: quote!(#rt::launch::IntoU64::into_u64(__ptx_a)),
+                    read_only: false,
+                    pointer: None,
+                }
+            }
+            Ty::S64 => scalar(quote!(i64)),
+            Ty::U32 | Ty::B32 => scalar(quote!(u32)),
+            Ty::S32 => scalar(quote!(i32)),
+            Ty::F32 => scalar(quote!(f32)),
+            Ty::F64 => scalar(quote!(f64)),
+            Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => scalar(quote!(u16)),
+            Ty::S16 => scalar(quote!(i16)),
+            Ty::U8 | Ty::B8 => scalar(quote!(u8)),
+            Ty::S8 => scalar(quote!(i8)),
+            _ => scalar(quote!([u8; #size])),
+        }
+    }
+
+    fn rust_passing(&self, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
+        let rt = rt();
+        let written = (self.source.rust_type)(tokens);
+        let problem = |message: String| {
+            self.source.problems.borrow_mut().push(Problem {
+                code: 153,
+                message,
+                first: (self.source.span)(tokens),
+                last: (self.source.span)(tokens),
+                help: Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into()),
+            });
+        };
+        let size = Literal::usize_suffixed(p.size as usize);
+        match rust_type(written) {
+            Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
+                if p.size != 8 || p.array {
+                    problem(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
+                }
+                let (mutable, element) = match kind {
+                    RustType::Slice { mutable, element } => (mutable, element),
+                    other => {
+                        problem(format!("`{}` has a Rust type that cannot be passed", p.name));
+                        (matches!(other, RustType::Reference { mutable: true }), quote!(u8))
+                    }
+                };
+                let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
+                let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
+                Passing {
+                    ty,
+                    generic: None,
+                    arg: quote!(#rt::launch::#convert(__ptx_a)),
+                    read_only: !mutable,
+                    pointer: Some(align.unwrap_or(1)),
+                }
+            }
+            Some(RustType::Value(ty)) => Passing {
+                arg: quote!({
+                    const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
+                    #rt::launch::scalar::<#ty>(__ptx_a)
+                }),
+                ty: quote!(#ty),
+                generic: None,
+                read_only: false,
+                pointer: None,
+            },
+            None => {
+                problem(format!("`{}` has no valid Rust type", p.name));
+                Passing {
+                    ty: quote!(u32),
+                    generic: None,
+                    arg: quote!(#rt::launch::scalar::<u32>(__ptx_a)),
+                    read_only: false,
+                    pointer: None,
+                }
+            }
+        }
+    }
+}
+
+fn find(module: &ptx_dsl_table::hir::Module, index: u32) -> Option<&ptx_dsl_table::hir::Instr> {
+    use ptx_dsl_table::hir::Stmt;
+    module.functions.iter().flat_map(|f| &f.body).find_map(|s| match s {
+        Stmt::Instr(i) if i.index == index => Some(&**i),
+        _ => None,
+    })
+}
+
+/// A PTX name as a Rust identifier.
+pub fn rust_name(name: &str, span: RustSpan) -> Ident {
+    let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) || clean == "_" {
+        clean.insert(0, '_');
+    }
+    crate::rust_type::name(&clean, span)
+}

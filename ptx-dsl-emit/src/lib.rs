@@ -1,0 +1,223 @@
+//! Typed module -> Rust: for each kernel a type with its PTX and its launch, and a `Kernel` whose `step` runs one region
+//! of it for some warps. What an instruction does is the runtime's: the code here only reads operands, calls
+//! `runtime::isa::<family>::<opcode>` and stores what comes back.
+
+mod block;
+mod calls;
+mod classes;
+mod launch;
+mod native;
+mod regions;
+pub mod rust_type;
+mod step;
+mod values;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use ptx_dsl_table::hir::{FuncId, Instr, Module};
+use quote::{format_ident, quote};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+pub use launch::{Problem, Source, rust_name};
+
+/// Addresses of functions on the host: this window, then the function's number.
+pub const FUNCTION_TAG: u64 = 5 << 56;
+
+/// The path of the runtime in emitted code.
+pub fn rt() -> TokenStream {
+    quote!(::ptx_dsl::runtime)
+}
+
+/// State of the emission of one kernel.
+struct Emit<'m> {
+    module: &'m Module,
+    /// The kernel.
+    entry: FuncId,
+    source: &'m Source<'m>,
+    text: &'m Text<'m>,
+    /// Fields of the warp's state: name -> bits (1 for predicates).
+    /// and the length of their rows.
+    fields: BTreeMap<String, (u32, u32)>,
+    classes: classes::Classes,
+    reqntid: Option<[u32; 3]>,
+    /// Regions that are jumped to and have no arm yet.
+    entered: BTreeSet<usize>,
+    /// Are regions functions of their own? Those that are.
+    large: bool,
+    pieces: Vec<TokenStream>,
+    /// Qualifier constants, by what they hold.
+    quals: HashMap<String, u32>,
+    qual_items: Vec<TokenStream>,
+    /// Statements that can fault, by instruction.
+    sites: HashMap<u32, u32>,
+    site_items: Vec<TokenStream>,
+    /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
+    generic: bool,
+    /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
+    recursive: HashSet<FuncId>,
+    frame: u64,
+}
+
+/// The printed module: one constant for all its kernels.
+pub struct Text<'m> {
+    /// Its name in Rust.
+    pub name: Ident,
+    ptx: &'m str,
+    /// The text, by line.
+    lines: Vec<&'m str>,
+    /// The line of each instruction, from 1.
+    line_of: &'m [u32],
+}
+
+impl<'m> Text<'m> {
+    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
+    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
+        let name = format_ident!("__PTX_{}", first.to_string().trim_start_matches("r#"), span = Span::call_site());
+        Text { name, ptx, lines: ptx.lines().collect(), line_of }
+    }
+
+    /// The constant.
+    pub fn item(&self) -> TokenStream {
+        let (name, ptx) = (&self.name, self.ptx);
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_upper_case_globals)]
+            const #name: &str = #ptx;
+        }
+    }
+}
+
+/// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
+pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
+    let program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
+    let mut e = Emit {
+        module,
+        entry,
+        source,
+        text,
+        fields: BTreeMap::new(),
+        classes: classes::Classes::default(),
+        reqntid: module.functions[entry.0 as usize].reqntid,
+        entered: BTreeSet::new(),
+        large: false,
+        pieces: Vec::new(),
+        quals: HashMap::new(),
+        qual_items: Vec::new(),
+        sites: HashMap::new(),
+        site_items: Vec::new(),
+        generic: false,
+        recursive: program.recursive.clone(),
+        frame: u64::from(program.local_size(module).next_multiple_of(16)),
+    };
+    e.classes = e.classify(&program);
+    let step = e.step(&program);
+    let info = e.info(entry, &program);
+    e.item(entry, step, info)
+}
+
+impl Emit<'_> {
+    /// The constant that holds an instruction's qualifiers and types.
+    fn q(&mut self, instr: &Instr) -> TokenStream {
+        let mut flags: Vec<String> = Vec::new();
+        for q in &instr.quals {
+            // `tcgen05.wait::ld` has the qualifier `::ld`.
+            let name = q.trim_start_matches(['.', ':']);
+            if ptx_dsl_table::ty::Ty::from_name(name).is_none() {
+                flags.push(mangle(name));
+            }
+        }
+        flags.extend(self.param_space(instr));
+        // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
+        if instr.operand("a-tmem").is_some() {
+            flags.push("a_tmem".into());
+        }
+        let types: Vec<String> = instr.types.iter().map(|t| format!("{t:?}")).collect();
+        let key = format!("{flags:?}{types:?}");
+        let next = self.quals.len() as u32;
+        let n = *self.quals.entry(key).or_insert(next);
+        let name = format_ident!("Q{}", n);
+        if n == next {
+            let rt = rt();
+            let flags = flags.iter().map(|f| format_ident!("{f}"));
+            let types = types.iter().map(|t| format_ident!("{t}"));
+            self.qual_items
+                .push(quote!(const #name: #rt::Q = #rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]);));
+        }
+        quote!(#name)
+    }
+
+    /// `.param` alone does not say whose parameter it is; the variable does.
+    fn param_space(&self, instr: &Instr) -> Option<String> {
+        use ptx_dsl_table::hir::{Base, Operand, Space};
+        if !instr.quals.iter().any(|q| q.starts_with(".param")) || !matches!(instr.entry.opcode, "ld" | "st") {
+            return None;
+        }
+        let space = instr.operands.iter().find_map(|a| match a.value {
+            Operand::Address(Base::Var(v), _) => Some(self.module.vars[v.0 as usize].space),
+            _ => None,
+        });
+        let func = space == Some(Space::ParamFunc) || instr.has(".param::func");
+        Some(if func { "param_func" } else { "param_entry" }.into())
+    }
+
+    /// The number of the statement, for reports.
+    fn site(&mut self, instr: &Instr) -> u32 {
+        if let Some(&n) = self.sites.get(&instr.index) {
+            return n;
+        }
+        let n = self.site_items.len() as u32;
+        let line = self.text.line_of.get(instr.index as usize).copied().unwrap_or(0);
+        let text = self.text.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
+        let rust_line = (self.source.line)(instr.span);
+        let (line, rust_line) = (Literal::u32_unsuffixed(line), Literal::u32_unsuffixed(rust_line));
+        let rt = rt();
+        self.site_items.push(quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line }));
+        self.sites.insert(instr.index, n);
+        n
+    }
+
+    /// The host's function for an instruction: its module and name.
+    fn function(&self, instr: &Instr) -> TokenStream {
+        let rt = rt();
+        let family = format_ident!("{}", module_of(instr.family));
+        let name = format_ident!("{}", function_of(instr.entry.opcode, instr));
+        quote!(#rt::isa::#family::#name)
+    }
+}
+
+/// The runtime module of a family. The arithmetic families of the manual share their opcodes, so they share one module.
+pub fn module_of(family: &str) -> &str {
+    match family {
+        "integer" | "extended" | "float" | "half" | "mixed" => "arith",
+        "convert" => "cvt",
+        other => other,
+    }
+}
+
+/// The runtime function of an opcode. `.cta` in `bar.cta.sync` changes nothing; `.cc` on `mad` and friends is another function.
+pub fn function_of(opcode: &str, instr: &Instr) -> String {
+    let opcode = opcode.replace(".cta.", ".");
+    let opcode = if matches!(opcode.as_str(), "add" | "sub" | "mad") && instr.has(".cc") {
+        format!("{opcode}.cc")
+    } else {
+        opcode
+    };
+    let name: String = opcode.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if matches!(name.as_str(), "match" | "as" | "type") { format!("{name}_") } else { name }
+}
+
+/// The name of a qualifier's constant: every run of other characters is one `_`.
+pub fn mangle(qualifier: &str) -> String {
+    let mut out = String::new();
+    for c in qualifier.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            out.push(c);
+        } else if !out.ends_with('_') {
+            out.push('_');
+        }
+    }
+    let keyword = matches!(
+        out.as_str(),
+        "const" | "async" | "match" | "as" | "type" | "in" | "for" | "if" | "loop" | "ref" | "abstract" | "final"
+    );
+    if keyword || out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
+}

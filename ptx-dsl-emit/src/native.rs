@@ -1,0 +1,342 @@
+//! Instructions that are an expression of Rust on the registers' own types, and how their values lie in the lanes of a warp.
+//! All others go through the runtime's functions, on 64 bits.
+
+use super::Emit;
+use proc_macro2::{Literal, TokenStream};
+use ptx_dsl_table::hir::{FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::ty::{Class, Ty};
+use quote::{format_ident, quote};
+
+/// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
+/// row is anything; one row without stride is a value that all lanes share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    pub p: u32,
+    pub stride: i64,
+    /// Not zero: true only under a condition that is found at run time; so many conversions deep.
+    pub guard: u8,
+}
+
+pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0 };
+pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0 };
+
+impl Shape {
+    pub fn rows(self) -> bool {
+        self.p > 1
+    }
+
+    /// What holds whether a register has this shape or the other.
+    pub fn join(self, o: Shape) -> Shape {
+        let rows = self.rows() && o.rows() && self.stride == o.stride && self.guard == 0 && o.guard == 0;
+        if rows { Shape { p: self.p.min(o.p), ..self } } else { LANES }
+    }
+}
+
+/// An operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Mov,
+    Add,
+    Sub,
+    Mul,
+    Mad,
+    Wide,
+    MadWide,
+    And,
+    Or,
+    Xor,
+    Not,
+    Neg,
+    Shl,
+    Shr,
+    Min,
+    Max,
+    Div,
+    Rem,
+    Setp(&'static str),
+    SetpFloat(&'static str),
+    Selp,
+    Cvt,
+    ToFloat,
+    Fadd,
+    Fsub,
+    Fmul,
+    Ffma,
+}
+
+/// An instruction that is one.
+#[derive(Debug, Clone, Copy)]
+pub struct Native {
+    pub op: Op,
+    /// Of the operands.
+    pub bits: u32,
+    pub signed: bool,
+    /// Of the result.
+    pub to: u32,
+}
+
+fn compare(q: &str) -> Option<&'static str> {
+    Some(match q {
+        ".eq" => "eq",
+        ".ne" => "ne",
+        ".lt" | ".lo" => "lt",
+        ".le" | ".ls" => "le",
+        ".gt" | ".hi" => "gt",
+        ".ge" | ".hs" => "ge",
+        _ => return None,
+    })
+}
+
+impl Emit<'_> {
+    /// Is the instruction one? Registers must be as wide as the types say.
+    pub fn native(&self, f: FuncId, i: &Instr) -> Option<Native> {
+        if !matches!(i.entry.host, Host::Lane | Host::Control) && i.entry.opcode != "cvta" {
+            return None;
+        }
+        let quals: Vec<&str> = i.quals.iter().map(String::as_str).collect();
+        let quals: Vec<&str> =
+            quals.into_iter().filter(|q| Ty::from_name(q.trim_start_matches('.')).is_none()).collect();
+        let ty = *i.types.first()?;
+        let (class, bits) = (ty.class(), ty.bits());
+        let scalar = matches!(class, Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
+        let signed = class == Class::Signed;
+        let f32 = ty == Ty::F32 && i.types.len() == 1 && matches!(quals[..], [] | [".rn"]);
+        let one = i.types.len() == 1;
+        let plain = scalar && one && quals.is_empty();
+        let make = |op, to| Some(Native { op, bits, signed, to });
+        let found = match i.entry.opcode {
+            "mov" if one && quals.is_empty() && matches!(bits, 1 | 16 | 32 | 64) => make(Op::Mov, bits),
+            "cvta" if quals.iter().all(|q| matches!(*q, ".to" | ".global")) && quals.contains(&".global") => {
+                make(Op::Mov, bits)
+            }
+            "add" if plain => make(Op::Add, bits),
+            "sub" if plain => make(Op::Sub, bits),
+            "add" if f32 => make(Op::Fadd, 32),
+            "sub" if f32 => make(Op::Fsub, 32),
+            "mul" if f32 => make(Op::Fmul, 32),
+            "fma" if f32 => make(Op::Ffma, 32),
+            "mul" if scalar && one && quals == [".lo"] => make(Op::Mul, bits),
+            "mad" if scalar && one && quals == [".lo"] => make(Op::Mad, bits),
+            "mul" if scalar && one && bits == 32 && quals == [".wide"] => make(Op::Wide, 64),
+            "mad" if scalar && one && bits == 32 && quals == [".wide"] => make(Op::MadWide, 64),
+            "and" if plain || ty == Ty::Pred => make(Op::And, bits),
+            "or" if plain || ty == Ty::Pred => make(Op::Or, bits),
+            "xor" if plain || ty == Ty::Pred => make(Op::Xor, bits),
+            "not" if plain || ty == Ty::Pred => make(Op::Not, bits),
+            "neg" if plain => make(Op::Neg, bits),
+            "shl" if plain => make(Op::Shl, bits),
+            "shr" if plain => make(Op::Shr, bits),
+            "min" if plain && i.operands.len() == 3 => make(Op::Min, bits),
+            "max" if plain && i.operands.len() == 3 => make(Op::Max, bits),
+            "div" if plain && !signed => make(Op::Div, bits),
+            "rem" if plain && !signed => make(Op::Rem, bits),
+            "selp" if one && quals.is_empty() && matches!(bits, 16 | 32 | 64) => make(Op::Selp, bits),
+            "setp" if one && i.operands.len() == 3 && quals.len() == 1 => {
+                let op = compare(quals[0])?;
+                if scalar {
+                    make(Op::Setp(op), 1)
+                } else if ty == Ty::F32 {
+                    make(Op::SetpFloat(op), 1)
+                } else {
+                    None
+                }
+            }
+            "cvt" if i.types.len() == 2 => {
+                let from = i.types[1];
+                let int =
+                    |t: Ty| matches!(t.class(), Class::Unsigned | Class::Signed) && matches!(t.bits(), 16 | 32 | 64);
+                let signed = from.class() == Class::Signed;
+                if int(ty) && int(from) && quals.is_empty() {
+                    Some(Native { op: Op::Cvt, bits: from.bits(), signed, to: bits })
+                } else if ty == Ty::F32 && int(from) && from.bits() == 32 && quals == [".rn"] {
+                    Some(Native { op: Op::ToFloat, bits: 32, signed, to: 32 })
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }?;
+        // every operand a value of the expected width
+        let mut sources = 0;
+        for (n, a) in i.operands.iter().enumerate() {
+            let wanted = if n == 0 {
+                found.to
+            } else {
+                sources += 1;
+                found.source_bits(n - 1)
+            };
+            let fits = match &a.value {
+                Operand::Reg(r, _) => self.reg_bits(f, *r) == wanted,
+                Operand::NotReg(_) => n > 0 && wanted == 1,
+                // Rows under a guard are 32 bits wide.
+                Operand::Sreg(name) => n > 0 && (wanted == 32 || self.sreg_shape(name).guard == 0),
+                Operand::Imm(_) | Operand::VarAddr(..) => n > 0,
+                _ => false,
+            };
+            if !fits {
+                return None;
+            }
+        }
+        (sources == found.sources()).then_some(found)
+    }
+}
+
+impl Native {
+    pub fn sources(self) -> usize {
+        match self.op {
+            Op::Mov | Op::Not | Op::Neg | Op::Cvt | Op::ToFloat => 1,
+            Op::Mad | Op::MadWide | Op::Selp | Op::Ffma => 3,
+            _ => 2,
+        }
+    }
+
+    /// Width of a source.
+    pub fn source_bits(self, n: usize) -> u32 {
+        match (self.op, n) {
+            (Op::Shl | Op::Shr, 1) => 32,
+            (Op::Selp, 2) => 1,
+            (Op::MadWide, 2) => 64,
+            _ => self.bits,
+        }
+    }
+
+    /// How the result lies, from the sources' shapes and those that are constants.
+    pub fn shape(self, s: &[(Shape, Option<u64>)]) -> Shape {
+        if s.iter().any(|(s, _)| !s.rows()) {
+            return LANES;
+        }
+        let p = s.iter().map(|(s, _)| s.p).min().unwrap_or(32);
+        let guard = s.iter().map(|(s, _)| s.guard).max().unwrap_or(0);
+        let stride = |n: usize| s.get(n).map_or(0, |(s, _)| s.stride);
+        let constant = |n: usize| s.get(n).and_then(|(_, c)| *c).map(|c| extend(c, self.bits, self.signed));
+        let product = || match (stride(0), stride(1), constant(0), constant(1)) {
+            (0, 0, _, _) => Some(0),
+            (a, 0, _, Some(c)) => a.checked_mul(c),
+            (0, b, Some(c), _) => b.checked_mul(c),
+            _ => None,
+        };
+        let found = match self.op {
+            Op::Mov => Some((stride(0), 0)),
+            Op::Add => Some((stride(0).wrapping_add(stride(1)), 0)),
+            Op::Sub => Some((stride(0).wrapping_sub(stride(1)), 0)),
+            Op::Mul => product().map(|s| (s, 0)),
+            Op::Mad => product().map(|s| (s.wrapping_add(stride(2)), 0)),
+            Op::Shl => match (stride(0), constant(1)) {
+                (0, _) if stride(1) == 0 => Some((0, 0)),
+                (a, Some(c @ 0..=31)) => Some((a << c, 0)),
+                _ => None,
+            },
+            Op::Wide => product().map(|s| (s, (s != 0) as u8)),
+            Op::MadWide => product().map(|s| (s.wrapping_add(stride(2)), (s != 0) as u8)),
+            Op::Cvt if self.bits == 32 && self.to == 64 => Some((stride(0), (stride(0) != 0) as u8)),
+            Op::Cvt if self.bits >= 32 && self.to >= 32 => Some((stride(0), 0)),
+            _ if guard == 0 && s.iter().all(|(s, _)| s.stride == 0) => Some((0, 0)),
+            _ => None,
+        };
+        let Some((stride, deeper)) = found else { return LANES };
+        let stride = extend(stride as u64, self.to.max(1), true);
+        let guard = guard + deeper;
+        if guard > 4 || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
+            return LANES;
+        }
+        Shape { p, stride, guard }
+    }
+
+    /// Arithmetic of f32: takes any NaN for a NaN, and may give any.
+    pub fn gives_any_nan(self) -> bool {
+        matches!(self.op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Ffma)
+    }
+
+    /// Does it matter to the instruction which NaN its sources are?
+    pub fn takes_any_nan(self) -> bool {
+        self.gives_any_nan() || matches!(self.op, Op::SetpFloat(_))
+    }
+
+    /// The instruction as an expression, of which a NaN may be any.
+    pub fn tokens(self, s: &[TokenStream]) -> TokenStream {
+        let rt = super::rt();
+        let none = quote!(0);
+        let [a, b, c] = [0, 1, 2].map(|n| s.get(n).unwrap_or(&none));
+        let (u, i) = (format_ident!("u{}", self.bits.max(8)), format_ident!("i{}", self.bits.max(8)));
+        let to = format_ident!("u{}", self.to.max(8));
+        let signed_to = format_ident!("i{}", self.to.max(8));
+        let wide = |e: &TokenStream| {
+            if self.signed { quote!(((#e) as i32 as i64 as u64)) } else { quote!(((#e) as u64)) }
+        };
+        match self.op {
+            Op::Mov => quote!(#a),
+            Op::Add => quote!((#a).wrapping_add(#b)),
+            Op::Sub => quote!((#a).wrapping_sub(#b)),
+            Op::Mul => quote!((#a).wrapping_mul(#b)),
+            Op::Mad => quote!((#a).wrapping_mul(#b).wrapping_add(#c)),
+            Op::Wide => {
+                let (a, b) = (wide(a), wide(b));
+                quote!(#a.wrapping_mul(#b))
+            }
+            Op::MadWide => {
+                let (a, b) = (wide(a), wide(b));
+                quote!(#a.wrapping_mul(#b).wrapping_add(#c))
+            }
+            Op::And => quote!((#a & #b)),
+            Op::Or => quote!((#a | #b)),
+            Op::Xor => quote!((#a ^ #b)),
+            Op::Not => quote!((!#a)),
+            Op::Neg => quote!((#a).wrapping_neg()),
+            Op::Shl => quote!({ let s: u32 = #b; if s < #u::BITS { (#a) << s } else { 0 } }),
+            Op::Shr if self.signed => quote!(((#a) as #i >> (#b).min(#u::BITS - 1)) as #u),
+            Op::Shr => quote!({ let s: u32 = #b; if s < #u::BITS { (#a) >> s } else { 0 } }),
+            Op::Min if self.signed => quote!(((#a) as #i).min((#b) as #i) as #u),
+            Op::Max if self.signed => quote!(((#a) as #i).max((#b) as #i) as #u),
+            Op::Min => quote!((#a).min(#b)),
+            Op::Max => quote!((#a).max(#b)),
+            Op::Div => quote!(#u::checked_div(#a, #b).unwrap_or(#u::MAX)),
+            Op::Rem => quote!(#u::checked_rem(#a, #b).unwrap_or(#u::MAX)),
+            Op::Setp(op) => {
+                let op = format_ident!("{op}");
+                if self.signed { quote!((((#a) as #i).#op(&((#b) as #i)))) } else { quote!(((#a).#op(&(#b)))) }
+            }
+            Op::SetpFloat(op) => {
+                let (a, b) = (quote!(f32::from_bits(#a)), quote!(f32::from_bits(#b)));
+                if op == "ne" {
+                    // ordered: false for NaN
+                    quote!({ let (a, b) = (#a, #b); a < b || a > b })
+                } else {
+                    let op = format_ident!("{op}");
+                    quote!((#a).#op(&(#b)))
+                }
+            }
+            Op::Selp => quote!(if #c { #a } else { #b }),
+            Op::Cvt if self.signed => quote!(((#a) as #i as #signed_to as #to)),
+            Op::Cvt => quote!(((#a) as #to)),
+            Op::ToFloat if self.signed => quote!(((#a) as i32 as f32).to_bits()),
+            Op::ToFloat => quote!(((#a) as f32).to_bits()),
+            Op::Fadd => quote!(#rt::lanes::fadd(#a, #b)),
+            Op::Fsub => quote!(#rt::lanes::fsub(#a, #b)),
+            Op::Fmul => quote!(#rt::lanes::fmul(#a, #b)),
+            Op::Ffma => quote!(#rt::lanes::ffma::<L>(#a, #b, #c)),
+        }
+    }
+}
+
+/// The low `bits` of a constant as the number they mean.
+fn extend(c: u64, bits: u32, signed: bool) -> i64 {
+    let up = 64u32.saturating_sub(bits);
+    if signed { ((c << up) as i64) >> up } else { ((c << up) >> up) as i64 }
+}
+
+/// A literal of a register's type.
+pub fn literal(v: u64, bits: u32) -> TokenStream {
+    let l = match bits {
+        1 => {
+            let v = v & 1 != 0;
+            return quote!(#v);
+        }
+        8 => Literal::u8_suffixed(v as u8),
+        16 => Literal::u16_suffixed(v as u16),
+        32 => Literal::u32_suffixed(v as u32),
+        64 => Literal::u64_suffixed(v),
+        _ => Literal::u128_suffixed(v.into()),
+    };
+    quote!(#l)
+}

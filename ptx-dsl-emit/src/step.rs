@@ -1,0 +1,455 @@
+//! The `step` function, for all warps of a cohort, and the one that runs the regions of a warp until it waits or ends: one
+//! arm a region.
+
+use super::block::Block;
+use super::classes::whole_barrier;
+use super::regions::{End, Program, Region, ending, falling, successors};
+use super::values::names_space;
+use super::{Emit, function_of, rt};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
+use ptx_dsl_table::isa::Role;
+use quote::{format_ident, quote};
+use std::collections::HashSet;
+
+impl<'m> Emit<'m> {
+    /// The bodies of `Kernel::step_at` and of the function that runs one warp.
+    pub fn step(&mut self, program: &Program<'m>) -> (TokenStream, TokenStream) {
+        let rt = rt();
+        let exit = number(program.regions.len());
+        self.large = program.regions.iter().map(|r| r.body.len()).sum::<usize>() > LARGE;
+        let mut waits = Vec::new();
+        let mut runs = Vec::new();
+        // Regions that others take in need no arm of their own, unless somebody jumps to them.
+        self.entered.insert(0);
+        let mut done = HashSet::new();
+        while let Some(pc) = self.entered.pop_first() {
+            let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
+            let parted = self.classes.parted.get(pc) == Some(&true);
+            if let End::Block { instr, next } = &r.end {
+                waits.push(self.waiting(r.func, pc, instr, *next));
+                if parted {
+                    runs.extend(self.warp_wide(r.func, pc, instr, *next));
+                }
+            } else if parted {
+                runs.push(self.arm(program, pc, r));
+            } else {
+                waits.push(self.abreast(program, pc));
+            }
+        }
+        let step = quote! {
+            loop {
+                x.turn(pc)?;
+                pc = match pc {
+                    #(#waits)*
+                    _ if pc >= #exit => return Ok(#rt::Next::Exit),
+                    _ => {
+                        for k in 0..ws.len() {
+                            let m = x.warp(k);
+                            run::<M, L>(x, &mut ws[k], pc, m)?;
+                        }
+                        match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
+                    }
+                };
+                if x.diverged() {
+                    return Ok(#rt::Next::Go(pc));
+                }
+            }
+        };
+        let run = quote! {
+            loop {
+                x.mask = m;
+                let next: #rt::Pc = match pc {
+                    #(#runs)*
+                    _ => { x.branch(m, pc); m = 0; pc }
+                };
+                match x.next(m, next)? {
+                    Some((next, lanes)) => { pc = next; m = lanes; }
+                    None => return Ok(()),
+                }
+            }
+        };
+        (step, run)
+    }
+
+    /// A blocking instruction, for all warps of the cohort.
+    fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
+        let rt = rt();
+        self.entered.insert(next);
+        let (here, next) = (number(pc), number(next));
+        let call = self.warp_call(f, instr);
+        let (before, call, after) = (call.before, call.call, call.after);
+        let all = quote! {
+            for k in 0..ws.len() {
+                let w = &mut ws[k];
+                let m = x.warp(k);
+                #before
+                let flow = #call?;
+                if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); }
+                x.flow(flow, #here, #next);
+            }
+            match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
+        };
+        match whole_barrier(instr) {
+            Some(id) => {
+                let id = number32(id);
+                quote!(#here => { if x.pass_barrier(#id) { #next } else { #all } })
+            }
+            None => quote!(#here => { #all }),
+        }
+    }
+
+    /// A blocking instruction that a whole warp need not wait for, when one comes to it.
+    fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<TokenStream> {
+        let function = function_of(instr.entry.opcode, instr);
+        let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync", "mbarrier_try_wait"];
+        if !warp.contains(&function.as_str()) && !function.starts_with("match") {
+            return None;
+        }
+        let rt = rt();
+        let (here, next) = (number(pc), number(next));
+        let call = self.warp_call(f, instr);
+        let (before, call, after) = (call.before, call.call, call.after);
+        Some(quote! {
+            #here if m == u32::MAX => {
+                #before
+                match #call? {
+                    #rt::Flow::Next => { #rt::lanes(u32::MAX, |l| { #after }); #next }
+                    _ => { x.branch(m, #here); m = 0; #here }
+                }
+            }
+        })
+    }
+
+    /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
+    /// take more than twice the time for a function of twice the length.
+    fn piece(&mut self, pc: usize, code: TokenStream) -> TokenStream {
+        if !self.large {
+            return code;
+        }
+        let (rt, here, name) = (rt(), number(pc), format_ident!("Piece{}", self.pieces.len()));
+        self.pieces.push(quote! {
+            pub struct #name;
+            impl #rt::Piece for #name {
+                type Warp = Warp;
+                #[inline(always)]
+                fn run<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    w: &mut Warp,
+                    active: &mut u32,
+                ) -> ::core::result::Result<#rt::Pc, ::std::boxed::Box<#rt::Fault>> {
+                    let (pc, mut m): (#rt::Pc, u32) = (#here, *active);
+                    let next: #rt::Pc = { #code };
+                    *active = m;
+                    Ok(next)
+                }
+            }
+        });
+        quote!(x.piece::<#name>(w, &mut m)?)
+    }
+
+    /// A region in which lanes stay together, for one warp after the other.
+    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
+        let rt = rt();
+        let here = number(pc);
+        let trail = self.trail(program, pc);
+        let each = |code: TokenStream| {
+            quote! {
+                for k in 0..ws.len() {
+                    let w = &mut ws[k];
+                    let mut m = x.warp(k);
+                    #code
+                }
+            }
+        };
+        let one = |code: TokenStream| {
+            each(quote! {
+                let next: #rt::Pc = { #code };
+                x.branch(m, next);
+            })
+        };
+        let plain = self.code(program, &ending(program, pc), "branch");
+        let r = &program.regions[pc];
+        if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
+            // nothing to do but to go on
+            return quote!(#here => { #plain });
+        }
+        let plain = self.piece(pc, plain);
+        let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
+        if trail.len() > 1 {
+            let whole = self.code(program, &trail, "branch");
+            let (whole, plain) = (one(self.piece(pc, whole)), one(plain));
+            return quote!(#here => { if x.whole_warps() { #whole } else { #plain } #go });
+        }
+        let next = match &r.end {
+            End::Goto(t) => Some(number(*t)),
+            End::Exit => Some(number(program.regions.len())),
+            _ => None,
+        };
+        match next {
+            // they all go the same way
+            Some(next) => {
+                let code = each(quote!({ #plain };));
+                quote!(#here => { #code #next })
+            }
+            None => {
+                let code = one(plain);
+                quote!(#here => { #code #go })
+            }
+        }
+    }
+
+    /// A region, for one warp: gives where it goes on.
+    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> TokenStream {
+        let f = r.func;
+        let mut before = TokenStream::new();
+        if let Some((call, callee)) = &r.results {
+            before.extend(self.results(f, call, *callee));
+        }
+        // A warp that is whole does not stop where it only has to be: the regions up to the next real wait are one.
+        let trail = self.trail(program, pc);
+        let pieces = self.inside(program, pc);
+        let code = self.code(program, &pieces, "fork");
+        let code = if trail.len() > 1 {
+            let whole = self.code(program, &trail, "fork");
+            quote!(if m == u32::MAX { #whole } else { #code })
+        } else {
+            code
+        };
+        let here = number(pc);
+        let code = self.piece(pc, quote!(#before #code));
+        quote!(#here => { #code })
+    }
+
+    /// The regions that one arm of `run` has from `pc` on.
+    fn inside(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        let ending = ending(program, pc);
+        if ending.len() == 1 && self.classes.parted.get(pc) == Some(&true) && !self.classes.all_live {
+            falling(program, pc)
+        } else {
+            ending
+        }
+    }
+
+    /// The regions that follow each other from `pc` on for a warp that is whole.
+    fn trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        let mut trail = vec![pc];
+        loop {
+            let last = trail[trail.len() - 1];
+            let next = match &program.regions[last].end {
+                End::Goto(t) => *t,
+                End::Block { next, .. } => *next,
+                _ => break,
+            };
+            let region = &program.regions[next];
+            let one_way = program.ways.get(next) == Some(&1);
+            let fits = match &region.end {
+                End::Block { instr, .. } => everybody(instr) && region.body.is_empty(),
+                _ => matches!(program.regions[last].end, End::Block { .. }) && region.results.is_none(),
+            };
+            let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
+            let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
+            if !one_way || !fits || parts || trail.contains(&next) {
+                break;
+            }
+            trail.push(next);
+        }
+        // it ends with a region that can end
+        if matches!(program.regions[trail[trail.len() - 1]].end, End::Block { .. }) {
+            trail.pop();
+        }
+        if trail.len() > 1 {
+            trail.extend(ending(program, trail[trail.len() - 1]).into_iter().skip(1));
+        }
+        trail
+    }
+
+    /// The code of regions that follow each other.
+    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> TokenStream {
+        let (rt, fork) = (rt(), format_ident!("{fork}"));
+        let exit = number(program.regions.len());
+        let last = trail.last().copied().unwrap_or(0);
+        let (r, f) = (&program.regions[last], program.regions[last].func);
+        for (i, pc) in trail.iter().enumerate() {
+            self.entered.extend(successors(program, *pc).into_iter().filter(|to| Some(to) != trail.get(i + 1)));
+        }
+        let mut b = Block::new(self, f, last);
+        let mut left = false;
+        let whole = trail.iter().any(|pc| matches!(program.regions[*pc].end, End::Block { .. }));
+        let falls = trail.len() > 1 && !whole && ending(program, trail[0]).len() == 1;
+        for (i, &pc) in trail.iter().enumerate() {
+            match &program.regions[pc].end {
+                End::Block { instr, .. } => b.together(instr),
+                _ => b.instructions(&program.regions[pc].body),
+            }
+            if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
+                if falls {
+                    b.part(pred, *taken, &number(*taken));
+                } else {
+                    b.leave(&(pred.0.clone(), pred.1 == (taken != next)));
+                    left = true;
+                }
+            }
+        }
+        if left {
+            // whoever has left ends with the others
+            let code = b.finish(|_| quote!());
+            return quote!({ let all = m; 'all: { #code } m = all; #exit });
+        }
+        let code = match &r.end {
+            End::Goto(t) => {
+                let t = number(*t);
+                b.finish(|_| quote!(#t))
+            }
+            End::Exit | End::Block { .. } => b.finish(|_| quote!(#exit)),
+            End::Branch { pred, taken, fall } => {
+                let (taken, fall) = (number(*taken), number(*fall));
+                b.finish(|b| match b.branch(pred) {
+                    Ok(p) => quote!(if #p { #taken } else { #fall }),
+                    Err(lanes) => quote! {{
+                        let rest = m & !#lanes;
+                        if rest == 0 {
+                            #taken
+                        } else {
+                            x.#fork(#lanes, #taken);
+                            m = rest;
+                            #fall
+                        }
+                    }},
+                })
+            }
+            End::Switch { instr, targets } => {
+                let site = number32(b.site(instr));
+                let count = Literal::u64_suffixed(targets.len() as u64);
+                b.finish(|b| {
+                    let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
+                    let arms = targets.iter().enumerate().map(|(i, t)| {
+                        let (i, t) = (Literal::u64_suffixed(i as u64), number(*t));
+                        quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
+                    });
+                    quote! {
+                        x.site = #site;
+                        #rt::switch_in_range(x, m & #rt::mask_by(|l| #index[l] >= #count), #count)?;
+                        #(#arms)*
+                        m = 0;
+                        pc
+                    }
+                })
+            }
+            End::Call { instr, callees } => {
+                let body = b.finish(|_| quote!());
+                let call = self.call(f, instr, callees);
+                quote!(#body #call m = 0; pc)
+            }
+            End::Return => {
+                let body = b.finish(|_| quote!());
+                let field = self.return_field(f);
+                let sites = program.returns.get(&f).into_iter().flatten().map(|s| {
+                    let s = number(*s);
+                    quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);)
+                });
+                quote!(#body #(#sites)* m = 0; pc)
+            }
+        };
+        // those that jump are left behind as fragments
+        if falls { quote!('all: { #code }) } else { code }
+    }
+
+    fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
+        let rt = rt();
+        let q = self.q(instr);
+        let function = self.function(instr);
+        let site = number32(self.site(instr));
+        self.generic = !names_space(instr);
+        let mut before = TokenStream::new();
+        let mut sources: Vec<Ident> = Vec::new();
+        for a in instr.operands.iter().filter(|a| !written(a)) {
+            for value in self.read(f, &a.value, a.ty) {
+                let name = format_ident!("s{}", sources.len());
+                before.extend(quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);));
+                sources.push(name);
+            }
+        }
+        let mut after = TokenStream::new();
+        let mut dests: Vec<Ident> = Vec::new();
+        for a in instr.operands.iter().filter(|a| written(a)) {
+            let names: Vec<_> = (0..self.width(a)).map(|i| format_ident!("d{}", dests.len() + i)).collect();
+            before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
+            let mut values = names.iter().map(|n| quote!(#n[l]));
+            after.extend(self.write(f, &a.value, &mut values));
+            dests.extend(names);
+        }
+        // A missing `|p` still has its place.
+        for _ in dests.len()..named_destinations(instr, dests.len()) {
+            let name = format_ident!("d{}", dests.len());
+            before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
+            dests.push(name);
+        }
+        before.extend(quote!(x.site = #site;));
+        let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
+        WarpCall { before, call, after }
+    }
+}
+
+/// Instructions above which the regions of a kernel are functions of their own.
+const LARGE: usize = 150;
+
+/// Is it an instruction that needs the whole warp, and no more of it than to be there?
+fn everybody(instr: &Instr) -> bool {
+    let function = function_of(instr.entry.opcode, instr);
+    let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync"];
+    let all = |o: &Operand| matches!(o, Operand::Imm(m) if *m as u32 == u32::MAX);
+    (warp.contains(&function.as_str()) || function.starts_with("match"))
+        && instr.pred.is_none()
+        && instr.operands.last().is_some_and(|m| all(&m.value))
+}
+
+/// A destination: also the `_` that a form spells out itself.
+pub fn written(arg: &Arg) -> bool {
+    arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
+}
+
+struct WarpCall {
+    before: TokenStream,
+    call: TokenStream,
+    after: TokenStream,
+}
+
+/// Does it read the condition code, does it write it?
+pub fn carry_use(instr: &Instr) -> (bool, bool) {
+    let o = instr.entry.opcode;
+    (matches!(o, "addc" | "subc" | "madc"), o.ends_with(".cc") || instr.has(".cc"))
+}
+
+/// Do the host's results end in a carry?
+pub fn function_carries(instr: &Instr) -> bool {
+    let (reads, writes) = carry_use(instr);
+    reads || writes
+}
+
+/// `shfl.sync d[|p]` and friends have two destinations even if one is written.
+pub fn named_destinations(instr: &Instr, given: usize) -> usize {
+    let two = matches!(instr.entry.opcode, "shfl.sync" | "shfl" | "elect.sync")
+        || (instr.entry.opcode == "match" && instr.has(".all"))
+        || instr.entry.opcode == "match.all.sync";
+    if two { 2 } else { given }
+}
+
+pub fn ty_of_bits(bits: u32) -> Option<ptx_dsl_table::ty::Ty> {
+    use ptx_dsl_table::ty::Ty;
+    Some(match bits {
+        8 => Ty::B8,
+        16 => Ty::B16,
+        32 => Ty::B32,
+        _ => Ty::B64,
+    })
+}
+
+/// A region's number.
+pub fn number(pc: usize) -> Literal {
+    Literal::u16_suffixed(u16::try_from(pc).unwrap_or(u16::MAX))
+}
+
+pub fn number32(n: u32) -> Literal {
+    Literal::u32_suffixed(n)
+}

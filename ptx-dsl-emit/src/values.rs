@@ -1,0 +1,248 @@
+//! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
+
+use super::classes::{CARRY, Key};
+use super::{Emit, FUNCTION_TAG};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
+use ptx_dsl_table::ty::{Class, Ty};
+use quote::{format_ident, quote};
+
+/// How many `u64` a value of this type takes.
+pub fn places(ty: Option<Ty>) -> usize {
+    if ty == Some(Ty::B128) { 2 } else { 1 }
+}
+
+impl Emit<'_> {
+    /// The field of the warp's state that holds a register: 32 lanes, the mask of a predicate, or a number for each row.
+    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
+        self.key_field((func.0, reg.0, lane)).0
+    }
+
+    /// The same, with its width.
+    pub fn key_field(&mut self, k: Key) -> (Ident, u32) {
+        let (name, bits) = if k.1 == CARRY {
+            (format_ident!("f{}carry", k.0), 1)
+        } else {
+            (format_ident!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
+        };
+        let p = self.classes.shape(&k).p;
+        self.fields.entry(name.to_string()).or_insert((bits, p));
+        (name, bits)
+    }
+
+    pub fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
+        let ty = self.module.functions[func.0 as usize].regs[reg.0 as usize].ty;
+        if ty.class() == Class::Pred { 1 } else { ty.bits() }
+    }
+
+    /// A register in lane `l`, of its own type.
+    fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
+        let k = (func.0, reg.0, e);
+        let (f, bits) = self.key_field(k);
+        let shape = self.classes.shape(&k);
+        if !shape.rows() {
+            return if bits == 1 { quote!((w.#f >> l & 1 != 0)) } else { quote!(w.#f[l]) };
+        }
+        let p = Literal::usize_unsuffixed(shape.p as usize);
+        if shape.stride == 0 {
+            return quote!(w.#f[l / #p]);
+        }
+        let t = format_ident!("u{}", bits);
+        let s = super::native::literal(shape.stride as u64 & (u64::MAX >> (64 - bits.min(64))), bits);
+        quote!(w.#f[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
+    }
+
+    /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
+    pub fn static_shared(&self) -> u32 {
+        let dynamic = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).max().unwrap_or(0);
+        self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(dynamic.max(16))
+    }
+
+    /// The value of a variable's address in its own space.
+    pub fn var_address(&self, var: VarId, offset: i64) -> u64 {
+        let v = &self.module.vars[var.0 as usize];
+        let base = match v.space {
+            Space::Global => ptx_dsl_table::hir::GLOBALS + u64::from(v.offset),
+            Space::Shared if v.dynamic => u64::from(self.static_shared()),
+            _ => u64::from(v.offset),
+        };
+        base.wrapping_add(offset as u64)
+    }
+
+    /// What the address of a variable begins with, where the instruction names no state space.
+    pub fn window_of(&self, v: VarId) -> u64 {
+        if self.generic { window(self.module.vars[v.0 as usize].space) << 56 } else { 0 }
+    }
+
+    /// Has each activation of `func` its own?
+    pub fn moves_with_frame(&self, func: FuncId, var: VarId) -> bool {
+        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
+        local && self.recursive.contains(&func)
+    }
+
+    /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
+    pub fn framed(&self, func: FuncId, var: VarId, at: Literal) -> TokenStream {
+        if self.moves_with_frame(func, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
+    }
+
+    /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
+    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<TokenStream> {
+        let lit = |v: u64| {
+            let v = Literal::u64_suffixed(v);
+            quote!(#v)
+        };
+        let one = match operand {
+            Operand::Reg(r, e) => {
+                let v = self.lane_of(func, *r, *e);
+                match self.reg_bits(func, *r) {
+                    64 => v,
+                    128 => return vec![quote!((#v as u64)), quote!(((#v >> 64) as u64))],
+                    _ => quote!((#v as u64)),
+                }
+            }
+            Operand::NotReg(r) => {
+                let v = self.lane_of(func, *r, 0);
+                quote!((!#v as u64))
+            }
+            Operand::Imm(v) => {
+                if ty == Some(Ty::B128) {
+                    let high = if (*v as i64) < 0 { u64::MAX } else { 0 };
+                    return vec![lit(*v), lit(high)];
+                }
+                lit(truncated(*v, ty))
+            }
+            Operand::Sreg(name) => self.sreg(name),
+            Operand::VarAddr(v, o) => {
+                let at = Literal::u64_suffixed(truncated(self.var_address(*v, *o), ty));
+                self.framed(func, *v, at)
+            }
+            Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
+            Operand::Address(base, offset) => self.address(func, *base, *offset),
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                return list.iter().flat_map(|o| self.read(func, o, ty)).collect();
+            }
+            Operand::Pair(a, b) => {
+                let mut all = self.read(func, a, ty);
+                all.extend(self.read(func, b, ty));
+                return all;
+            }
+            Operand::Select(r, _) => return self.read(func, &Operand::Reg(*r, 0), ty),
+            // Video instructions do not run on the host yet, and a launch says so.
+            Operand::Neg(o) => return self.read(func, o, ty),
+            Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => lit(0),
+        };
+        vec![one]
+    }
+
+    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> TokenStream {
+        match base {
+            Base::Abs => {
+                let v = Literal::u64_suffixed(offset as u64);
+                quote!(#v)
+            }
+            Base::Var(v) => {
+                self.framed(func, v, Literal::u64_suffixed(self.window_of(v) | self.var_address(v, offset)))
+            }
+            Base::Reg(r) => {
+                let v = self.lane_of(func, r, 0);
+                if self.reg_bits(func, r) == 64 {
+                    let o = Literal::u64_suffixed(offset as u64);
+                    if offset == 0 { v } else { quote!(#v.wrapping_add(#o)) }
+                } else {
+                    let o = Literal::u32_suffixed(offset as u32);
+                    if offset == 0 { quote!((#v as u64)) } else { quote!(((#v as u32).wrapping_add(#o) as u64)) }
+                }
+            }
+        }
+    }
+
+    pub fn sreg(&self, name: &str) -> TokenStream {
+        let rt = super::rt();
+        let name = name.trim_start_matches('%');
+        for (many, call) in [("envreg", "envreg"), ("pm", "pm")] {
+            if let Some(n) = name.strip_prefix(many).and_then(|n| n.trim_end_matches("_64").parse::<u32>().ok()) {
+                let f = format_ident!("{call}");
+                let n = Literal::u32_suffixed(n);
+                return quote!(#rt::isa::sreg::#f(x, l, #n));
+            }
+        }
+        if name == "WARP_SZ" {
+            return quote!(32u64);
+        }
+        let f = format_ident!("{}", name.replace('.', "_"));
+        quote!(#rt::isa::sreg::#f(x, l))
+    }
+
+    /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
+    pub fn write(
+        &mut self,
+        func: FuncId,
+        operand: &Operand,
+        values: &mut dyn Iterator<Item = TokenStream>,
+    ) -> TokenStream {
+        match operand {
+            Operand::Reg(r, e) => {
+                let f = self.field(func, *r, *e);
+                let Some(v) = values.next() else { return quote!() };
+                match self.reg_bits(func, *r) {
+                    1 => quote!(w.#f = w.#f & !(1 << l) | (((#v) & 1) as u32) << l;),
+                    8 => quote!(w.#f[l] = (#v) as u8;),
+                    16 => quote!(w.#f[l] = (#v) as u16;),
+                    32 => quote!(w.#f[l] = (#v) as u32;),
+                    64 => quote!(w.#f[l] = #v;),
+                    _ => {
+                        let high = values.next();
+                        quote!(w.#f[l] = (#v) as u128 | ((#high) as u128) << 64;)
+                    }
+                }
+            }
+            Operand::Vector(list) => list.iter().map(|o| self.write(func, o, values)).collect(),
+            Operand::Pair(a, b) => {
+                let first = self.write(func, a, values);
+                let second = self.write(func, b, values);
+                quote!(#first #second)
+            }
+            _ => {
+                values.next();
+                quote!()
+            }
+        }
+    }
+
+    /// How many places a destination takes in the argument list of a warp function.
+    pub fn width(&self, arg: &Arg) -> usize {
+        fn count(o: &Operand, each: usize) -> usize {
+            match o {
+                Operand::Vector(list) => list.iter().map(|o| count(o, each)).sum(),
+                Operand::Pair(a, b) => count(a, each) + count(b, each),
+                _ => each,
+            }
+        }
+        count(&arg.value, places(arg.ty))
+    }
+}
+
+/// The window of a state space among generic addresses.
+fn window(space: Space) -> u64 {
+    match space {
+        Space::Global => 0,
+        Space::Shared => 1,
+        Space::Local | Space::ParamFunc => 2,
+        Space::Const => 3,
+        Space::ParamEntry => 4,
+    }
+}
+
+/// Does the instruction name a state space for its addresses?
+pub fn names_space(instr: &Instr) -> bool {
+    const SPACES: [&str; 5] = [".global", ".shared", ".local", ".const", ".param"];
+    instr.quals.iter().any(|q| SPACES.iter().any(|s| q == s || q.strip_prefix(s).is_some_and(|r| r.starts_with("::"))))
+}
+
+/// A constant as the bits of its type, zero-extended; full width where the type is unknown.
+pub fn truncated(v: u64, ty: Option<Ty>) -> u64 {
+    match ty.map(Ty::bits) {
+        Some(bits @ 1..=63) => v & ((1 << bits) - 1),
+        _ => v,
+    }
+}

@@ -1,0 +1,17 @@
+//! The catalogue of 06xx: the only place with their text.
+
+use ptx_dsl_table::diag::Diagnostic;
+use ptx_dsl_table::span::Span;
+
+pub(crate) mod completion;
+pub(crate) mod flow;
+pub(crate) mod order;
+pub(crate) mod protocol;
+
+fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, span, message)
+}
+
+fn section(d: Diagnostic, rule: &str, section: &str) -> Diagnostic {
+    d.note(format!("{rule} (PTX ISA {section})"))
+}

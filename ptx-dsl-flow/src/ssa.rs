@@ -1,0 +1,479 @@
+//! Every value of every register by its own number (static single assignment), and a solver that carries facts from values to
+//! what is made of them.
+
+use super::cfg::Cfg;
+use ptx_dsl_table::hir::{Base, Function, Instr, Operand, RegId};
+use ptx_dsl_table::isa::Role;
+
+/// A value: an index into [`Ssa::values`].
+pub(super) type Val = u32;
+
+/// What was never written.
+pub(super) const UNDEF: Val = 0;
+
+/// Where a value comes from.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// Nobody wrote it.
+    Undef,
+    /// A `.reg` parameter.
+    Param,
+    /// Written by an instruction; under a guard the old value may remain.
+    Def { instr: u32, var: u32, old: Option<Val> },
+    /// One of these, by the way that was taken into the block: in the order of its predecessors, up to [`PLACED`] of them.
+    Phi { block: u32, args: Vec<Val> },
+}
+
+/// A join of more ways has each value once.
+pub(super) const PLACED: usize = 16;
+
+/// The values of a function.
+pub(super) struct Ssa {
+    pub values: Vec<Value>,
+    /// By instruction: what it reads and what it writes, each with its variable.
+    uses: Vec<(u32, Val)>,
+    use_at: Vec<(u32, u32)>,
+    defs: Vec<(u32, Val)>,
+    def_at: Vec<(u32, u32)>,
+    /// First variable of each register (one for each element).
+    base: Vec<u32>,
+    /// Each value's users among the values.
+    users: Vec<Val>,
+    user_at: Vec<u32>,
+    /// The value that this one can only be, if a `Phi` has one only.
+    pub origin: Vec<Val>,
+}
+
+/// More joins of values than this come from graphs that nobody writes: thousands of loops in each other.
+const MOST_JOINS: usize = 2_000_000;
+
+/// The values in the course of the walk over the dominator tree.
+struct Build {
+    values: Vec<Value>,
+    /// By variable: its value here.
+    now: Vec<Val>,
+    /// What `now` was before, for the way back up the tree.
+    before: Vec<(u32, Val)>,
+    /// By block: the joins of values at its start, one for each variable of the list.
+    joins: Vec<Vec<u32>>,
+    /// By block: its first join among the values.
+    first: Vec<Val>,
+}
+
+impl Build {
+    fn write(&mut self, var: u32, value: Value) -> Val {
+        let v = self.values.len() as Val;
+        self.values.push(value);
+        self.put(var, v);
+        v
+    }
+
+    fn put(&mut self, var: u32, v: Val) {
+        if let Some(now) = self.now.get_mut(var as usize) {
+            self.before.push((var, std::mem::replace(now, v)));
+        }
+    }
+
+    fn read(&self, var: u32) -> Val {
+        self.now.get(var as usize).copied().unwrap_or(UNDEF)
+    }
+}
+
+/// All registers in an operand, each with its element.
+pub(super) fn registers(operand: &Operand, each: &mut dyn FnMut(RegId, u32)) {
+    match operand {
+        Operand::Reg(r, lane) => each(*r, *lane),
+        Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => each(*r, 0),
+        Operand::Pair(a, b) => {
+            registers(a, each);
+            registers(b, each);
+        }
+        Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+            for o in list {
+                registers(o, each);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The registers that an instruction reads.
+fn reads(instr: &Instr, each: &mut dyn FnMut(RegId, u32)) {
+    if let Some((p, _)) = &instr.pred {
+        registers(p, each);
+    }
+    // `%r.b0` as a destination leaves the rest of the register as it was.
+    for arg in instr.operands.iter().filter(|a| a.role != Role::Dst) {
+        registers(&arg.value, each);
+    }
+}
+
+/// May the old value of a destination remain, or a part of it?
+fn partly(instr: &Instr, destination: &Operand) -> bool {
+    instr.pred.is_some() || matches!(destination, Operand::Select(..))
+}
+
+impl Ssa {
+    /// `None` for a graph in which too many values meet.
+    pub(super) fn new(function: &Function, cfg: &Cfg) -> Option<Ssa> {
+        let mut base = Vec::with_capacity(function.regs.len());
+        let mut vars = 0u32;
+        for r in &function.regs {
+            base.push(vars);
+            vars += r.lanes.max(1);
+        }
+        let n = cfg.instrs.len();
+        let mut ssa = Ssa {
+            values: Vec::new(),
+            uses: Vec::new(),
+            use_at: vec![(0, 0); n],
+            defs: Vec::new(),
+            def_at: vec![(0, 0); n],
+            base,
+            users: Vec::new(),
+            user_at: Vec::new(),
+            origin: Vec::new(),
+        };
+        let blocks = cfg.blocks.len();
+        let mut build = Build {
+            values: vec![Value::Undef],
+            now: vec![UNDEF; vars as usize],
+            before: Vec::new(),
+            joins: ssa.joins(cfg, vars as usize)?,
+            first: vec![UNDEF; blocks],
+        };
+        // Room for the joins, which predecessors give their arguments before or after the walk comes to them.
+        for (b, list) in build.joins.iter().enumerate() {
+            build.first[b] = build.values.len() as Val;
+            build.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: Vec::new() }));
+        }
+        for p in function.params.iter().chain(&function.rets).filter_map(|p| p.reg) {
+            build.write(ssa.var(p, 0), Value::Param);
+        }
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); blocks];
+        for &b in cfg.rpo.iter().rev().filter(|b| cfg.idom[**b as usize] != **b) {
+            below[cfg.idom[b as usize] as usize].push(b);
+        }
+        // Down the tree, and back up to where `before` had so many.
+        let mut stack: Vec<Result<u32, usize>> = cfg.rpo.first().map(|b| Ok(*b)).into_iter().collect();
+        while let Some(next) = stack.pop() {
+            match next {
+                Err(length) => {
+                    for (var, old) in build.before.drain(length..).rev() {
+                        build.now[var as usize] = old;
+                    }
+                }
+                Ok(b) => {
+                    stack.push(Err(build.before.len()));
+                    ssa.block(&mut build, cfg, b);
+                    stack.extend(std::mem::take(&mut below[b as usize]).into_iter().map(Ok));
+                }
+            }
+        }
+        ssa.number(build, cfg);
+        ssa.link();
+        ssa.origins();
+        Some(ssa)
+    }
+
+    fn block(&mut self, build: &mut Build, cfg: &Cfg, b: u32) {
+        let first = build.first[b as usize];
+        for k in 0..build.joins[b as usize].len() {
+            build.put(build.joins[b as usize][k], first + k as Val);
+        }
+        for i in cfg.range(b) {
+            self.instr(build, i, cfg.instrs[i as usize]);
+        }
+        for (n, e) in cfg.blocks[b as usize].succ.iter().enumerate() {
+            let first = build.first[e.to as usize];
+            let pred = &cfg.blocks[e.to as usize].pred;
+            // By predecessor, or each value once where there are too many.
+            let place = if pred.len() <= PLACED { pred.iter().position(|p| *p == (b, n as u32)) } else { None };
+            for (k, var) in build.joins[e.to as usize].iter().enumerate() {
+                let a = build.now[*var as usize];
+                let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };
+                match place {
+                    Some(at) => {
+                        args.resize(pred.len(), UNDEF);
+                        args[at] = a;
+                    }
+                    None if args.len() >= 64 || !args.contains(&a) => args.push(a),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// By block: the variables of which several values may meet there. These are the iterated dominance frontiers of the
+    /// blocks that write them (Cytron et al.), of variables that some block reads before it writes them. `None`: too many.
+    fn joins(&self, cfg: &Cfg, vars: usize) -> Option<Vec<Vec<u32>>> {
+        let n = cfg.blocks.len();
+        let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut total = 0;
+        for &b in cfg.rpo.iter().filter(|b| cfg.blocks[**b as usize].pred.len() > 1) {
+            for &(p, _) in &cfg.blocks[b as usize].pred {
+                let mut at = p;
+                while at != cfg.idom[b as usize] && frontier[at as usize].last() != Some(&b) {
+                    frontier[at as usize].push(b);
+                    at = cfg.idom[at as usize];
+                    total += 1;
+                    if total > MOST_JOINS {
+                        return None;
+                    }
+                }
+            }
+        }
+        let mut writers: Vec<Vec<u32>> = vec![Vec::new(); vars];
+        let mut across = vec![false; vars];
+        for &b in &cfg.rpo {
+            let written = |writers: &[Vec<u32>], var: u32| writers[var as usize].last() == Some(&b);
+            for i in cfg.range(b).map(|i| cfg.instrs[i as usize]) {
+                reads(i, &mut |r, lane| {
+                    let var = self.var(r, lane);
+                    if (var as usize) < vars && !written(&writers, var) {
+                        across[var as usize] = true;
+                    }
+                });
+                for arg in i.operands.iter().filter(|a| a.role == Role::Dst) {
+                    let partly = partly(i, &arg.value);
+                    registers(&arg.value, &mut |r, lane| {
+                        let var = self.var(r, lane);
+                        if (var as usize) < vars && !written(&writers, var) {
+                            across[var as usize] |= partly;
+                            writers[var as usize].push(b);
+                        }
+                    });
+                }
+            }
+        }
+        let mut joins: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut total = 0;
+        for (var, mut work) in writers.into_iter().enumerate().filter(|(var, _)| across[*var]) {
+            while let Some(b) = work.pop() {
+                for &f in &frontier[b as usize] {
+                    if joins[f as usize].last() != Some(&(var as u32)) {
+                        joins[f as usize].push(var as u32);
+                        work.push(f);
+                        total += 1;
+                        if total > MOST_JOINS {
+                            return None;
+                        }
+                    }
+                }
+            }
+        }
+        Some(joins)
+    }
+
+    /// Leaves out the joins that nobody reads, and numbers the values in the order of the code.
+    fn number(&mut self, build: Build, cfg: &Cfg) {
+        let Build { mut values, joins, first, .. } = build;
+        let mut wanted: Vec<bool> = values.iter().map(|v| !matches!(v, Value::Phi { .. })).collect();
+        let olds = values.iter().filter_map(|v| if let Value::Def { old, .. } = v { *old } else { None });
+        let mut stack: Vec<Val> = self.uses.iter().map(|u| u.1).chain(olds).collect();
+        while let Some(v) = stack.pop() {
+            if !std::mem::replace(&mut wanted[v as usize], true)
+                && let Value::Phi { args, .. } = &values[v as usize]
+            {
+                stack.extend(args);
+            }
+        }
+        let mut order: Vec<Val> =
+            (0..values.len() as Val).filter(|v| matches!(values[*v as usize], Value::Undef | Value::Param)).collect();
+        for &b in &cfg.rpo {
+            let phis = first[b as usize]..first[b as usize] + joins[b as usize].len() as Val;
+            order.extend(phis.filter(|v| wanted[*v as usize]));
+            order.extend(cfg.range(b).flat_map(|i| self.defs(i)).map(|d| d.1));
+        }
+        let mut new = vec![UNDEF; values.len()];
+        for (k, v) in order.iter().enumerate() {
+            new[*v as usize] = k as Val;
+        }
+        for (_, v) in self.uses.iter_mut().chain(&mut self.defs) {
+            *v = new[*v as usize];
+        }
+        for v in order {
+            let mut value = std::mem::replace(&mut values[v as usize], Value::Undef);
+            match &mut value {
+                Value::Undef | Value::Param => {}
+                Value::Def { old, .. } => *old = old.map(|o| new[o as usize]),
+                Value::Phi { args, .. } => args.iter_mut().for_each(|a| *a = new[*a as usize]),
+            }
+            self.values.push(value);
+        }
+    }
+
+    /// The variable of an element of a register.
+    pub(super) fn var(&self, reg: RegId, lane: u32) -> u32 {
+        self.base.get(reg.0 as usize).map_or(u32::MAX, |b| b + lane)
+    }
+
+    /// The register of a variable.
+    pub(super) fn register(&self, var: u32) -> Option<u32> {
+        (self.base.partition_point(|b| *b <= var) as u32).checked_sub(1)
+    }
+
+    fn instr(&mut self, build: &mut Build, i: u32, instr: &Instr) {
+        let first = self.uses.len();
+        reads(instr, &mut |r, lane| {
+            let var = self.var(r, lane);
+            if !self.uses[first..].iter().any(|u| u.0 == var) {
+                self.uses.push((var, build.read(var)));
+            }
+        });
+        self.use_at[i as usize] = (first as u32, self.uses.len() as u32);
+        let first = self.defs.len() as u32;
+        for arg in instr.operands.iter().filter(|a| a.role == Role::Dst) {
+            let partly = partly(instr, &arg.value);
+            registers(&arg.value, &mut |r, lane| {
+                let var = self.var(r, lane);
+                let old = partly.then(|| build.read(var));
+                let v = build.write(var, Value::Def { instr: i, var, old });
+                self.defs.push((var, v));
+            });
+        }
+        self.def_at[i as usize] = (first, self.defs.len() as u32);
+    }
+
+    /// What an instruction reads: variables and values.
+    pub(super) fn uses(&self, i: u32) -> &[(u32, Val)] {
+        let (a, b) = self.use_at[i as usize];
+        &self.uses[a as usize..b as usize]
+    }
+
+    /// What an instruction writes.
+    pub(super) fn defs(&self, i: u32) -> &[(u32, Val)] {
+        let (a, b) = self.def_at[i as usize];
+        &self.defs[a as usize..b as usize]
+    }
+
+    /// The value that an instruction reads from a register.
+    pub(super) fn read(&self, i: u32, reg: RegId, lane: u32) -> Val {
+        let var = self.var(reg, lane);
+        self.uses(i).iter().find(|u| u.0 == var).map_or(UNDEF, |u| u.1)
+    }
+
+    /// The value of the predicate that guards an instruction.
+    pub(super) fn guard(&self, i: u32, instr: &Instr) -> Option<(Val, bool)> {
+        match &instr.pred {
+            Some((Operand::Reg(r, lane), positive)) => Some((self.read(i, *r, *lane), *positive)),
+            _ => None,
+        }
+    }
+
+    fn sources(&self, v: Val, each: &mut dyn FnMut(Val)) {
+        match &self.values[v as usize] {
+            Value::Undef | Value::Param => {}
+            Value::Def { instr, old, .. } => {
+                for u in self.uses(*instr) {
+                    each(u.1);
+                }
+                if let Some(o) = old {
+                    each(*o);
+                }
+            }
+            Value::Phi { args, .. } => {
+                for a in args {
+                    each(*a);
+                }
+            }
+        }
+    }
+
+    fn link(&mut self) {
+        let n = self.values.len();
+        let mut count = vec![0u32; n + 1];
+        for v in 0..n as Val {
+            self.sources(v, &mut |s| count[s as usize + 1] += 1);
+        }
+        for k in 0..n {
+            count[k + 1] += count[k];
+        }
+        let mut fill = count.clone();
+        let mut users = vec![0; count[n] as usize];
+        for v in 0..n as Val {
+            self.sources(v, &mut |s| {
+                users[fill[s as usize] as usize] = v;
+                fill[s as usize] += 1;
+            });
+        }
+        self.users = users;
+        self.user_at = count;
+    }
+
+    /// The values made of this one.
+    pub(super) fn users(&self, v: Val) -> &[Val] {
+        &self.users[self.user_at[v as usize] as usize..self.user_at[v as usize + 1] as usize]
+    }
+
+    /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
+    /// does not come to an end soon (facts that keep growing).
+    pub(super) fn solve<T: Copy + PartialEq>(
+        &self,
+        bottom: T,
+        eval: &mut dyn FnMut(Val, &Value, &[T]) -> T,
+    ) -> Option<Vec<T>> {
+        let n = self.values.len();
+        let mut facts = vec![bottom; n];
+        let mut queued = vec![true; n];
+        let mut now: Vec<Val> = (0..n as Val).collect();
+        let mut next = Vec::new();
+        let mut budget = n * 16 + 1000;
+        while !now.is_empty() {
+            for &v in &now {
+                queued[v as usize] = false;
+                budget = budget.checked_sub(1)?;
+                let new = eval(v, &self.values[v as usize], &facts);
+                if new == facts[v as usize] {
+                    continue;
+                }
+                facts[v as usize] = new;
+                for &u in self.users(v) {
+                    if !queued[u as usize] {
+                        queued[u as usize] = true;
+                        next.push(u);
+                    }
+                }
+            }
+            now.clear();
+            std::mem::swap(&mut now, &mut next);
+        }
+        Some(facts)
+    }
+
+    fn origins(&mut self) {
+        const BOTTOM: Val = Val::MAX;
+        let found = self.solve(BOTTOM, &mut |v, value, facts| {
+            let Value::Phi { args, .. } = value else { return v };
+            let mut one = BOTTOM;
+            for a in args {
+                let o = facts[*a as usize];
+                if o == BOTTOM || o == v {
+                    continue;
+                }
+                if one != BOTTOM && one != o {
+                    return v;
+                }
+                one = o;
+            }
+            one
+        });
+        let n = self.values.len() as Val;
+        let mut origin = found.unwrap_or_else(|| (0..n).collect());
+        for (v, o) in origin.iter_mut().enumerate() {
+            if *o == BOTTOM {
+                *o = v as Val;
+            }
+        }
+        self.origin = origin;
+    }
+
+    /// The instruction that made the value, if one did unconditionally.
+    pub(super) fn maker(&self, v: Val) -> Option<u32> {
+        let o = *self.origin.get(v as usize)?;
+        match self.values.get(o as usize)? {
+            Value::Def { instr, old: None, .. } => Some(*instr),
+            _ => None,
+        }
+    }
+}
