@@ -204,8 +204,10 @@ impl Checker {
             None => self.report(errors::no_version(Span::default())),
             Some(v) => {
                 self.out.version = (v.major, v.minor);
-                if (v.major, v.minor) > options.ceiling || v.major == 0 {
-                    self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), options.ceiling));
+                let last = target::LAST.iter().find(|l| l.0 == v.major && l.0 < options.ceiling.0);
+                let last = last.map_or(options.ceiling, |l| (l.0, l.1));
+                if (v.major, v.minor) > last || v.major == 0 {
+                    self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), last));
                 } else {
                     self.version = Ptx(v.major, v.minor);
                 }

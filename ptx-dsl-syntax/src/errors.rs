@@ -241,7 +241,11 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
 
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
     error(306, span, format!("PTX ISA {}.{} is not known here", have.0, have.1))
-        .note(format!("the newest known version is {}.{}", ceiling.0, ceiling.1))
+        .note(if have.0 == ceiling.0 {
+            format!("the last known version of PTX ISA {0} is {0}.{1}", ceiling.0, ceiling.1)
+        } else {
+            format!("the newest known version is {}.{}", ceiling.0, ceiling.1)
+        })
         .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", ceiling.0, ceiling.1))
 }
 

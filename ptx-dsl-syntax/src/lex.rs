@@ -47,25 +47,35 @@ fn follow(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
 }
 
-/// Does a `%` that is directly followed by an identifier character start a name here, rather than being the operator of
-/// a constant expression? It is the operator directly after a value.
-pub fn percent_starts_word(before: &[Token]) -> bool {
-    let at = |k: usize| before.len().checked_sub(k).map(|i| &before[i].kind);
-    match at(1) {
-        Some(Tok::Punct(')')) => false,
-        Some(Tok::Number(_)) => match at(2) {
-            // A piece of an opcode is no value.
-            Some(Tok::Punct('.')) => true,
-            Some(Tok::Punct(':')) => at(3) == Some(&Tok::Punct(':')),
-            Some(Tok::Word(w)) => w == "align",
-            _ => false,
-        },
-        Some(Tok::Word(_)) => !matches!(
-            at(2),
-            Some(Tok::Punct('(' | '[' | ',' | '=' | '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '~' | '?' | '<'))
-        ),
-        _ => true,
+/// How long a line of the C preprocessor is that says which line of which file follows: `# 1 "x.ptx" 2`, `#line 7 "x.ptx"`. As
+/// ptxas reads it, it may stand behind other text, and has its line end.
+fn line_marker(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    let skip = |at: &mut usize, of: fn(&u8) -> bool| {
+        let length = bytes[*at..].iter().take_while(|b| of(b)).count();
+        *at += length;
+        length
+    };
+    let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r' | 0x0c);
+    skip(&mut at, blank);
+    if bytes[at..].starts_with(b"line") {
+        at += 4;
+        skip(&mut at, blank);
     }
+    if skip(&mut at, u8::is_ascii_digit) == 0 || skip(&mut at, blank) == 0 || bytes.get(at) != Some(&b'"') {
+        return None;
+    }
+    at += 1;
+    skip(&mut at, |b| b.is_ascii() && !matches!(b, b'"' | b'\n'));
+    if bytes.get(at) != Some(&b'"') {
+        return None;
+    }
+    at += 1;
+    // Flags are digits.
+    while skip(&mut at, blank) > 0 && bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    (bytes.get(at) == Some(&b'\n')).then_some(at)
 }
 
 /// Turns text into tokens. Bytes that cannot start a token are reported and left out.
@@ -91,7 +101,8 @@ impl Lexer<'_> {
         let start = self.pos;
         let second = bytes.get(start + 1).copied();
         match bytes[start] {
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => {
+            // Substitute ends a file of DOS.
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x1a => {
                 self.pos += 1;
                 self.glued = false;
             }
@@ -110,6 +121,10 @@ impl Lexer<'_> {
                     }
                 }
             }
+            b'#' if let Some(length) = line_marker(&bytes[start..]) => {
+                self.pos += length;
+                self.glued = false;
+            }
             b'"' => self.string(start),
             b'0'..=b'9' => {
                 self.run(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -117,10 +132,12 @@ impl Lexer<'_> {
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
             b'$' if second.is_some_and(follow) => self.word(start),
-            b'%' if second.is_some_and(follow) && percent_starts_word(&self.out.tokens) => self.word(start),
+            // Directly before a name or a number it is no operator, says ptxas: `7 % 3`.
+            b'%' if second.is_some_and(follow) => self.word(start),
             b if b".,;:()[]{}@!|&^~+-*/%<>=?".contains(&b) => {
                 self.pos += 1;
                 self.push(start, Tok::Punct(b as char));
+                self.apart(start);
             }
             _ => {
                 // One report for a run of strange bytes, not one a byte.
@@ -131,6 +148,29 @@ impl Lexer<'_> {
                 self.diags.push(errors::unknown_character(span, &self.text[start..self.pos]));
                 self.glued = false;
             }
+        }
+    }
+
+    /// White space between a `.` or `::` and the name behind it, which ptxas does not read. In macros it is not always known.
+    fn apart(&mut self, start: usize) {
+        let bytes = self.text.as_bytes();
+        let tokens = &self.out.tokens;
+        let before = tokens.len().checked_sub(2).map(|i| &tokens[i].kind);
+        let glued = tokens.last().is_some_and(|t| t.glued);
+        let number = glued && matches!(before, Some(Tok::Number(n)) if n.bytes().all(|b| b.is_ascii_digit()));
+        let joins = match bytes[start] {
+            b'.' => !number,
+            b':' => glued && before == Some(&Tok::Punct(':')),
+            _ => false,
+        };
+        // `shared ::cta` is as wrong as `shared:: cta`.
+        let first = bytes[start] == b':' && tokens.len() > 1 && !tokens[tokens.len() - 2].glued;
+        let gap = bytes[self.pos..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let name = bytes.get(self.pos + gap).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        if joins && name && (gap > 0 || first) {
+            let span = Span::token(self.out.ranges.len() as u32 - 1);
+            let joint = if bytes[start] == b'.' { "." } else { "::" };
+            self.diags.push(errors::apart(span, joint));
         }
     }
 

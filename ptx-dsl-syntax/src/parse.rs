@@ -69,6 +69,8 @@ struct Parser<'a> {
     depth: u32,
     /// Operators of the expression that is being parsed.
     operators: u32,
+    /// Parentheses that are open around it.
+    parentheses: u32,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was found: every open block ends here, silently.
@@ -87,6 +89,7 @@ impl<'a> Parser<'a> {
             instrs: 0,
             depth: 0,
             operators: 0,
+            parentheses: 0,
             initialiser: false,
             unwinding: false,
             version_seen: None,

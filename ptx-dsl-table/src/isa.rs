@@ -153,6 +153,8 @@ pub enum When {
     NoOperand(&'static str),
     /// The destination is written as `_`.
     Sink(&'static str),
+    /// The types that are written are these, in this order.
+    Types(&'static [Ty]),
 }
 
 /// The qualifier is written.
@@ -179,6 +181,11 @@ pub const fn no_operand(name: &'static str) -> When {
 /// The destination is `_`.
 pub const fn sink(name: &'static str) -> When {
     When::Sink(name)
+}
+
+/// The types are these, in this order.
+pub const fn types(types: &'static [Ty]) -> When {
+    When::Types(types)
 }
 
 /// Starts a gate.

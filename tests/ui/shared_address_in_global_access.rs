@@ -6,7 +6,7 @@ ptx! {
         .reg .pred %p, %q;
         .reg .b32 %r<4>;
         .reg .b64 %rd<4>;
-        .reg .b128 %rq;
+        .reg .b64 %rq;
         .shared .align 16 .b8 tile[256];
         .shared .align 8 .b64 mb;
         mov.u64 %rd1, tile;

@@ -7,7 +7,7 @@ ptx! {
         .reg .b16 %h;
         .reg .b32 %r<4>;
         .reg .b64 %rd<4>;
-        .reg .b128 %rq;
+        .reg .b64 %rq;
         .reg .f32 %f<4>;
         .reg .f64 %d<4>;
         .shared .align 16 .b8 tile[256];

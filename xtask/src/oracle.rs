@@ -24,6 +24,7 @@ use random::Random;
 use spell::Spelling;
 
 /// What is asked for.
+#[derive(Default)]
 struct Options {
     family: Option<String>,
     seed: u64,
@@ -32,6 +33,10 @@ struct Options {
     all: bool,
     /// Report entries of the list that nothing falls under.
     stale: bool,
+    /// Of so many spellings of each form every mutation there is, in place of some at random.
+    sweep: usize,
+    /// Where each disagreement goes, the listed ones too, a line for each.
+    dump: Option<String>,
 }
 
 /// Cases of a full run, and of the one among the tests.
@@ -39,7 +44,7 @@ const FULL: usize = 150_000;
 const BOUNDED: usize = 12_000;
 
 fn options(arguments: &[&str]) -> Result<Options, String> {
-    let mut options = Options { family: None, seed: 1, count: FULL, all: false, stale: false };
+    let mut options = Options { seed: 1, count: FULL, ..Options::default() };
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
@@ -50,6 +55,8 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             "--count" => options.count = number(value()?)? as usize,
             "--all" => options.all = true,
             "--stale" => options.stale = true,
+            "--sweep" => options.sweep = number(value()?)? as usize,
+            "--dump" => options.dump = Some(value()?.to_string()),
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
@@ -68,7 +75,7 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
 
 /// The run among the tests: a fixed seed, all families, a few seconds.
 pub fn bounded(ptxas: &Path) -> Result<(), String> {
-    compare(ptxas, &Options { family: None, seed: 1, count: BOUNDED, all: false, stale: false })
+    compare(ptxas, &Options { seed: 1, count: BOUNDED, ..Options::default() })
 }
 
 /// What both say of statements of one's own: lines `sm_90 8.0 add.u32 %r1, %r2, %r3;`.
@@ -118,7 +125,11 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     let mut run = Run::default();
     run.legal(&families, quota / 3, &mut random);
     run.verdicts = batch::judge(ptxas, &run.cases)?;
-    run.mutants(ptxas, &families, quota, &mut random)?;
+    if options.sweep > 0 {
+        run.sweep(ptxas, &families, options.sweep, &mut random)?;
+    } else {
+        run.mutants(ptxas, &families, quota, &mut random)?;
+    }
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
     // What they disagree on beyond the list is asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
@@ -127,6 +138,9 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
         .collect();
     let again = batch::judge_alone(ptxas, &open.iter().map(|i| &run.cases[*i]).collect::<Vec<_>>())?;
     open.into_iter().zip(again).for_each(|(i, verdict)| run.verdicts[i] = verdict);
+    if let Some(file) = &options.dump {
+        std::fs::write(file, report::dump(&run.cases, &run.verdicts, &known)).map_err(|e| format!("{file}: {e}"))?;
+    }
     let left = report::print(&run.cases, &run.verdicts, &known, options.all);
     for (k, opcode) in &unused {
         println!("out of date in oracle/known.txt: `{opcode}` under `{}`", known[*k].reason);
@@ -190,7 +204,7 @@ impl Run {
             while missing > 0 && tries > 0 {
                 tries -= 1;
                 let Some(&i) = random.pick(of) else { break };
-                if let Some(mutant) = self.mutant(i, &words, &[], random) {
+                if let Some(mutant) = self.mutant(i, &words, random) {
                     mutants.push(mutant);
                     missing -= 1;
                 }
@@ -199,35 +213,75 @@ impl Run {
         self.judge(ptxas, mutants)
     }
 
+    /// Every mutation of so many spellings of each form: those that both accept, in their order of chance.
+    fn sweep(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        each: usize,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
+        let words = words(&all);
+        let mut forms: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for i in self.accepted() {
+            let entry = std::ptr::from_ref(self.sources[i].entry) as usize;
+            forms.entry((entry, self.sources[i].form)).or_default().push(i);
+        }
+        let mut mutants = Vec::new();
+        for mut of in forms.into_values() {
+            random.thin(&mut of, each);
+            for i in of {
+                self.all_mutants(i, &words, &[], random, &mut mutants);
+            }
+        }
+        self.judge(ptxas, mutants)
+    }
+
+    /// Every mutation of this case, of these kinds or of any.
+    fn all_mutants(&mut self, i: usize, words: &Words, kinds: &[&str], random: &mut Random, out: &mut Vec<Case>) {
+        let (case, entry) = (&self.cases[i], self.sources[i].entry);
+        let wanted = |kind: &str| kinds.is_empty() || kinds.contains(&kind);
+        let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
+        let mut found = Vec::new();
+        for (kind, statement) in mutate::all(&self.sources[i].statement, near, random) {
+            if wanted(kind) {
+                found.push(Case { kind, text: statement.to_string(), ..case.clone() });
+            }
+        }
+        if wanted("version or target") {
+            let edge = |(target, version)| Case { kind: "version or target", target, version, ..case.clone() };
+            found.extend(place::edges(entry).into_iter().map(edge));
+        }
+        found.retain(|c| self.seen.insert((c.text.clone(), c.target, c.version.0, c.version.1)));
+        out.append(&mut found);
+    }
+
     fn judge(&mut self, ptxas: &Path, mutants: Vec<Case>) -> Result<(), String> {
         self.verdicts.extend(batch::judge(ptxas, &mutants)?);
         self.cases.extend(mutants);
         Ok(())
     }
 
-    /// A new mutation of this case, of one of these kinds or of any.
-    fn mutant(&mut self, i: usize, words: &Words, kinds: &[&str], random: &mut Random) -> Option<Case> {
+    /// A new mutation of this case.
+    fn mutant(&mut self, i: usize, words: &Words, random: &mut Random) -> Option<Case> {
         let (case, entry) = (&self.cases[i], self.sources[i].entry);
         let mut mutant = case.clone();
-        let place = if kinds.is_empty() { random.below(5) == 0 } else { kinds.contains(&"version or target") };
-        if place {
+        if random.below(5) == 0 {
             let edges = place::edges(entry);
             let (target, version) = random.pick(&edges).copied()?;
             (mutant.kind, mutant.target, mutant.version) = ("version or target", target, version);
         } else {
             let near = words.get(first(entry)).map_or(&[][..], Vec::as_slice);
             let (kind, statement) = mutate::mutate(&self.sources[i].statement, near, random)?;
-            if !kinds.is_empty() && !kinds.contains(&kind) {
-                return None;
-            }
             (mutant.kind, mutant.text) = (kind, statement.to_string());
         }
         let version = mutant.version;
         self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
     }
 
-    /// Entries of the list that no case fell under, though more were made of just these opcodes and kinds: they are out of
-    /// date.
+    /// Entries of the list that no case fell under, though every mutation of just these kinds was made of some spellings of just
+    /// these opcodes: they are out of date.
     fn hunt(
         &mut self,
         ptxas: &Path,
@@ -237,24 +291,23 @@ impl Run {
     ) -> Result<Vec<(usize, &'static str)>, String> {
         let all: Vec<&'static Instr> = families.values().flatten().copied().collect();
         let words = words(&all);
-        for more in [60, 400] {
-            let unused = self.unused(known, &all);
-            if unused.is_empty() {
-                return Ok(unused);
-            }
+        let mut opcodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for i in self.accepted() {
+            opcodes.entry(self.cases[i].opcode).or_default().push(i);
+            opcodes.entry("*").or_default().push(i);
+        }
+        for each in [4, 40] {
             let mut mutants = Vec::new();
-            for (k, opcode) in unused {
-                let of: Vec<usize> =
-                    self.accepted().filter(|i| opcode == "*" || self.cases[*i].opcode == opcode).collect();
-                let (mut missing, mut tries) = (more, more * 40);
-                while missing > 0 && tries > 0 {
-                    tries -= 1;
-                    let Some(&i) = random.pick(&of) else { break };
-                    if let Some(mutant) = self.mutant(i, &words, &known[k].kinds, random) {
-                        mutants.push(mutant);
-                        missing -= 1;
-                    }
+            let unused = self.unused(known, &all);
+            for (k, opcode) in &unused {
+                let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
+                random.thin(&mut of, each);
+                for i in of {
+                    self.all_mutants(i, &words, &known[*k].kinds, random, &mut mutants);
                 }
+            }
+            if mutants.is_empty() {
+                return Ok(unused);
             }
             self.judge(ptxas, mutants)?;
         }
@@ -268,13 +321,15 @@ impl Run {
                 used.extend(known::find(known, case, verdict));
             }
         }
+        // What holds for all opcodes is looked for in all families alone, and an opcode in all of its families.
+        let every = || FAMILIES.iter().flat_map(|f| f.1);
+        let count =
+            |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
+        let here = |o: &str| count(&mut entries.iter().copied(), o) == count(&mut every(), o);
         let mut out = Vec::new();
         for (k, entry) in known.iter().enumerate() {
-            // What holds for all opcodes is looked for in all families alone.
-            let all = entries.len() == FAMILIES.iter().map(|f| f.1.len()).sum::<usize>();
-            let here = |o: &str| o == "*" && all || entries.iter().any(|e| e.opcode == o);
-            let opcodes = entry.opcodes.iter().enumerate().filter(|(_, o)| here(o));
-            out.extend(opcodes.filter(|(at, _)| !used.contains(&(k, *at))).map(|(_, o)| (k, *o)));
+            let opcodes = entry.opcodes.iter().enumerate().filter(|(at, o)| !used.contains(&(k, *at)) && here(o));
+            out.extend(opcodes.map(|(_, o)| (k, *o)));
         }
         out
     }

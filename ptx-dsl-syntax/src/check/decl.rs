@@ -5,6 +5,7 @@ use super::Checker;
 use crate::ast;
 use crate::errors;
 use crate::hir::Space;
+use crate::isa::{Ptx, sm};
 use crate::ty::{Class, Ty};
 
 /// Fundamental types and the packed pair of halves; all others are types of instructions only.
@@ -42,6 +43,16 @@ impl Checker {
             let text = format!("`{written}` is a type of instructions, and nothing is declared with it");
             let help = format!("write `.b{}`", ty.bits().next_power_of_two().max(8));
             found.push(errors::variable(decl.ty.span, &text, "5.2.2 to 5.2.5", &help));
+        }
+        let needed = match ty {
+            Ty::B128 => Some((Ptx(8, 3), sm(70))),
+            Ty::F16x2 => Some((Ptx(1, 0), sm(53))),
+            _ => None,
+        };
+        if let Some((since, targets)) = needed
+            && decl.names.first().is_none_or(|first| std::ptr::eq(first, name))
+        {
+            found.extend(self.gate(decl.ty.span, &format!("`{written}`"), since, targets, "5.2"));
         }
         if ty == Ty::F16x2 && space == ".param" {
             let text = "a `.f16x2` is no parameter";

@@ -183,7 +183,11 @@ impl Checker {
                 Arg::Expr(e) => fold(e),
                 Arg::Str(_) => None,
             };
-            let plain = matches!(arg, Arg::Expr(Expr::Int { .. }));
+            let plain = match arg {
+                Arg::Expr(Expr::Int { .. }) => true,
+                Arg::Expr(Expr::Name(name, None)) => name.text == "WARP_SZ",
+                _ => false,
+            };
             match value {
                 // ptxas takes no expressions here.
                 Some(Const::Int { value, unsigned }) if !plain && (unsigned || value <= i64::MAX as u64) => {

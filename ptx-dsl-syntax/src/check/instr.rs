@@ -309,6 +309,7 @@ impl Checker {
                             When::Not(q) => Some(format!("remove `{q}`")),
                             When::NoOperand(name) => Some(format!("remove operand `{name}`")),
                             When::Sink(_) => Some("write `_`".to_string()),
+                            When::Types(_) => None,
                         };
                         errors.push(errors::rule(span, None, text, help, section));
                     }
@@ -438,6 +439,7 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
         When::Operand(name) => typed.operand(name).is_some(),
         When::NoOperand(name) => typed.operand(name).is_none(),
         When::Sink(name) => typed.operand(name).is_some_and(|a| matches!(a.value, hir::Operand::Sink)),
+        When::Types(list) => typed.types == *list,
     }
 }
 
@@ -479,6 +481,12 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
             When::Operand(name) => {
                 if let Some(arg) = typed.operand(name) {
                     out = (arg.span, format!("operand `{name}`"));
+                }
+            }
+            When::Types(list) => {
+                if let Some(last) = words.iter().rfind(|w| is_type(&w.text)) {
+                    let list: String = list.iter().map(|t| format!(".{}", t.name())).collect();
+                    out = (last.span, format!("`{}{list}`", typed.entry.opcode));
                 }
             }
             When::Sink(name) => {

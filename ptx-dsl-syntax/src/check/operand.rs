@@ -284,7 +284,11 @@ impl Checker {
                 at.fail(errors::all_sinks(given.span), 2);
                 return Operand::Sink;
             }
-            if many(spec).is_some() && self.mixed(elements) {
+            if many(spec).is_some() && self.adds_up(at, ty) {
+                if let Some(e) = elements.iter().find(|e| matches!(e.kind, OperandKind::Sink)) {
+                    at.fail(errors::no_sink(e.span, form.name), 2);
+                }
+            } else if many(spec).is_some() && self.mixed(elements) {
                 ty = ty.map(bits);
             }
             if matches!(spec.map(|s| s.ty), Some(OpTy::Parts(_))) {
@@ -300,6 +304,17 @@ impl Checker {
                 return Operand::Sink;
             }
             let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();
+            // ptxas makes a move of bits of it, and has no 64 of them there.
+            if at.entry.opcode == "wmma.store.d" && ty == Some(Ty::F32) {
+                for e in elements {
+                    if let OperandKind::Expr(constant) = &e.kind
+                        && let Some(Const::F64(v)) = fold(constant)
+                    {
+                        let help = format!("write `0f{:08X}`", (v as f32).to_bits());
+                        at.fail(errors::constant_type(e.span, "a decimal number in a vector", Ty::F32, Some(help)), 1);
+                    }
+                }
+            }
             // Neither addresses nor half of a special register, says ptxas.
             let whole = |v: &Operand| match v {
                 Operand::VarAddr(..) | Operand::FuncAddr(_) => false,
@@ -320,6 +335,14 @@ impl Checker {
                 && widths.any(|w| w != first)
             {
                 at.fail(errors::uneven_vector(given.span), 1);
+            }
+            if at.entry.opcode.starts_with("fabric.")
+                && let [Operand::Reg(id, _)] = values.as_slice()
+                && self.reg_ty(*id) == Ty::U16
+                && at.errors.is_empty()
+            {
+                let text = "a vector of one `.u16` register is read as the register itself\ndeclare it `.b16`";
+                at.fail(errors::custom(given.span, text, at.entry.section), 1);
             }
             let has = |f: fn(Class) -> bool| {
                 values.iter().any(|v| matches!(v, Operand::Reg(id, _) if f(self.reg_ty(*id).class())))
@@ -385,7 +408,7 @@ impl Checker {
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
             && (count <= 1
-                || at.entry.opcode == "mov"
+                || matches!(at.entry.opcode, "mov" | "ld")
                 || ["tex", "tld4", "suld"].iter().any(|o| at.entry.opcode.starts_with(o)))
         {
             // Here `_` stands for elements of a vector only.
@@ -397,6 +420,16 @@ impl Checker {
             return Operand::Sink;
         }
         self.value(at, form.name, spec, ty, given)
+    }
+
+    /// Does ptxas make additions of halves of this, on targets whose matrices of bytes have accumulators of `.f32` alone? Types
+    /// matter to those, and none is thrown away.
+    fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
+        let bytes = || at.words.iter().any(|w| matches!(w.text.as_str(), "e4m3" | "e5m2"));
+        at.entry.opcode == "mma"
+            && ty == Some(Ty::F16x2)
+            && bytes()
+            && self.target.is_some_and(|t| (90..120).contains(&t.number))
     }
 
     /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
@@ -449,8 +482,8 @@ impl Checker {
         spec: Option<&OperandSpec>,
     ) {
         let have = self.reg_ty(id);
-        // In conversions from and to `.bf16` no wider registers, says ptxas; of bytes a rule of the entry says more.
-        let bf16 = at.entry.opcode == "cvt" && at.has(".bf16") && want.bits() > 8;
+        // In conversions from and to `.bf16` and to `.tf32` no wider registers, says ptxas; of bytes a rule of the entry says more.
+        let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
         let wider = spec.is_some_and(|s| s.wider) && !bf16;
         let exact = !spec.is_some_and(|s| s.exact) || have == want || have.class() == Class::Bits;
         if !register_fits(have, want, wider) || !exact {

@@ -37,6 +37,8 @@ impl Fit {
 fn kind(word: &str) -> Option<usize> {
     match word {
         "row" | "col" => Some(2),
+        // What `tensormap.replace` works on, in any order with the type of the field.
+        "b1024" => None,
         _ if is_space(word) => Some(1),
         _ if is_type(word) => Some(0),
         _ => None,

@@ -143,6 +143,10 @@ impl Checker {
             let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
             errors.push(errors::custom(span, text, entry.section));
         }
+        if parts.len() == 3 && !self.independent && misread(typed) {
+            let text = "with a sampler beside the texture this form needs `texmode_independent`";
+            errors.push(errors::custom(span, text, entry.section));
+        }
         if entry.opcode == "txq"
             && typed.has(".force_unnormalized_coords")
             && !self.independent
@@ -157,6 +161,17 @@ impl Checker {
         {
             errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
         }
+        let result = typed.operands.first().map(|d| match &d.value {
+            Operand::Pair(value, _) => &**value,
+            value => value,
+        });
+        if typed.has(".f16x2")
+            && let (Some(d), Some(Operand::Vector(list))) = (typed.operands.first(), result)
+            && list.iter().any(|o| matches!(o, Operand::Sink))
+        {
+            let text = "both pairs of halves are written: none of them can be `_`";
+            errors.push(errors::custom(d.span, text, entry.section));
+        }
         if let Some(d) = typed.operands.first().filter(|d| matches!(d.value, Operand::Pair(..)))
             && let Some(d) = self.gate(d.span, "the predicate of a fetch", ptx(7, 1), sm(60), entry.section)
         {
@@ -169,6 +184,17 @@ impl Checker {
         {
             errors.push(d);
         }
+    }
+}
+
+/// Where samplers do not stand apart, ptxas takes one in some geometries only, and in others misreads what follows it.
+fn misread(typed: &hir::Instr) -> bool {
+    let has = |list: &[&str]| list.iter().any(|q| typed.has(q));
+    match typed.entry.opcode {
+        "tex.level" => has(&[".3d"]) || typed.operand("e").is_some(),
+        "tex.grad" => !has(&[".1d", ".2d"]) || typed.operand("f").is_some(),
+        "tex" | "tex.base" | "tld4" => has(&[".cube", ".acube"]),
+        _ => false,
     }
 }
 

@@ -343,6 +343,7 @@ impl Parser<'_> {
     /// A plain integer: `.align 16`, `%r<100>`.
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
         match self.peek() {
+            Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((32, self.bump())),
             Some(Tok::Number(text)) => {
                 let span = self.here();
                 let value = self.integer(text, span)?.0;

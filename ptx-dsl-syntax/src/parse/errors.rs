@@ -20,7 +20,9 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
             d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
         }
         "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
-        "#" => d.note("lines of the preprocessor are not PTX").help("remove the line"),
+        "#" => d
+            .note("of the preprocessor's lines only those that name a file are read: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`")
+            .help("remove the line"),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
         "'" => d.help("strings are written with double quotes"),
         _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
@@ -38,6 +40,12 @@ pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
 
 pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
     error(102, span, "this string has no end").help("close it with `\"` on the same line")
+}
+
+/// `add. u32`
+pub(crate) fn apart(span: Span, joint: &str) -> Diagnostic {
+    error(110, span, format!("expected names directly beside `{joint}`, found white space"))
+        .help(format!("remove the white space beside `{joint}`"))
 }
 
 pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
@@ -65,6 +73,7 @@ fn expected_help(what: &str) -> Option<String> {
         "an instruction" => "write one behind the guard, as in `@%p bra L;`".to_string(),
         "a qualifier" => "name one, as in `.u32`, or remove the dot".to_string(),
         "an operand" => "write a register, a constant or an address, as in `[%rd1+4]`".to_string(),
+        "a constant" => "write a name without the parentheses".to_string(),
         "a predicate" => "write a `.pred` register, as in `%p1`".to_string(),
         "a component such as `.x`" => "write `.x`, `.y`, `.z` or `.w`, or remove the dot".to_string(),
         "a name" | "a label" => "write a name: a letter, `_`, `$` or `%`, then letters, digits, `_` or `$`".to_string(),

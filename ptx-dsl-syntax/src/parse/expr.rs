@@ -29,7 +29,7 @@ fn is_component(name: &str) -> bool {
 impl Parser<'_> {
     /// A constant expression on its own: dimensions, directive arguments, initialisers.
     pub(super) fn constant(&mut self) -> Res<Expr> {
-        self.operators = 0;
+        (self.operators, self.parentheses) = (0, 0);
         self.expr()
     }
 
@@ -142,8 +142,10 @@ impl Parser<'_> {
             }
             Some(Tok::Punct('(')) => {
                 self.bump();
+                self.parentheses += 1;
                 let e = self.expr()?;
                 self.expect(')')?;
+                self.parentheses -= 1;
                 Ok(e)
             }
             // `.5`
@@ -159,6 +161,8 @@ impl Parser<'_> {
                 }
                 self.number()
             }
+            // Constants alone stand in parentheses, says ptxas.
+            Some(Tok::Word(name)) if self.parentheses > 0 && name != "WARP_SZ" => self.unexpected("a constant"),
             Some(Tok::Word(_)) => {
                 let name = self.name("a name")?;
                 if self.initialiser && self.is('(') {
@@ -176,7 +180,9 @@ impl Parser<'_> {
             let span = self.here();
             return self.fail(errors::array_index(span, &name.text));
         }
-        if !(self.is('.') && self.glued_at(0)) {
+        // `%tid .x` is one, too.
+        let component = self.glued_at(1) && self.word_at(1).is_some_and(is_component);
+        if !(self.is('.') && (self.glued_at(0) || component)) {
             return Ok(Expr::Name(name, None));
         }
         match self.word_at(1) {
@@ -243,7 +249,23 @@ impl Parser<'_> {
         if matches!(self.peek(), Some(Tok::Punct('.'))) {
             return true;
         }
-        self.is_at(1, '.') && self.glued_at(1) && !(self.glued_at(2) && self.word_at(2).is_some())
+        self.is_at(1, '.') && self.glued_at(1) && (!(self.glued_at(2) && self.word_at(2).is_some()) || self.power(2))
+    }
+
+    /// Is the word there the exponent of `1.e5` or `1.e-5`?
+    fn power(&self, at: usize) -> bool {
+        let Some(digits) = self.word_at(at).and_then(|w| w.strip_prefix(['e', 'E'])).filter(|_| self.glued_at(at))
+        else {
+            return false;
+        };
+        let number = |n| matches!(self.peek_at(n), Some(Tok::Number(t)) if t.bytes().all(|b| b.is_ascii_digit()));
+        let signed = || {
+            (self.is_at(at + 1, '+') || self.is_at(at + 1, '-'))
+                && self.glued_at(at + 1)
+                && self.glued_at(at + 2)
+                && number(at + 2)
+        };
+        if digits.is_empty() { signed() } else { digits.bytes().all(|b| b.is_ascii_digit()) }
     }
 
     /// `1.5`, `2.`, `.5`, `1e5`, `1.5e-3`: the pieces of a decimal literal put together again.
@@ -261,6 +283,11 @@ impl Parser<'_> {
                 && self.glued_at(0)
             {
                 text.push_str(n);
+                self.bump();
+            } else if let Some(e) = self.word_at(0)
+                && self.power(0)
+            {
+                text.push_str(e);
                 self.bump();
             }
         }

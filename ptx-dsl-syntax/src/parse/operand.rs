@@ -13,7 +13,7 @@ pub(super) fn is_selector(name: &str) -> bool {
 impl Parser<'_> {
     /// An operand. `call` says that parentheses are a list of arguments.
     pub(super) fn operand(&mut self, call: bool) -> Res<Operand> {
-        self.operators = 0;
+        (self.operators, self.parentheses) = (0, 0);
         self.nested(|p| p.operand_inner(call))
     }
 
@@ -97,7 +97,8 @@ impl Parser<'_> {
             self.bump();
             return Ok(OperandKind::Sink);
         }
-        let selector = self.is_at(1, '.') && self.glued_at(1) && self.word_at(2).is_some_and(is_selector);
+        let joined = self.glued_at(1) || self.glued_at(2);
+        let selector = self.is_at(1, '.') && joined && self.word_at(2).is_some_and(is_selector);
         if selector {
             let register = self.name("a register")?;
             self.bump();

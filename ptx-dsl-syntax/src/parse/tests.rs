@@ -114,7 +114,7 @@ fn statements() {
         ("mov.u32 %r1, 1-(2-3);", "mov.u32 %r1, 1-(2-3);"),
         ("mov.u32 %r1, 5 % 3;", "mov.u32 %r1, 5 % 3;"),
         ("mov.u32 %r1, 1<<4|1;", "mov.u32 %r1, 1 << 4 | 1;"),
-        ("mov.u32 %r1, a>2?1:(b?2:3);", "mov.u32 %r1, a > 2 ? 1 : b ? 2 : 3;"),
+        ("mov.u32 %r1, a>2?1:b?2:3;", "mov.u32 %r1, a > 2 ? 1 : b ? 2 : 3;"),
         ("mov.u32 %r1, -(-4);", "mov.u32 %r1, --4;"),
         ("mov.u32 %r1, (.u64)-1;", "mov.u32 %r1, (.u64) -1;"),
         ("setp.eq.and.s32 p|q, a, b, !r;", "setp.eq.and.s32 p|q, a, b, !r;"),
@@ -215,6 +215,18 @@ fn errors_point_at_the_token() {
         (".extern .shared .b8 x[];", &["115 .extern"]),
         (".shared .b8 x[y];", &["122 y"]),
         ("mov.u32 %r1, #5;", &["101 #"]),
+        // Verdicts of ptxas 13.5, as those of what follows.
+        ("ld.b32 %r1, [(%r2)]; ret;", &["110 %r2"]),
+        ("ld.b32 %r1, [(%r2)+4]; ret;", &["110 %r2"]),
+        ("mov.b64 {(%r1), %r2}, %rd1; ret;", &["110 %r1"]),
+        ("add.u32 %r1, (%r2), 1; ret;", &["110 %r2"]),
+        ("mov.u32 %r1, 7%3;", &["110 %3"]),
+        (".global .u64 q = (x); ret;", &["110 x"]),
+        (".global .u64 q = generic((x)); ret;", &["110 x"]),
+        (".global .u64 q = (generic(x)); ret;", &["110 generic"]),
+        ("mov.f64 %e1, 1.e; ret;", &["110 .e"]),
+        ("mov.f64 %e1, 1.e5U; ret;", &["110 .e5U"]),
+        ("mov.f64 %e1, 1.e5.3; ret;", &["110 ."]),
         (")", &["110 )"]),
     ];
     let mut wrong = Vec::new();
@@ -319,7 +331,7 @@ fn constants() {
     let cases = [
         ("7/2", 3),
         ("-7/2", -3),
-        ("-7%3", -1),
+        ("-7 % 3", -1),
         ("1<<4|1", 17),
         ("WARP_SZ*2", 64),
         ("3>2 ? 10 : 20", 10),
@@ -340,10 +352,33 @@ fn constants() {
         let e = parser.constant().expect("an expression");
         assert!(matches!(fold(&e), Some(Const::Int { value, .. }) if value as i64 == want), "{text}: {:?}", fold(&e));
     }
-    for text in ["1/0", "1%0", "x", "1+1.5", "(.s64) 2.9", "1>2 ? 1.5 : 2.5"] {
+    for text in ["1/0", "1 % 0", "x", "1+1.5", "(.s64) 2.9", "1>2 ? 1.5 : 2.5"] {
         let (lexed, _) = lex(text);
         let e = Parser::new(&lexed.tokens, 0).constant().expect("an expression");
         assert_eq!(fold(&e), None, "{text}");
+    }
+}
+
+/// Texts that ptxas 13.5 reads.
+#[test]
+fn what_ptxas_reads() {
+    for text in [
+        "ld.b32 %r1, [x+(4)]; ld.b32 %r1, [x+(4+WARP_SZ)*2];",
+        "mov.u32 %r1, %tid .x; mov.b64 %rd1, {%tid\n.x, %v .y}; vadd.u32.u32.u32 %r1, %r2 .b0, %r3;",
+        "mov.u32 %r1, 7 % 3; mov.u32 %r1, 7%(3);",
+        ".local .align WARP_SZ .b8 x[64]; .reg .b32 %z<WARP_SZ>;",
+        "# 1 \"x.cu\" 2\nadd.u32 %r1,\n#line 7 \"x.cu\"\n%r2, %r3;",
+    ] {
+        let (lexed, early) = lex(&kernel(text));
+        assert!(early.is_empty(), "{text}: {early:?}");
+        let (_, found) = parse(&lexed.tokens);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
+    for (text, want) in [("1.e5", 1e5), ("1.E+5", 1e5), ("1.e-5", 1e-5), ("00.5", 0.5), (".5e3", 500.0), ("2.", 2.0)] {
+        let (lexed, _) = lex(text);
+        let mut parser = Parser::new(&lexed.tokens, 0);
+        let e = parser.constant().expect("an expression");
+        assert_eq!((fold(&e), parser.pos), (Some(Const::F64(want)), lexed.tokens.len()), "{text}");
     }
 }
 
@@ -416,7 +451,9 @@ fn garbage_never_panics() {
         assert!(instrs as usize <= lexed.tokens.len());
         assert!(diags.iter().all(|d| (d.span.last as usize) < lexed.ranges.len().max(1)));
         // What survives of a broken module still prints as PTX that parses the same.
-        let (again, more) = parsed(&once);
+        let (again, mut more) = parsed(&once);
+        // A dot that stood alone in a section still does.
+        more.retain(|m| !m.contains("white space"));
         assert!(more.is_empty(), "{text}\n---\n{once}\n{more:#?}");
         assert_eq!(print(&again, &|_| None), once, "{text}");
     }

@@ -23,10 +23,8 @@ const SCALAR: &[Gate] = &[
     BF16,
     gate(&[has(".bf16"), not(".f32")]).since(ptx(7, 8)).requires(sm(90)),
     // `.bf16` to `.f32`: the only one of the two that needs no rounding.
-    gate(&[has(".bf16"), not(".rn"), not(".rz"), not(".rm"), not(".rp")]).since(ptx(7, 1)),
-    gate(&[has(".bf16"), has(".ftz"), not(".rn"), not(".rz"), not(".rm"), not(".rp")])
-        .since(ptx(7, 8))
-        .requires(sm(90)),
+    gate(&[types(&[Ty::F32, Ty::Bf16])]).since(ptx(7, 1)),
+    gate(&[types(&[Ty::F32, Ty::Bf16]), has(".ftz")]).since(ptx(7, 8)).requires(sm(90)),
 ];
 
 /// Which conversions round, how, and which saturate: the manual's table of conversion precision.

@@ -47,6 +47,9 @@ const fn old(name: &'static str, suffix: Suffix, since: Ptx) -> Target {
 
 use Suffix::{Exact, Family, None as Plain};
 
+/// The last version of each PTX ISA that has an end.
+pub const LAST: &[Ptx] = &[Ptx(1, 5), Ptx(2, 3), Ptx(3, 2), Ptx(4, 3), Ptx(5, 1), Ptx(6, 5), Ptx(7, 8), Ptx(8, 8)];
+
 /// All targets, ascending.
 pub const TARGETS: &[Target] = &[
     row("sm_10", 10, Plain, ptx(1, 0)),

@@ -36,6 +36,9 @@ const LINES: usize = 2500;
 /// And at most, where each of them may end ptxas' reading.
 const FEW: usize = 24;
 
+/// What the front end says of such: mistakes that ptxas' grammar has no room for.
+const UNREAD: &[&str] = &["PTX01", "PTX0416 this", "PTX0506"];
+
 /// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
 
@@ -205,8 +208,8 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     out
 }
 
-/// What ptxas says of each line. Those that the front end cannot read go in modules of a few: likely ptxas reads no further
-/// there, and starts again behind each.
+/// What ptxas says of each line. Those that ptxas likely cannot read go in modules of a few: it reads no further there, and starts
+/// again behind each.
 fn sorted(
     ptxas: &Path,
     file: &Path,
@@ -215,7 +218,7 @@ fn sorted(
     lines: &mut [&str],
     ours: &[Option<String>],
 ) -> Result<Vec<Option<String>>, String> {
-    let unread = |o: &Option<String>| o.as_ref().is_some_and(|o| o.starts_with("PTX01"));
+    let unread = |o: &Option<String>| o.as_ref().is_some_and(|o| UNREAD.iter().any(|u| o.starts_with(u)));
     let doubtful: Vec<usize> = (0..lines.len()).filter(|i| unread(&ours[*i])).collect();
     let mut few: Vec<&str> = doubtful.iter().map(|i| std::mem::take(&mut lines[*i])).collect();
     let mut out = assembler(ptxas, file, target, head, lines)?;
@@ -259,16 +262,26 @@ fn assembler(
             break;
         }
     }
-    let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
-    for (line, text, fatal) in messages(&printed) {
-        if fatal || line <= before {
-            return Err(format!("{target}: ptxas reads no further than line {line}: {text}\n{head}"));
+    loop {
+        let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
+        // What was blanked out above may have hidden another.
+        if let Some((line, text, _)) = messages(&printed).find(|m| m.2) {
+            let at = line.checked_sub(before + 1).map(|at| at.min(lines.len() - 1)).filter(|at| !lines[*at].is_empty());
+            // Some lines are of the text that ptxas makes of `wmma`.
+            let Some(at) = at else {
+                let rest = crash(ptxas, file, target, head, lines, &printed)?;
+                return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
+            };
+            (out[at], lines[at]) = (Some(text.to_string()), "");
+            continue;
         }
-        if let Some(slot) = out.get_mut(line - before - 1) {
-            slot.get_or_insert_with(|| text.to_string());
+        for (line, text, _) in messages(&printed).filter(|m| m.0 > before) {
+            if let Some(slot) = out.get_mut(line - before - 1) {
+                slot.get_or_insert_with(|| text.to_string());
+            }
         }
+        return Ok(out);
     }
-    Ok(out)
 }
 
 /// Line, message, and whether ptxas stopped there.

@@ -1,5 +1,7 @@
 //! Disagreements that stay, with their reasons: `known.txt`.
 
+use ptx_dsl_syntax::ty::Ty;
+
 use super::batch::{Case, Verdict};
 
 const KNOWN: &str = include_str!("known.txt");
@@ -8,7 +10,7 @@ const KNOWN: &str = include_str!("known.txt");
 pub struct Known {
     /// We accept what ptxas refuses.
     pub accept: bool,
-    /// All of these are in the statement or in what the one who refuses says.
+    /// All of these, each one of its alternatives, are in the statement or in what the one who refuses says.
     parts: Vec<&'static str>,
     /// Kinds of mutations.
     pub kinds: Vec<&'static str>,
@@ -56,19 +58,38 @@ impl Known {
     /// Is this disagreement of the kind, whatever the opcode?
     pub fn alike(&self, case: &Case, verdict: &Verdict) -> bool {
         let Some(message) = verdict.ours.as_ref().or(verdict.theirs.as_ref()) else { return false };
-        self.accept == verdict.ours.is_none()
-            && self.kinds.contains(&case.kind)
-            && self.parts.iter().all(|p| within(message, p) || within(&case.text, p))
+        let one = |part: &str| message.contains(part) || case.text.contains(part) || is(part, message, &case.text);
+        let alike = |part: &&str| part.split(" or ").any(one);
+        self.accept == verdict.ours.is_none() && self.kinds.contains(&case.kind) && self.parts.iter().all(alike)
     }
 }
 
-/// Is the part in the text? `#` at its end is a digit.
-fn within(text: &str, part: &str) -> bool {
-    match part.strip_suffix('#') {
-        Some(part) => {
-            text.match_indices(part).any(|(at, _)| text[at + part.len()..].starts_with(|c: char| c.is_ascii_digit()))
+/// Parts that stand for what no text says: `(wider)`, `(narrower)`, `(other kind)` of a register that is not of the type that is
+/// needed, `(in braces)` of such a register, or of a constant.
+fn is(part: &str, message: &str, statement: &str) -> bool {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let name = quoted.next().unwrap_or("");
+    match part {
+        "(in braces)" => {
+            let element = |e: &str| match name.strip_prefix('%') {
+                Some(_) => e == name,
+                None => e.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || e == "WARP_SZ",
+            };
+            let inside = |at: usize| statement[at + 1..].split('}').next().unwrap_or("");
+            statement.match_indices('{').any(|(at, _)| inside(at).split([',', '{']).any(|e| element(e.trim())))
         }
-        None => text.contains(part),
+        "(wider)" | "(narrower)" | "(other kind)" => {
+            let bits = |name: Option<&str>| Ty::from_name(name?.strip_prefix('.')?).map(Ty::bits);
+            let (Some(have), Some(want)) = (bits(quoted.next()), bits(quoted.next())) else { return false };
+            part == if have > want {
+                "(wider)"
+            } else if have < want {
+                "(narrower)"
+            } else {
+                "(other kind)"
+            }
+        }
+        _ => false,
     }
 }
 

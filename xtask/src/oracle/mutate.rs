@@ -279,3 +279,74 @@ fn operand(s: &mut Statement, random: &mut Random) -> Option<&'static str> {
         }
     }
 }
+
+/// Every mutation that [`mutate`] may come to, but of those of qualifiers that are moved, added or misspelt one place each.
+pub fn all(legal: &Statement, near: &[String], random: &mut Random) -> Vec<(&'static str, Statement)> {
+    let mut out: Vec<(&'static str, Statement)> = Vec::new();
+    let words: Vec<&str> = near.iter().map(String::as_str).chain(WORDS.iter().copied()).collect();
+    let count = legal.words.len();
+    let mut changed = |kind: &'static str, change: &mut dyn FnMut(&mut Statement)| {
+        let mut s = legal.clone();
+        change(&mut s);
+        out.push((kind, s));
+    };
+    for word in &words {
+        let at = random.below(count + 1);
+        changed("qualifier added", &mut |s| s.words.insert(at, (*word).into()));
+        for at in 0..count {
+            changed("qualifier replaced", &mut |s| s.words[at] = (*word).into());
+        }
+    }
+    for at in 0..count {
+        changed("qualifier dropped", &mut |s| drop(s.words.remove(at)));
+        let place = random.below(count + 1);
+        changed("qualifier doubled", &mut |s| s.words.insert(place, legal.words[at].clone()));
+        for other in 0..at {
+            changed("qualifiers swapped", &mut |s| s.words.swap(at, other));
+        }
+    }
+    for guard in ["@%p1 ", "@!%p1 ", "@%r1 ", "@%d1 "] {
+        changed("guard", &mut |s| s.guard = guard);
+    }
+    changed("operand dropped", &mut |s| drop(s.operands.pop()));
+    for at in 0..=legal.operands.len() {
+        for value in VALUES {
+            changed("operand added", &mut |s| s.operands.insert(at, Node::word(*value)));
+        }
+    }
+    for (which, operand) in legal.operands.iter().enumerate() {
+        for other in 0..which {
+            changed("operands swapped", &mut |s| s.operands.swap(which, other));
+        }
+        for number in 0..operand.count().min(12) {
+            let in_address = operand.open == "[" && number == 1;
+            let mut node = |kind: &'static str, new: &mut dyn FnMut(&mut Node)| {
+                changed(kind, &mut |s| {
+                    if let Some(node) = s.operands[which].nth(number) {
+                        new(node);
+                    }
+                });
+            };
+            let Some(old) = operand.clone().nth(number).cloned() else { continue };
+            if old.parts.is_empty() {
+                let (kind, list) = if in_address { ("address", ADDRESSES) } else { ("operand kind", VALUES) };
+                list.iter().for_each(|v| node(kind, &mut |n| *n = Node::word(*v)));
+                continue;
+            }
+            if old.parts.len() > 1 {
+                node("vector shorter", &mut |n| drop(n.parts.pop()));
+            }
+            node("vector longer", &mut |n| n.parts.extend(old.parts.last().cloned()));
+            node("brackets dropped", &mut |n| *n = old.parts[0].clone());
+            for value in VALUES {
+                let value = Node::word(*value);
+                node("operand shape", &mut |n| *n = value.clone());
+                node("operand shape", &mut |n| *n = Node::vector(vec![value.clone(), Node::word("%r2")]));
+                node("operand shape", &mut |n| *n = Node::address(vec![value.clone()]));
+            }
+        }
+    }
+    let same = legal.to_string();
+    out.retain(|(_, s)| s.to_string() != same);
+    out
+}

@@ -55,6 +55,23 @@ pub fn print(cases: &[Case], verdicts: &[Verdict], known: &[Known], all: bool) -
     families.values().map(|row| row[2] + row[3]).sum()
 }
 
+/// Every disagreement, a line for each: who refuses, opcode, kind, number of the entry of the list, target, statement, message.
+pub fn dump(cases: &[Case], verdicts: &[Verdict], known: &[Known]) -> String {
+    let mut out = String::new();
+    for (case, verdict) in cases.iter().zip(verdicts) {
+        if verdict.ours.is_some() == verdict.theirs.is_some() {
+            continue;
+        }
+        let message = verdict.ours.as_ref().or(verdict.theirs.as_ref()).map_or("", String::as_str);
+        let who = if verdict.ours.is_some() { "refuse" } else { "accept" };
+        let entry = known::find(known, case, verdict).map_or("open".into(), |k| k.0.to_string());
+        let place = format!("{} {}.{}", case.target, case.version.0, case.version.1);
+        out += &[who, case.family, case.opcode, case.kind, &entry, &place, &case.text, message].join("\t");
+        out.push('\n');
+    }
+    out
+}
+
 fn line(case: &Case, verdict: &Verdict) -> String {
     let message = verdict.ours.as_ref().or(verdict.theirs.as_ref()).map_or("", String::as_str);
     format!("{} {}.{}: {}\n      {message}", case.target, case.version.0, case.version.1, case.text)

@@ -13,6 +13,8 @@ use super::statement::Statement;
 #[derive(Debug, Clone)]
 pub struct Spelling {
     pub entry: &'static Instr,
+    /// Which form of the entry.
+    pub form: usize,
     pub statement: Statement,
 }
 
@@ -25,7 +27,7 @@ pub fn spellings(
     out: &mut Vec<Spelling>,
 ) {
     let mut known = HashSet::new();
-    for form in forms(entry) {
+    for (number, form) in forms(entry).into_iter().enumerate() {
         let mut found = Vec::new();
         for choice in choices(&form, most, random) {
             let words: Vec<String> = form
@@ -46,7 +48,7 @@ pub fn spellings(
                     let statement =
                         Statement { guard: "", opcode: entry.opcode.into(), words: given.clone(), operands };
                     if known.insert(statement.to_string()) {
-                        found.push(Spelling { entry, statement });
+                        found.push(Spelling { entry, form: number, statement });
                     }
                 }
             }

@@ -5,7 +5,7 @@ use super::{Case, Kernel, check};
 const SHARED: &str = ".shared .align 128 .b8 buf[4096]; .shared .align 128 .b8 buf2[4096]; .shared .align 8 .b64 full[4]; .shared .align 8 .b64 empty[4];";
 
 const KERNEL_A: Kernel = Kernel { target: "sm_80", version: "8.3", threads: "128", directives: "", shared: SHARED };
-const KERNEL_B: Kernel = Kernel { target: "sm_90", version: "8.0", threads: "128", directives: "", shared: SHARED };
+const KERNEL_B: Kernel = Kernel { target: "sm_90", version: "8.3", threads: "128", directives: "", shared: SHARED };
 const KERNEL_C: Kernel = Kernel { target: "sm_90a", version: "8.6", threads: "128", directives: "", shared: SHARED };
 
 #[test]

@@ -247,6 +247,34 @@ fn declarations() {
     );
 }
 
+/// Versions and targets that types need, and versions that there are: the verdicts of ptxas 13.5.
+#[test]
+fn types_and_versions() {
+    let says = |version: &str, target: &str, text: &str| {
+        findings(&format!(".version {version}\n.target {target}\n.address_size 64\n{text}")).0
+    };
+    for text in [
+        ".entry k() { .reg .b128 x; ret; }",
+        ".global .b128 x;",
+        ".entry k() { .shared .b128 x, y; ret; }",
+        ".entry k(.param .b128 x) { ret; }",
+    ] {
+        assert_eq!(says("8.3", "sm_70", text), [""; 0], "{text}");
+        assert_eq!(says("8.2", "sm_70", text), ["error PTX0301"], "{text}");
+        assert_eq!(says("8.3", "sm_60", text), ["error PTX0302"], "{text}");
+    }
+    let half = ".entry k() { .reg .f16x2 x; ret; }";
+    assert_eq!(says("4.2", "sm_53", half), [""; 0]);
+    assert_eq!(says("8.3", "sm_52", half), ["error PTX0302"]);
+    for (version, known) in
+        [("8.8", true), ("8.9", false), ("7.8", true), ("7.9", false), ("3.3", false), ("9.5", true), ("9.6", false)]
+    {
+        let found = says(version, "sm_30", ".entry k() { ret; }");
+        assert_eq!(found.is_empty(), known, "{version}: {found:?}");
+    }
+    assert_eq!(says("9.0", "sm_90", ".entry k() .maxntid WARP_SZ .maxnreg WARP_SZ { ret; }"), [""; 0]);
+}
+
 #[test]
 fn levels_of_the_header() {
     let kernel = ".visible .entry k() .minnctapersm 2 { ret; }";

@@ -71,6 +71,20 @@ fn types_of_registers() {
         ("sm_90", "setp.eq.and.bf16 %p1, %h1, %h2, 1;", Some(415)),
         ("sm_90", "barrier.arrive 0, 0;", Some(418)),
         ("sm_70", "ld.mmio.acquire.sys.u32 %r1, [%d1];", None),
+        ("sm_80", "cvt.f32.bf16 %f1, %h1;", None),
+        ("sm_80", "cvt.ftz.f32.bf16 %f1, %h1;", Some(302)),
+        ("sm_80", "cvt.rn.ftz.f32.bf16 %f1, %h1;", Some(302)),
+        ("sm_80", "cvt.rn.ftz.bf16.f32 %h1, %f1;", None),
+        ("sm_90", "cvt.ftz.f32.bf16 %f1, %h1;", None),
+        ("sm_107a", "cvt.rz.relu.pzo.f16.f32 %r1, %f2;", None),
+        ("sm_107a", "cvt.rz.relu.pzo.bf16.f32 %r1, %f2;", Some(407)),
+        ("sm_107a", "cvt.rz.pzo.tf32.f32 %d1, %f2;", Some(407)),
+        ("sm_90", "ld.v2.b32 {%r1, _}, [%d1];", None),
+        ("sm_90", "ld.v2.b32 _, [%d1];", Some(406)),
+        ("sm_90", "atom.global.v2.f32.add _, [%d1], {%f1, %f2};", None),
+        ("sm_90", "tex.1d.v2.f16x2.f32 {%r1, %r2}|%p1, [tex, {%f4}];", None),
+        ("sm_90", "tex.1d.v2.f16x2.f32 {%r1, _}|%p1, [tex, {%f4}];", Some(418)),
+        ("sm_107a", "tensormap.replace.tile.global_address.b64.b1024 [%d1], %d2;", None),
     ] {
         assert_eq!(verdict(target, text), want, "{text}");
     }
@@ -95,5 +109,64 @@ fn wmma_of_old() {
         let (lexed, _) = lex(&text);
         let found = errors(&crate::compile(&lexed.tokens).diagnostics);
         assert_eq!(found.first().map(|d| d.code), want, "{version} {words}");
+    }
+}
+
+/// A sampler beside the texture, though the module is in unified mode: ptxas takes it in some forms.
+#[test]
+fn samplers_in_unified_mode() {
+    let v = "{%f1, %f2, %f3, %f4}";
+    for (text, want) in [
+        ("tex.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}];", None),
+        ("tex.cube.v4.f32.f32 D, [tex, %d1, D];", Some(418)),
+        ("tld4.r.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}];", None),
+        ("tld4.r.acube.v4.f32.f32 D, [tex, %d1, {%r1, %f2, %f3, %f4}];", Some(418)),
+        ("tex.level.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}], %f5;", None),
+        ("tex.level.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}], %f5, {%r1, %r2};", Some(418)),
+        ("tex.level.3d.v4.f32.f32 D, [tex, %d1, D], %f5;", Some(418)),
+        ("tex.level.3d.v4.f32.f32 D, [tex, D], %f5;", None),
+        ("tex.grad.1d.v4.f32.f32 D, [tex, %d1, {%f1}], {%f2}, {%f3};", None),
+        ("tex.grad.1d.v4.f32.f32 D, [tex, %d1, {%f1}], {%f2}, {%f3}, %f4;", Some(418)),
+        ("tex.grad.a1d.v4.f32.f32 D, [tex, %d1, {%r1, %f1}], {%f2}, {%f3};", Some(418)),
+    ] {
+        assert_eq!(verdict("sm_90", &text.replace('D', v)), want, "{text}");
+    }
+}
+
+/// Constants in fragments.
+#[test]
+fn constants_of_fragments() {
+    for (text, want) in [
+        ("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%d1], {0f3F800000, %f2, %f3, %f4, %f5, %f6, %f7, %f8};", None),
+        ("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%d1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, 1.0};", Some(408)),
+        ("wmma.store.d.sync.aligned.row.m8n8k4.f64 [%d1], {1.0, %e2};", None),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {1.0, %f2, %f3, %f4};",
+            None,
+        ),
+    ] {
+        assert_eq!(verdict("sm_90", text), want, "{text}");
+    }
+}
+
+/// Pairs of halves that are added up in other instructions, and single elements that are read as registers.
+#[test]
+fn vectors_of_several_types() {
+    let mma = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 D, {%r1, %r2, %r3, %r4}, {%r5, %r6}, C;";
+    for (d, c, hopper, ada) in [
+        ("{%r1, %r2}", "{%r3, %r4}", None, None),
+        ("{%r1, %r2}", "{%r3, %f4}", Some(407), None),
+        ("{%r1, %f2}", "{%r3, %r4}", Some(407), None),
+        ("{%r1, %r2}", "{%r3, %hx1}", None, None),
+        ("{_, %r2}", "{%r3, %r4}", Some(406), None),
+    ] {
+        let text = mma.replace('D', d).replace('C', c);
+        assert_eq!((verdict("sm_90a", &text), verdict("sm_89", &text)), (hopper, ada), "{text}");
+    }
+    let get = "fabric.try_get.async.tensor.1d.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric\
+               .override::global_address.override::global_dim.relaxed.sys.b128 [%d1], [%d2, %r3, %d4, {V}, {%r6}], [%d7];";
+    for (register, want) in [("%h1", None), ("%w", Some(418)), ("1", None)] {
+        let text = format!(".reg .u16 %w; {}", get.replace('V', register));
+        assert_eq!(verdict("sm_107a", &text), want, "{register}");
     }
 }

@@ -56,7 +56,7 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .dtype = { .f16, .bf16, .tf32 }",
         )
-        .operands(&[dst("d", slot(".dtype")), src("a", F32)]),
+        .operands(&[dst("d", slot(".dtype")).wider(), src("a", F32)]),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))

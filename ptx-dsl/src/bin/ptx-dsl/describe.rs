@@ -185,6 +185,7 @@ fn condition(w: &When) -> String {
         When::Operand(name) => format!("operand {name}"),
         When::NoOperand(name) => format!("without operand {name}"),
         When::Sink(name) => format!("operand {name} is `_`"),
+        When::Types(list) => list.iter().map(|t| format!(".{}", t.name())).collect(),
     }
 }
 
