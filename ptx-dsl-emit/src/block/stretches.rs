@@ -122,11 +122,14 @@ impl<'m> Block<'_, 'm> {
         let look = quote!(x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
+        // who takes no part wants nothing
+        let nobody = if any.is_empty() { quote!() } else { quote!(None if !(#any true) => [&[0; #bytes]; #nb],) };
         let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
         self.code(quote! {
             let #own: [[u8; #bytes]; #nb];
             let #stretch: [&[u8; #bytes]; #nb] = match #look {
                 Some(s) => s,
+                #nobody
                 None => {
                     #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #slow, #bits, #same, &[#(#all),*])?;
                     #own.each_ref()
