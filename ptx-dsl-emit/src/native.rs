@@ -432,13 +432,14 @@ mod tests {
     use super::*;
 
     fn lanes(base: u32, s: Shape) -> Vec<u32> {
-        (0..s.p).map(|l| base.wrapping_add((l as u32).wrapping_mul(s.stride as u32))).collect()
+        (0..s.p).map(|l| base.wrapping_add(l.wrapping_mul(s.stride as u32))).collect()
     }
 
     /// What an operation with a constant is said to be, and what it is, for first values of many kinds.
     #[test]
     fn shapes_of_parts_of_rows_hold() {
-        let ops: [(Op, fn(u32, u32) -> u32); 4] = [
+        type Both = (Op, fn(u32, u32) -> u32);
+        let ops: [Both; 4] = [
             (Op::Shr, |a, c| a.checked_shr(c).unwrap_or(0)),
             (Op::And, |a, c| a & c),
             (Op::Div, |a, c| a.checked_div(c).unwrap_or(u32::MAX)),

@@ -97,8 +97,7 @@ impl<'m> Emit<'m> {
     fn passage(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
         let parted = |r: usize| self.classes.parted.get(r) == Some(&true);
         let (mut list, mut waits, mut behind) = (vec![pc], 0, 0);
-        loop {
-            let End::Goto(wait) = program.regions[list[list.len() - 1]].end else { break };
+        while let End::Goto(wait) = program.regions[list[list.len() - 1]].end {
             let End::Block { instr, next } = &program.regions[wait].end else { break };
             let (instr, next) = (*instr, *next);
             let f = program.regions[wait].func;

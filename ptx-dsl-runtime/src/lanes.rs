@@ -428,6 +428,7 @@ pub fn slow_add<M: Monitor, T: Word>(
 pub const ALONE: u32 = 256;
 
 /// `ld` of one lane in its general form.
+#[cold]
 #[inline(never)]
 pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
     x: &mut Ctx<'_, M>,
@@ -444,6 +445,7 @@ pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
 }
 
 /// `st` of one lane in its general form.
+#[cold]
 #[inline(never)]
 pub fn slow_store_one<M: Monitor, T: Word, const D: usize>(
     x: &mut Ctx<'_, M>,
@@ -459,6 +461,7 @@ pub fn slow_store_one<M: Monitor, T: Word, const D: usize>(
 }
 
 /// `red` of one lane in its general form.
+#[cold]
 #[inline(never)]
 pub fn slow_add_one<M: Monitor, T: Word>(x: &mut Ctx<'_, M>, q: Q, l: usize, addr: u64, v: T) -> Done {
     slow_add(x, q, 1 << l, &[addr; 32], &[v; 32], None)

@@ -531,7 +531,8 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
 }
 
 pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
-    error(416, span, format!("`{name}` is a `.{}` register, and an address in Tensor Memory has 32 bits", ty.name()))
+    let want = if ty.bits() == 32 { "is without a type here" } else { "has 32 bits" };
+    error(416, span, format!("`{name}` is a `.{}` register, and an address in Tensor Memory {want}", ty.name()))
         .note("it is a lane in the upper and a column in the lower half (PTX ISA 9.7.16.1.1)")
         .help("use the `.b32` register that holds what `tcgen05.alloc` wrote")
 }

@@ -17,6 +17,11 @@ impl Emit<'_> {
     /// Whatever a thread may use to wait for another is nothing for one that others wait for.
     pub fn lane_alone(&self, f: FuncId, i: &Instr) -> Option<bool> {
         const ORDERED: [&str; 5] = [".volatile", ".relaxed", ".acquire", ".release", ".mmio"];
+        // memory that only the general functions know
+        let own = |q: &String| q.starts_with(".local") || q.starts_with(".param");
+        if matches!(i.entry.opcode, "ld" | "st") && i.quals.iter().any(own) {
+            return None;
+        }
         if i.operands.iter().any(|a| has_sreg(&a.value)) || i.quals.iter().any(|q| ORDERED.contains(&q.as_str())) {
             return None;
         }

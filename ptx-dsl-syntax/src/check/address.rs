@@ -49,7 +49,7 @@ impl Checker {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
                 } else if let Some(OpTy::Ty(want)) = spec.map(|s| s.ty)
                     && (want.bits() != ty.bits()
-                        || ty.class() == Class::Signed && at.entry.opcode.starts_with("tcgen05.mma"))
+                        || ty.class() != Class::Bits && at.entry.opcode.starts_with("tcgen05.mma"))
                 {
                     at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
                 }

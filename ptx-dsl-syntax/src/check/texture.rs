@@ -191,9 +191,11 @@ impl Checker {
 fn misread(typed: &hir::Instr) -> bool {
     let has = |list: &[&str]| list.iter().any(|q| typed.has(q));
     match typed.entry.opcode {
-        "tex.level" => has(&[".3d"]) || typed.operand("e").is_some(),
+        "tex.level" => {
+            has(&[".3d", ".a1d", ".a2d", ".acube"]) || typed.operand("e").is_some() && typed.operand("f").is_none()
+        }
         "tex.grad" => !has(&[".1d", ".2d"]) || typed.operand("f").is_some(),
-        "tex" | "tex.base" | "tld4" => has(&[".cube", ".acube"]),
+        "tex" | "tex.base" | "tld4" => !has(&[".1d", ".2d", ".3d"]),
         _ => false,
     }
 }

@@ -100,3 +100,19 @@ pub fn find(known: &[Known], case: &Case, verdict: &Verdict) -> Option<Place> {
         k.alike(case, verdict).then_some((i, at))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is;
+
+    #[test]
+    fn registers_and_constants_in_their_places() {
+        let message = "PTX0407 `%f1` is a `.f32` register, and `.u64` is needed here";
+        let same = "PTX0407 `%f1` is a `.f32` register, and `.b32` is needed here";
+        assert!(is("(narrower)", message, "") && !is("(wider)", message, "") && is("(other kind)", same, ""));
+        assert!(is("(in braces)", message, "st.v2.f32 [%d1], {%r1, %f1};"));
+        assert!(!is("(in braces)", message, "st.v2.f32 [%f1], {%r1, %f11};"));
+        let constant = "PTX0408 an integer cannot be a `.f32` operand";
+        assert!(is("(in braces)", constant, "x {%f1, -1};") && !is("(in braces)", constant, "x {%f1}, 7;"));
+    }
+}

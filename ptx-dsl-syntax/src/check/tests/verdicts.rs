@@ -10,7 +10,7 @@ fn verdict(target: &str, text: &str) -> Option<u16> {
          .global .align 128 .b8 gv[1024]; .shared .align 128 .b8 sv[1024]; .const .align 16 .b8 cv[64];\n\
          .global .texref tex;\n.visible .entry k(.param .b64 kp)\n{{\n\
          .reg .b8 %c<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .f64 %e<9>;\n\
-         .reg .pred %p<9>; .reg .f16x2 %hx<3>; .reg .s32 %s<3>; .reg .b128 %q<3>;\n{text}\nret;\n}}\n"
+         .reg .pred %p<9>; .reg .f16x2 %hx<3>; .reg .s32 %s<3>; .reg .u32 %u<3>; .reg .b128 %q<3>;\n{text}\nret;\n}}\n"
     );
     let (lexed, _) = lex(&module);
     let found = errors(&crate::compile(&lexed.tokens).diagnostics);
@@ -85,6 +85,19 @@ fn types_of_registers() {
         ("sm_90", "tex.1d.v2.f16x2.f32 {%r1, %r2}|%p1, [tex, {%f4}];", None),
         ("sm_90", "tex.1d.v2.f16x2.f32 {%r1, _}|%p1, [tex, {%f4}];", Some(418)),
         ("sm_107a", "tensormap.replace.tile.global_address.b64.b1024 [%d1], %d2;", None),
+        ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d2, %d3, %r4, %p5;", None),
+        ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%u1], %d2, %d3, %r4, %p5;", Some(416)),
+        ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d2, %d3, %u1, %p5;", None),
+        (
+            "sm_107a",
+            "tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster::32b.b64 [%d1], 4294967295;",
+            None,
+        ),
+        (
+            "sm_107a",
+            "tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster::32b.b64 [%d1], -1;",
+            Some(409),
+        ),
     ] {
         assert_eq!(verdict(target, text), want, "{text}");
     }
@@ -119,6 +132,9 @@ fn samplers_in_unified_mode() {
     for (text, want) in [
         ("tex.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}];", None),
         ("tex.cube.v4.f32.f32 D, [tex, %d1, D];", Some(418)),
+        ("tex.3d.v4.f32.f32 D, [tex, %d1, D];", None),
+        ("tex.a1d.v4.f32.f32 D, [tex, %d1, {%r1, %f2}];", Some(418)),
+        ("tex.level.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}], %f5, {%r1, %r2}, %f6;", None),
         ("tld4.r.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}];", None),
         ("tld4.r.acube.v4.f32.f32 D, [tex, %d1, {%r1, %f2, %f3, %f4}];", Some(418)),
         ("tex.level.2d.v4.f32.f32 D, [tex, %d1, {%f1, %f2}], %f5;", None),
