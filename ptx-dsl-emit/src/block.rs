@@ -3,6 +3,7 @@
 //! here; at the end those that are read later go to the warp's state.
 
 mod alone;
+mod common;
 mod conditions;
 mod ends;
 mod memory;
@@ -81,6 +82,8 @@ pub struct Block<'e, 'm> {
     any_nan: HashSet<u32>,
     /// What loads give that are part of a stretch, by instruction.
     stretched: HashMap<u32, Ident>,
+    /// Names that are defined before the loop over the warps.
+    common: HashSet<Ident>,
     count: u32,
 }
 
@@ -119,6 +122,7 @@ impl<'e, 'm> Block<'e, 'm> {
             exported: HashSet::new(),
             any_nan: HashSet::new(),
             stretched: HashMap::new(),
+            common: HashSet::new(),
             count: 0,
         }
     }
@@ -336,13 +340,14 @@ impl<'e, 'm> Block<'e, 'm> {
         let bits = self.e.reg_bits(self.f, r);
         let (name, t, n) = (self.name(), ty(bits), usize_literal(nb));
         let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
-        let mut guard = None;
+        let (mut guard, mut common) = (None, false);
         let rows: Vec<TokenStream> = if let Some(native) = self.e.native(self.f, i) {
             let values: Vec<Value> =
                 sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
             if shape.guard > 0 {
                 guard = Some(self.guard(native, &values, shape));
             }
+            common = shape == UNIFORM && self.all_common(&values);
             (0..nb)
                 .map(|j| {
                     let rows: Vec<_> = values.iter().map(|v| self.row(v, j, shape.p)).collect();
@@ -361,7 +366,7 @@ impl<'e, 'm> Block<'e, 'm> {
                 })
                 .collect()
         };
-        self.code(quote!(let #name: [#t; #n] = [#(#rows),*];));
+        self.named(common, &name, quote!(let #name: [#t; #n] = [#(#rows),*];));
         let v = Value { bits, shape, repr: Repr::Rows(name), guard: guard.map(Rc::new) };
         self.define((self.f.0, r.0, e), v);
     }

@@ -50,6 +50,8 @@ struct Emit<'m> {
     /// Are regions functions of their own? Those that are.
     large: bool,
     pieces: Vec<TokenStream>,
+    /// What stands before the loop over the warps that is being made; `None` where there is no such place.
+    common: Option<TokenStream>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -108,6 +110,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         entered: BTreeSet::new(),
         large: false,
         pieces: Vec::new(),
+        common: None,
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),

@@ -168,41 +168,46 @@ impl<'m> Emit<'m> {
                 }
             }
         };
-        let one = |code: TokenStream| {
-            each(quote! {
+        let one = |(before, code): (TokenStream, TokenStream)| {
+            let code = each(quote! {
                 let next: #rt::Pc = { #code };
                 x.branch(m, next);
-            })
+            });
+            quote!(#before #code)
         };
         let r = &program.regions[pc];
         if trail.len() == 1
             && let Some(code) = self.going_on(program, pc)
         {
-            let code = one(code);
+            let code = one((TokenStream::new(), code));
             return quote!(#here => { #code match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) } });
         }
-        let plain = self.code(program, &ending(program, pc), "branch");
+        let list = ending(program, pc);
+        let (before, plain) = self.with_common(|e| e.code(program, &list, "branch"));
         if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
             // nothing to do but to go on
             return quote!(#here => { #plain });
         }
-        let plain = self.piece(pc, plain);
+        let plain = (before, self.piece(pc, plain));
         let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
         if trail.len() > 1 {
-            let whole = self.code(program, &trail, "branch");
-            let (whole, plain) = (one(self.piece(pc, whole)), one(plain));
+            let (before, whole) = self.with_common(|e| e.code(program, &trail, "branch"));
+            let (whole, plain) = (one((before, self.piece(pc, whole))), one(plain));
             return quote!(#here => { if x.whole_warps() { #whole } else { #plain } #go });
         }
         let next = match &r.end {
             End::Goto(t) => Some(number(*t)),
             End::Exit => Some(number(program.regions.len())),
+            // those that end early and the others end together
+            _ if list.len() > 1 => Some(number(program.regions.len())),
             _ => None,
         };
         match next {
             // they all go the same way
             Some(next) => {
+                let (before, plain) = plain;
                 let code = each(quote!({ #plain };));
-                quote!(#here => { #code #next })
+                quote!(#here => { #before #code #next })
             }
             None => {
                 let code = one(plain);

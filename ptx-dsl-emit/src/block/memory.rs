@@ -145,7 +145,8 @@ impl Block<'_, '_> {
             extend(quote!(#raw[#j]), i.types[0], bits)
         });
         let extended: Vec<_> = extended.collect();
-        self.code(quote!(let #name: [#to; #n] = [#(#extended),*];));
+        let common = self.common.contains(raw);
+        self.named(common, &name, quote!(let #name: [#to; #n] = [#(#extended),*];));
         self.define((self.f.0, r.0, e), Value { bits, shape, repr: Repr::Rows(name), guard: None });
     }
 

@@ -90,6 +90,7 @@ impl Block<'_, '_> {
             return self.lanes(bits, lane);
         }
         let v = self.name();
+        let common = shape == UNIFORM && self.common_sreg(name);
         let nb = usize_literal(32 / shape.p);
         let axis = match name {
             "%tid.x" => Some(0u32),
@@ -104,7 +105,7 @@ impl Block<'_, '_> {
             }
             None => quote!({ let l = 0usize; [#lane; #nb] }),
         };
-        self.code(quote!(let #v: [#t; #nb] = #init;));
+        self.named(common, &v, quote!(let #v: [#t; #nb] = #init;));
         let guard = (shape.guard > 0).then(|| {
             let exact = format_ident!("{}x", v);
             self.code(quote! {

@@ -74,6 +74,9 @@ impl<'m> Block<'_, 'm> {
     /// The first of these, and the others that load from the same stretch.
     fn stretch(&mut self, body: &[&Instr]) {
         let Some((base, first)) = self.place(body[0]) else { return };
+        if self.common_parameter(body[0], base, first) {
+            return;
+        }
         self.e.generic = !names_space(body[0]);
         let size = i64::from(body[0].types[0].bits() / 8);
         let v = self.address(base, 0);
