@@ -644,7 +644,7 @@ fn a_sparse_matrix_with_rows_of_all_lengths() {
         let mut sum = 0u32;
         for (turn, c) in (1u32..).zip(&columns[row[0] as usize..row[1] as usize]) {
             let v = x[*c as usize];
-            if v % 4 == 0 {
+            if v.is_multiple_of(4) {
                 all += 1;
                 sum = sum.wrapping_add(v.wrapping_mul(turn));
             } else {
