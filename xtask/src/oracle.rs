@@ -296,7 +296,7 @@ impl Run {
             opcodes.entry(self.cases[i].opcode).or_default().push(i);
             opcodes.entry("*").or_default().push(i);
         }
-        for each in [4, 40] {
+        for each in [4, 12] {
             let mut mutants = Vec::new();
             let unused = self.unused(known, &all);
             for (k, opcode) in &unused {

@@ -75,3 +75,34 @@ impl Level for Avx2 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Base, put};
+
+    fn same<L: Level>() {
+        for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
+            let lanes: [u8; 32] = std::array::from_fn(|l| (m >> l & 1) as u8);
+            assert_eq!(L::mask(&lanes), m);
+            let (mut a, mut b) = ([1u32; 32], [1u32; 32]);
+            put::<L, _>(&mut a, &std::array::from_fn(|l| l as u32 + 2), m);
+            put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u32 + 2), m);
+            assert_eq!(a, b, "{m:08x}");
+            let (mut a, mut b) = ([1u64 << 40; 32], [1u64 << 40; 32]);
+            put::<L, _>(&mut a, &std::array::from_fn(|l| l as u64 + 2), m);
+            put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u64 + 2), m);
+            assert_eq!(a, b, "{m:08x}");
+        }
+    }
+
+    #[test]
+    fn all_levels_put_the_same_lanes() {
+        if is_x86_feature_detected!("avx2") {
+            same::<Avx2>();
+        }
+        if is_x86_feature_detected!("avx512f") {
+            same::<Avx512>();
+        }
+    }
+}
