@@ -8,6 +8,7 @@ mod faults;
 mod files;
 mod language;
 mod launch;
+mod loops;
 mod mbarrier_new;
 mod memory;
 mod mixed;

@@ -1,0 +1,207 @@
+//! Loops that lanes leave one by one: in memory, over several turns, with numbers that are none.
+
+use ptx_dsl::prelude::*;
+
+const THREADS: usize = 200;
+
+/// Something that differs from thread to thread.
+fn seed(i: u32) -> u32 {
+    i.wrapping_mul(2_654_435_761) >> 7
+}
+
+#[test]
+fn a_sparse_matrix_with_rows_of_all_lengths() {
+    // Loads in a loop with a condition inside; only those threads start it that have something to do.
+    let k = ptx!(<sm_90, ptx 8.0> |starts: &[u32], columns: &[u32], x: &[u32], y: &mut [u32], hits: &mut [u32]| {
+        .reg .pred %p;
+        .reg .b32 %i, %at, %end, %c, %v, %sum, %turn;
+        .reg .b64 %ps, %pc, %px, %py, %ph, %o, %from;
+        ld.param.u64 %ps, [starts];
+        ld.param.u64 %pc, [columns];
+        ld.param.u64 %px, [x];
+        ld.param.u64 %py, [y];
+        ld.param.u64 %ph, [hits];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %from, %ps, %o;
+        ld.global.u32 %at, [%from];
+        ld.global.u32 %end, [%from+4];
+        mov.u32 %sum, 0;
+        mov.u32 %turn, 0;
+        setp.ge.u32 %p, %at, %end;
+        @%p bra DONE;
+    NEXT:
+        mul.wide.u32 %from, %at, 4;
+        add.u64 %from, %pc, %from;
+        ld.global.u32 %c, [%from];
+        mul.wide.u32 %from, %c, 4;
+        add.u64 %from, %px, %from;
+        ld.global.u32 %v, [%from];
+        add.u32 %turn, %turn, 1;
+        and.b32 %c, %v, 3;
+        setp.ne.u32 %p, %c, 0;
+        @%p bra OTHER;
+        red.global.add.u32 [%ph], 1;
+        mad.lo.u32 %sum, %v, %turn, %sum;
+        bra BOTH;
+    OTHER:
+        add.u32 %sum, %sum, 7;
+    BOTH:
+        add.u32 %at, %at, 1;
+        setp.lt.u32 %p, %at, %end;
+        @%p bra NEXT;
+    DONE:
+        add.u64 %py, %py, %o;
+        st.global.u32 [%py], %sum;
+    });
+    let (mut starts, mut columns) = (vec![0u32], Vec::new());
+    for i in 0..THREADS as u32 {
+        columns.extend((0..seed(i) % 9 * (i % 3)).map(|n| seed(i * 31 + n) % 50));
+        starts.push(columns.len() as u32);
+    }
+    let x: Vec<u32> = (0..50).map(|i| seed(i + 1000)).collect();
+    let (mut y, mut hits) = (vec![0u32; THREADS], [0u32]);
+    let launch = Launch::grid(1).block(THREADS as u32);
+    k.launch(&Host::new(), launch, (&starts, &columns, &x, &mut y, &mut hits)).unwrap();
+    let mut all = 0;
+    for (i, row) in starts.windows(2).enumerate() {
+        let mut sum = 0u32;
+        for (turn, c) in (1u32..).zip(&columns[row[0] as usize..row[1] as usize]) {
+            let v = x[*c as usize];
+            if v.is_multiple_of(4) {
+                all += 1;
+                sum = sum.wrapping_add(v.wrapping_mul(turn));
+            } else {
+                sum = sum.wrapping_add(7);
+            }
+        }
+        assert_eq!(y[i], sum, "row {i}");
+    }
+    assert_eq!(hits, [all]);
+}
+
+#[test]
+fn loops_that_take_several_turns() {
+    // Thousands of times round: the warp has to let others go on in between, and then everything is as it was.
+    let k = ptx!(<sm_90, ptx 8.0> |x: &[u32], d: &mut [u32], f: &mut [f32]| {
+        .reg .pred %p, %flip;
+        .reg .b16 %h;
+        .reg .b32 %i, %n, %end, %at, %v, %sum;
+        .reg .b64 %px, %pd, %pf, %o, %wide;
+        .reg .f32 %a, %b, %c;
+        ld.param.u64 %px, [x];
+        ld.param.u64 %pd, [d];
+        ld.param.u64 %pf, [f];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        add.u64 %pf, %pf, %o;
+        mad.lo.u32 %end, %i, 37, 9000;
+        mov.u32 %n, 0;
+        mov.u64 %wide, 1;
+        mov.u16 %h, 1;
+        mov.f32 %a, 0f3F800000;
+        mov.f32 %b, 0f00000000;
+        cvt.rn.f32.u32 %c, %i;
+        setp.eq.u32 %flip, %n, 1;
+    COMPUTE:
+        mad.lo.u64 %wide, %wide, 6364136223846793005, 1442695040888963407;
+        mad.lo.u16 %h, %h, 77, 3;
+        not.pred %flip, %flip;
+        add.rn.f32 %b, %b, %a;
+        fma.rn.f32 %b, %c, 0f3A800000, %b;
+        add.rn.f32 %c, %c, %a;
+        mul.rn.f32 %a, %a, 0f3F7FFF58;
+        add.u32 %n, %n, 1;
+        setp.lt.u32 %p, %n, %end;
+        @%p bra COMPUTE;
+        st.global.f32 [%pf], %b;
+        cvt.u32.u16 %v, %h;
+        cvt.u32.u64 %n, %wide;
+        xor.b32 %n, %n, %v;
+        @%flip add.u32 %n, %n, 1;
+        // and one in memory, which lanes run alone
+        mov.u32 %at, %i;
+        mov.u32 %sum, 0;
+        mad.lo.u32 %end, %i, 5, 600;
+    LOOK:
+        and.b32 %v, %at, 63;
+        mul.wide.u32 %o, %v, 4;
+        add.u64 %o, %px, %o;
+        ld.global.u32 %v, [%o];
+        add.u32 %at, %at, %v;
+        mad.lo.u32 %sum, %sum, 3, %v;
+        sub.u32 %end, %end, 1;
+        setp.ne.u32 %p, %end, 0;
+        @%p bra LOOK;
+        add.u32 %n, %n, %sum;
+        st.global.u32 [%pd], %n;
+    });
+    let x: Vec<u32> = (0..64).map(seed).collect();
+    let (mut d, mut f) = (vec![0u32; THREADS], vec![0f32; THREADS]);
+    k.launch(&Host::new(), Launch::grid(1).block(THREADS as u32), (&x, &mut d, &mut f)).unwrap();
+    for i in 0..THREADS as u32 {
+        let (mut wide, mut half, mut flip, mut a, mut b, mut c) = (1u64, 1u16, false, 1f32, 0f32, i as f32);
+        for _ in 0..i * 37 + 9000 {
+            wide = wide.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            half = half.wrapping_mul(77).wrapping_add(3);
+            flip = !flip;
+            b = c.mul_add(1.0 / 1024.0, b + a);
+            c += a;
+            a *= f32::from_bits(0x3f7f_ff58);
+        }
+        let (mut at, mut sum) = (i, 0u32);
+        for _ in 0..i * 5 + 600 {
+            let v = x[at as usize % 64];
+            at = at.wrapping_add(v);
+            sum = sum.wrapping_mul(3).wrapping_add(v);
+        }
+        let n = (wide as u32 ^ u32::from(half)).wrapping_add(flip.into()).wrapping_add(sum);
+        assert_eq!((d[i as usize], f[i as usize].to_bits()), (n, b.to_bits()), "thread {i}");
+    }
+}
+
+#[test]
+fn a_nan_that_nobody_computed_stays_as_it_is_in_a_loop() {
+    // Even threads leave before the first sum, with bits that arithmetic would not give.
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32], x: &[f32]| {
+        .reg .pred %p;
+        .reg .b32 %i, %n, %bits;
+        .reg .b64 %pd, %px, %o;
+        .reg .f32 %v, %s, %t;
+        ld.param.u64 %pd, [d];
+        ld.param.u64 %px, [x];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %pd, %pd, %o;
+        add.u64 %px, %px, %o;
+        ld.global.f32 %v, [%px];
+        mov.f32 %s, %v;
+        mov.f32 %t, %v;
+        and.b32 %n, %i, 1;
+        mul.lo.u32 %n, %n, %i;
+    NEXT:
+        setp.eq.u32 %p, %n, 0;
+        @%p bra DONE;
+        add.rn.f32 %s, %s, %s;
+        add.rn.f32 %t, %t, %s;
+        mul.rn.f32 %t, %t, 0f3F000000;
+        sub.u32 %n, %n, 1;
+        bra NEXT;
+    DONE:
+        mov.b32 %bits, %s;
+        st.global.u32 [%pd], %bits;
+    });
+    let x: Vec<f32> = (0..64u32).map(|i| if i % 4 < 2 { f32::from_bits(0x7f81_0000 + i) } else { 1.0 }).collect();
+    let mut d = vec![0u32; 64];
+    k.launch(&Host::new(), Launch::grid(1).block(64), (&mut d, &x)).unwrap();
+    for (i, &got) in d.iter().enumerate() {
+        let wanted = match (i % 2, i % 4) {
+            (0, 0) => 0x7f81_0000 + i as u32,
+            (0, _) => 1f32.to_bits(),
+            (_, 1) => 0x7fff_ffff,
+            _ => (2f32).powi(i as i32).to_bits(),
+        };
+        assert_eq!(got, wanted, "thread {i}: {got:08x}");
+    }
+}
