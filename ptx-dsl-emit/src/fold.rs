@@ -11,8 +11,6 @@ use std::rc::Rc;
 /// What the instructions of a piece may take, as [`weight`](super::Emit::weight) has it: beyond that it is cheaper to ask who
 /// runs them.
 const LIMIT: u32 = 32;
-/// Of what is never taken in.
-pub const NEVER: u32 = LIMIT + 1;
 
 /// Takes in the pieces behind branches at which lanes `part`, the inner ones first; `live` is what each region reads. Gives
 /// whether there were any.

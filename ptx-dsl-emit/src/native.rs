@@ -122,8 +122,7 @@ impl Emit<'_> {
         match (i.entry.host, i.entry.opcode) {
             (_, "div" | "rem" | "sqrt" | "rsqrt" | "rcp" | "sin" | "cos" | "ex2" | "lg2" | "tanh") => 16,
             (Host::Warp, "cvta") => 1,
-            // a warp that has no lane to run it should not come by
-            (Host::Warp, _) => super::fold::NEVER,
+            (Host::Warp, _) => 2,
             (_, "mov") => 1,
             _ if self.native(self.entry, i).is_some() => 1,
             _ => 4,

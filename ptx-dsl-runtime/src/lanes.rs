@@ -432,16 +432,15 @@ pub const ALONE: u32 = 256;
 #[inline(never)]
 pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
     x: &mut Ctx<'_, M>,
-    q: Q,
+    space: AddrSpace,
     l: usize,
     addr: u64,
 ) -> Result<[T; D], Box<Fault>> {
-    if let Some(v) = x.load_one_in_common(crate::isa::space(q), addr) {
+    if let Some(v) = x.load_one_in_common(space, addr) {
         return Ok(v);
     }
-    let mut out = [[T::default(); 32]; D];
-    slow_load(x, q, 1 << l, &[addr; 32], out.each_mut())?;
-    Ok(out.map(|v| v[l]))
+    let v = x.read(space, addr, (T::BYTES * D) as u32, l as u32)?;
+    Ok(std::array::from_fn(|i| T::narrow(v[i * T::BYTES / 8 % 4] >> (i * T::BYTES % 8 * 8))))
 }
 
 /// `st` of one lane in its general form.
@@ -449,15 +448,19 @@ pub fn slow_load_one<M: Monitor, T: Word, const D: usize>(
 #[inline(never)]
 pub fn slow_store_one<M: Monitor, T: Word, const D: usize>(
     x: &mut Ctx<'_, M>,
-    q: Q,
+    space: AddrSpace,
     l: usize,
     addr: u64,
     v: [T; D],
 ) -> Done {
-    if x.store_one_in_common(crate::isa::space(q), addr, v) {
+    if x.store_one_in_common(space, addr, v) {
         return Ok(());
     }
-    slow_store(x, q, 1 << l, &[addr; 32], v.map(|v| [v; 32]).each_ref())
+    let mut words = [0; 4];
+    for (i, v) in v.into_iter().enumerate() {
+        words[i * T::BYTES / 8 % 4] |= v.widen() << (i * T::BYTES % 8 * 8);
+    }
+    x.write(space, addr, (T::BYTES * D) as u32, words, l as u32)
 }
 
 /// `red` of one lane in its general form.

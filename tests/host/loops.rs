@@ -205,3 +205,70 @@ fn a_nan_that_nobody_computed_stays_as_it_is_in_a_loop() {
         assert_eq!(got, wanted, "thread {i}: {got:08x}");
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    // Adds up pairs and quadruples that lie anywhere, and leaves the sums so far in another place.
+    .visible .entry pairs_anywhere(
+        .param .u64 .ptr .global .align 8 x: &mut [u16],
+        .param .u64 .ptr .global .align 8 y: &mut [u32])
+    {
+        .reg .pred %p;
+        .reg .b16 %a, %b, %c, %d;
+        .reg .b32 %i, %at, %n, %u, %v;
+        .reg .b64 %px, %py, %o, %from;
+        ld.param.u64 %px, [x];
+        ld.param.u64 %py, [y];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 8;
+        add.u64 %py, %py, %o;
+        mov.u32 %u, 0;
+        mov.u32 %v, 0;
+        and.b32 %n, %i, 7;
+        add.u32 %n, %n, 1;
+        mov.u32 %at, %i;
+    NEXT:
+        mad.lo.u32 %at, %at, 5, 3;
+        and.b32 %at, %at, 15;
+        mul.wide.u32 %from, %at, 8;
+        add.u64 %from, %px, %from;
+        ld.global.v4.u16 {%a, %b, %c, %d}, [%from];
+        mad.wide.u16 %u, %a, 3, %u;
+        mad.wide.u16 %u, %b, 5, %u;
+        mad.wide.u16 %v, %c, 7, %v;
+        mad.wide.u16 %v, %d, 9, %v;
+        st.global.v2.u32 [%py], {%u, %v};
+        sub.u32 %n, %n, 1;
+        setp.ne.u32 %p, %n, 0;
+        @%p bra NEXT;
+        ret;
+    }
+}
+
+#[test]
+fn vectors_of_elements_on_all_hosts() {
+    let mut x: Vec<u16> = (0..64).map(|i| seed(i) as u16).collect();
+    let mut wanted = Vec::new();
+    for i in 0..THREADS {
+        let (mut at, mut u, mut v) = (i, 0u32, 0u32);
+        for _ in 0..i % 8 + 1 {
+            at = (at * 5 + 3) % 16;
+            let e = |n: usize| u32::from(x[4 * at + n]);
+            u += e(0) * 3 + e(1) * 5;
+            v += e(2) * 7 + e(3) * 9;
+        }
+        wanted.extend([u, v]);
+    }
+    let launch = || Launch::grid(1).block(THREADS as u32);
+    let mut y = vec![0u32; 2 * THREADS];
+    pairs_anywhere.launch(&Host::new(), launch(), (&mut x, &mut y)).unwrap();
+    assert_eq!(y, wanted);
+    y.fill(0);
+    pairs_anywhere.launch(&Host::checked(), launch(), (&mut x, &mut y)).unwrap();
+    assert_eq!(y, wanted);
+    y.fill(0);
+    pairs_anywhere.launch(&Host::new().threads(2), launch(), (&mut x, &mut y)).unwrap();
+    assert_eq!(y, wanted);
+    let fault = pairs_anywhere.launch(&Host::new(), launch(), (&mut x[..32], &mut y)).unwrap_err().to_string();
+    assert!(fault.contains("ld.global.v4.u16"), "{fault}");
+}

@@ -177,7 +177,7 @@ impl Block<'_, '_> {
                 Some(v) => v,
                 None => {
                     x.site = #site;
-                    #rt::lanes::slow_load_one::<M, #t, #n>(x, #q, l, #address)?
+                    #rt::lanes::slow_load_one::<M, #t, #n>(x, #rt::isa::space(#q), l, #address)?
                 }
             }
         };
@@ -221,7 +221,7 @@ impl Block<'_, '_> {
         self.body.push(quote! {
             if #on !x.store_one::<#t, #n>(#rt::isa::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
-                #rt::lanes::slow_store_one::<M, #t, #n>(x, #q, l, #address, [#(#values),*])?;
+                #rt::lanes::slow_store_one::<M, #t, #n>(x, #rt::isa::space(#q), l, #address, [#(#values),*])?;
             }
         });
     }
