@@ -486,6 +486,8 @@ impl<'m> Emit<'m> {
                 match self.lane_alone(f, i) {
                     None => return false,
                     Some(false) => other += self.weight(i),
+                    // additions are one lane after the other either way
+                    Some(true) if i.entry.opcode == "red" => {}
                     Some(true) => {
                         let address = i.operands.iter().find(|a| matches!(a.value, Operand::Address(..)));
                         let shape = address.and_then(|o| a.operand(&envs[*r], f, &o.value));
