@@ -44,7 +44,7 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
 }
 
 /// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. Emitted code comes here for what its own vector moves
-/// ([`Ctx::load_rows`] and its neighbours) leave over.
+/// ([`Ctx::stretch`] and its neighbours) leave over.
 pub fn ld<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
