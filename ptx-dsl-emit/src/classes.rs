@@ -5,8 +5,8 @@
 //! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
-use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Item, Program, cycle, ending, falling, successors};
+use super::native::{COMMON, LANES, Shape, UNIFORM};
+use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -209,6 +209,8 @@ struct Analysis<'a, 'm> {
     p: &'a Program<'m>,
     rows: HashMap<Key, Shape>,
     lanes: HashSet<Key>,
+    /// Those that warps of a cohort may hold different values of.
+    apart: HashSet<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -309,16 +311,17 @@ impl Analysis<'_, '_> {
             if !live.contains(k) || self.lanes.contains(k) || unknown.contains(k) {
                 continue;
             }
-            let joined = match self.rows.get(k) {
+            let mut joined = match self.rows.get(k) {
                 Some(old) => old.join(*s),
                 None if s.guard == 0 => *s,
                 None => LANES,
             };
+            joined.common &= !self.apart.contains(k);
             if !joined.rows() {
                 self.lanes.insert(*k);
                 self.rows.remove(k);
                 changed = true;
-            } else if self.rows.insert(*k, joined).is_none_or(|old| old != joined || old.twos != joined.twos) {
+            } else if self.rows.insert(*k, joined).is_none_or(|old| !old.is(joined)) {
                 changed = true;
             }
         }
@@ -416,7 +419,10 @@ impl<'m> Emit<'m> {
         let (live, live_in) = liveness(&next, &facts);
         let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
-        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
+        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry, apart: HashSet::new() };
+        // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
+        let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
+        let alike = !p.regions.iter().any(asks);
         let mut alone = HashSet::new();
         let (parting, parted) = loop {
             a.rows.clear();
@@ -453,7 +459,17 @@ impl<'m> Emit<'m> {
                     a.lanes.extend(own.copied().collect::<Vec<_>>());
                 }
             }
-            if a.lanes.len() == before {
+            // Warps of a cohort differ in what one of them sets by itself. What they set while they are apart they could differ in
+            // for long, and would not meet.
+            let ways = self.ways_of_warps(p, &next, &a, &envs);
+            let away = zones(&next, &ways);
+            let mut differ: HashSet<Key> = HashSet::new();
+            for r in (0..p.regions.len()).filter(|&r| !alike || parted[r] || away[r]) {
+                differ.extend(facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
+            }
+            let apart = a.apart.len();
+            a.apart.extend(differ);
+            if a.lanes.len() == before && a.apart.len() == apart {
                 break (parting, parted);
             }
         };
@@ -499,15 +515,35 @@ impl<'m> Emit<'m> {
         scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.contains(r))
     }
 
+    /// Regions at the end of which warps part and may meet again.
+    fn ways_of_warps(&self, p: &Program<'m>, next: &[Vec<usize>], a: &Analysis<'_, 'm>, envs: &[Env]) -> Vec<usize> {
+        let ends = |r: &usize| {
+            let list = falling(p, *r);
+            matches!(p.regions[list[list.len() - 1]].end, End::Exit)
+        };
+        let parts = |r: &usize| match &p.regions[*r].end {
+            End::Branch { pred, .. } => {
+                let together = a.operand(&envs[*r], p.regions[*r].func, &pred.0).is_some_and(|s| s.common);
+                !together && next[*r].iter().filter(|s| !ends(s)).count() > 1
+            }
+            End::Switch { .. } => true,
+            _ => false,
+        };
+        (0..p.regions.len()).filter(parts).collect()
+    }
+
     /// How the value of an operand lies that is no register.
     pub fn constant_shape(&self, f: FuncId, o: &Operand) -> Shape {
         match o {
             Operand::Imm(v) => Shape::constant(*v),
-            Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => UNIFORM,
+            Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => COMMON,
             Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if self.moves_with_frame(f, *v) => LANES,
             Operand::VarAddr(v, o) => Shape::constant(self.var_address(*v, *o)),
             Operand::Address(Base::Var(_), _) => UNIFORM,
-            Operand::Sreg(name) => self.sreg_shape(name),
+            Operand::Sreg(name) => {
+                let shape = self.sreg_shape(name);
+                Shape { common: shape == UNIFORM && self.of_the_cta(name), ..shape }
+            }
             _ => LANES,
         }
     }
@@ -539,7 +575,11 @@ impl<'m> Emit<'m> {
         if i.entry.opcode == "ld" {
             let Some(Some(s)) = sources.first().map(|s| s.0) else { return None };
             let same = self.loads_rows(f, i) && s.rows() && s.stride == 0 && s.guard == 0;
-            return Some(if same { Shape { twos: 0, ..s } } else { LANES });
+            let parameter = match i.operands.get(1).map(|a| &a.value) {
+                Some(Operand::Address(base, at)) => self.parameter(i, *base, *at).is_some(),
+                _ => false,
+            };
+            return Some(if same { Shape { twos: 0, common: parameter, ..s } } else { LANES });
         }
         let native = self.native(f, i);
         if native.is_none() && i.entry.host != Host::Lane {

@@ -52,6 +52,10 @@ struct Emit<'m> {
     pieces: Vec<TokenStream>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<TokenStream>,
+    /// Where they all go on, if they do.
+    common_next: Option<TokenStream>,
+    /// Fields that are read once for all warps of a cohort.
+    agreed: BTreeSet<String>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -111,6 +115,8 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         large: false,
         pieces: Vec::new(),
         common: None,
+        common_next: None,
+        agreed: BTreeSet::new(),
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),

@@ -18,10 +18,13 @@ pub struct Shape {
     pub guard: u8,
     /// The first value of each row is a multiple of two to this power.
     pub twos: u32,
+    /// Every warp of a cohort has the same one row.
+    pub common: bool,
 }
 
-pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0 };
-pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0 };
+pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0, common: false };
+pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0, common: false };
+pub const COMMON: Shape = Shape { common: true, ..UNIFORM };
 
 /// Do the lanes lie in the same way?
 impl PartialEq for Shape {
@@ -31,13 +34,18 @@ impl PartialEq for Shape {
 }
 
 impl Shape {
+    /// Is it the same in everything that is known?
+    pub fn is(self, o: Shape) -> bool {
+        self == o && (self.twos, self.common) == (o.twos, o.common)
+    }
+
     pub fn rows(self) -> bool {
         self.p > 1
     }
 
     /// All lanes share this number.
     pub fn constant(v: u64) -> Shape {
-        Shape { twos: v.trailing_zeros(), ..UNIFORM }
+        Shape { twos: v.trailing_zeros(), ..COMMON }
     }
 
     /// The same as rows of `p` lanes, of which it has a multiple.
@@ -55,7 +63,8 @@ impl Shape {
     pub fn join(self, o: Shape) -> Shape {
         let rows = self.rows() && o.rows() && self.stride == o.stride && self.guard == 0 && o.guard == 0;
         let p = self.p.min(o.p);
-        if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), ..self.cut(p) } } else { LANES }
+        let common = self.common && o.common;
+        if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), common, ..self.cut(p) } } else { LANES }
     }
 }
 
@@ -302,7 +311,8 @@ impl Native {
             Op::And => twos(0).max(twos(1)),
             _ => 0,
         };
-        Shape { p, stride, guard, twos: twos.min(64) }
+        let common = s.iter().all(|(s, _)| s.common);
+        Shape { p, stride, guard, twos: twos.min(64), common }
     }
 
     /// Some of the bits of a value that grows from lane to lane within the lowest ones: by a constant `shr`, `and`, `div` or
@@ -455,7 +465,7 @@ mod tests {
                     .flat_map(|p| [1, 2, 4, 12].map(move |s| (p, s)))
                     .flat_map(|(p, s)| [0, 3, 5, 7, 64].map(move |t| (p, s, t)))
                 {
-                    let a = Shape { p, stride, guard: 0, twos };
+                    let a = Shape { p, stride, guard: 0, twos, common: false };
                     let native = Native { op, bits: 32, signed: false, to: 32 };
                     let found = native.shape(&[(a, None), (Shape::constant(c.into()), Some(c.into()))]);
                     if !found.rows() {
@@ -484,7 +494,7 @@ mod tests {
     #[test]
     fn conversions_of_multiples_do_not_wrap() {
         let wide = Native { op: Op::Cvt, bits: 32, signed: false, to: 64 };
-        let guard = |stride, twos| wide.shape(&[(Shape { p: 32, stride, guard: 0, twos }, None)]).guard;
+        let guard = |stride, twos| wide.shape(&[(Shape { p: 32, stride, guard: 0, twos, common: false }, None)]).guard;
         assert_eq!([guard(1, 5), guard(1, 4), guard(4, 7), guard(4, 6), guard(-1, 5), guard(0, 0)], [0, 1, 0, 1, 1, 0]);
     }
 }

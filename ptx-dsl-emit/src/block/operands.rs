@@ -19,7 +19,13 @@ impl Block<'_, '_> {
         let (field, bits) = self.e.key_field(k);
         let repr = if shape.rows() {
             let (name, nb, t) = (self.name(), usize_literal(32 / shape.p), ty(bits));
-            self.code(quote!(let #name: [#t; #nb] = w.#field;));
+            if shape.common && self.e.common.is_some() {
+                let first = quote!(ws.first().map(|w| w.#field).unwrap_or_default());
+                self.named(true, &name, quote!(let #name: [#t; #nb] = #first;));
+                self.e.agreed.insert(field.to_string());
+            } else {
+                self.code(quote!(let #name: [#t; #nb] = w.#field;));
+            }
             Repr::Rows(name)
         } else {
             Repr::Field(field)
@@ -72,8 +78,8 @@ impl Block<'_, '_> {
 
     pub(super) fn negated(&mut self, v: &Value) -> Value {
         if v.shape.rows() {
-            let (e, name) = (self.row(v, 0, 32), self.name());
-            self.code(quote!(let #name = [!#e];));
+            let (e, name, common) = (self.row(v, 0, 32), self.name(), self.is_common(v));
+            self.named(common, &name, quote!(let #name = [!#e];));
             return Value { repr: Repr::Rows(name), ..v.clone() };
         }
         let e = self.lane(v);
@@ -90,7 +96,7 @@ impl Block<'_, '_> {
             return self.lanes(bits, lane);
         }
         let v = self.name();
-        let common = shape == UNIFORM && self.common_sreg(name);
+        let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
         let nb = usize_literal(32 / shape.p);
         let axis = match name {
             "%tid.x" => Some(0u32),
