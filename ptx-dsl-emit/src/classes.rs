@@ -24,6 +24,8 @@ pub const CARRY: u32 = u32::MAX;
 pub struct Classes {
     /// Registers that are kept as rows.
     pub rows: HashMap<Key, Shape>,
+    /// Registers that are kept as lanes, and as rows with the word whether they are such.
+    pub hints: HashMap<Key, Shape>,
     /// Registers that are read after each region; everything, if there are calls.
     pub live_out: Vec<HashSet<Key>>,
     /// Registers that are read from each region on before they are written.
@@ -178,6 +180,27 @@ fn facts(p: &Program<'_>) -> Facts {
     all
 }
 
+/// Registers by which memory is reached, and that no instruction sets that may wait.
+fn addresses(p: &Program<'_>) -> HashSet<Key> {
+    let (mut found, mut waited) = (HashSet::new(), Vec::new());
+    for r in &p.regions {
+        for i in r.instructions() {
+            for a in &i.operands {
+                if let Operand::Address(Base::Reg(reg), _) = a.value {
+                    found.insert((r.func.0, reg.0, 0));
+                }
+            }
+        }
+        if let End::Block { instr, .. } = &r.end {
+            waited.extend(mentions(r.func, instr).1);
+        }
+    }
+    waited.iter().for_each(|k| {
+        found.remove(k);
+    });
+    found
+}
+
 /// What is read later, at the end of each region.
 fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
     let n = next.len();
@@ -209,6 +232,8 @@ struct Analysis<'a, 'm> {
     p: &'a Program<'m>,
     rows: HashMap<Key, Shape>,
     lanes: HashSet<Key>,
+    /// Those that can be kept with a condition: addresses that only plain instructions set.
+    hinted: HashSet<Key>,
     /// Those that warps of a cohort may hold different values of.
     apart: HashSet<Key>,
 }
@@ -314,6 +339,7 @@ impl Analysis<'_, '_> {
             let mut joined = match self.rows.get(k) {
                 Some(old) => old.join(*s),
                 None if s.guard == 0 => *s,
+                None if self.hinted.contains(k) => Shape { guard: 1, ..*s },
                 None => LANES,
             };
             joined.common &= !self.apart.contains(k);
@@ -419,7 +445,7 @@ impl<'m> Emit<'m> {
         let (live, live_in) = liveness(&next, &facts);
         let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
-        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry, apart: HashSet::new() };
+        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
         let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
         let alike = !p.regions.iter().any(asks);
@@ -467,14 +493,20 @@ impl<'m> Emit<'m> {
             for r in (0..p.regions.len()).filter(|&r| !alike || parted[r] || away[r]) {
                 differ.extend(facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
             }
+            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
+                let under = facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.guard > 0));
+                a.lanes.extend(under.copied().collect::<Vec<_>>());
+            }
             let apart = a.apart.len();
             a.apart.extend(differ);
             if a.lanes.len() == before && a.apart.len() == apart {
                 break (parting, parted);
             }
         };
+        let hints = a.rows.extract_if(|_, s| s.guard > 0).collect();
         Classes {
             rows: a.rows,
+            hints,
             live_out: live,
             live_in,
             all_live: false,

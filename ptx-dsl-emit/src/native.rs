@@ -26,6 +26,9 @@ pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0, common: fal
 pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0, common: false };
 pub const COMMON: Shape = Shape { common: true, ..UNIFORM };
 
+/// Conditions that one value may hang on.
+const MOST: u8 = 4;
+
 /// Do the lanes lie in the same way?
 impl PartialEq for Shape {
     fn eq(&self, o: &Shape) -> bool {
@@ -61,7 +64,8 @@ impl Shape {
 
     /// What holds whether a register has this shape or the other.
     pub fn join(self, o: Shape) -> Shape {
-        let rows = self.rows() && o.rows() && self.stride == o.stride && self.guard == 0 && o.guard == 0;
+        let rows = self.rows() && o.rows() && self.stride == o.stride;
+        let rows = rows && if self.guard.max(o.guard) > 0 { self == o } else { true };
         let p = self.p.min(o.p);
         let common = self.common && o.common;
         if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), common, ..self.cut(p) } } else { LANES }
@@ -263,7 +267,7 @@ impl Native {
         let twos = |n: usize| source(n).twos;
         let constant = |n: usize| s.get(n).and_then(|(_, c)| *c).map(|c| extend(c, self.bits, self.signed));
         if let Some(shape) = self.bits_of_rows(source(0), constant(1)) {
-            return shape;
+            return if shape.guard > MOST { LANES } else { shape };
         }
         let product = || match (stride(0), stride(1), constant(0), constant(1)) {
             (0, 0, _, _) => Some(0),
@@ -298,7 +302,7 @@ impl Native {
         let Some((stride, deeper)) = found else { return LANES };
         let stride = extend(stride as u64, self.to.max(1), true);
         let guard = guard + deeper;
-        if guard > 4 || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
+        if guard > MOST || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
             return LANES;
         }
         let twos = match self.op {
@@ -318,7 +322,7 @@ impl Native {
     /// Some of the bits of a value that grows from lane to lane within the lowest ones: by a constant `shr`, `and`, `div` or
     /// `rem`. So the warp of a thread and its lane are found.
     fn bits_of_rows(self, a: Shape, c: Option<i64>) -> Option<Shape> {
-        let c = c.filter(|_| a.stride > 0 && a.guard == 0 && matches!(self.bits, 32 | 64))?;
+        let c = c.filter(|_| a.stride > 0 && matches!(self.bits, 32 | 64))?;
         let power = || u64::try_from(c).ok().filter(|c| c.is_power_of_two()).map(u64::trailing_zeros);
         // the number of low bits that go or are all that stays
         let (low, stays) = match self.op {
@@ -330,13 +334,18 @@ impl Native {
             _ => return None,
         };
         if !stays {
-            return a.within(low.min(a.twos)).then_some(UNIFORM);
+            return (a.guard == 0 && a.within(low.min(a.twos))).then_some(UNIFORM);
         }
         // as many lanes as the bits can tell apart
-        [32, 16, 8].into_iter().filter(|p| *p <= a.p).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos))).map(|s| {
+        let apart = |p: &u32| *p <= a.p && a.guard == 0;
+        let found = [32, 16, 8].into_iter().filter(apart).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos)));
+        if let Some(s) = found {
             // what stays of the first one is nothing
-            if low <= s.twos { Shape { twos: 64, ..s } } else { s }
-        })
+            return Some(if low <= s.twos { Shape { twos: 64, ..s } } else { s });
+        }
+        // as long as a row does not come to the end of what stays
+        let room = a.stride.checked_mul(i64::from(a.p - 1)).is_some_and(|last| low >= 63 || last < 1 << low);
+        room.then(|| Shape { guard: a.guard + 1, twos: a.twos.min(low), ..a })
     }
 
     /// Arithmetic of f32: takes any NaN for a NaN, and may give any.

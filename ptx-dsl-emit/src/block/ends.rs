@@ -1,7 +1,7 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
 use super::super::rt;
-use super::{Block, Key, Piece, Repr, Value, one_nan, ty};
+use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
@@ -153,6 +153,9 @@ impl Block<'_, '_> {
             let v = self.env[&k].clone();
             let (field, bits) = self.e.key_field(k);
             let shape = self.e.classes.shape(&k);
+            if let Some(hint) = self.e.classes.hints.get(&k).copied() {
+                stores.extend(self.write_hint(k, &v, hint));
+            }
             if shape.rows() {
                 let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
                 stores.extend(quote!(w.#field = [#(#rows),*];));
@@ -174,6 +177,17 @@ impl Block<'_, '_> {
             });
         }
         stores
+    }
+
+    /// Says in what rows the register lies, if it does.
+    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> TokenStream {
+        let (rows, sure) = self.e.hint_fields(k, hint);
+        if v.shape.p < hint.p || v.shape.stride != hint.stride {
+            return quote!(w.#sure = [false];);
+        }
+        let all: Vec<_> = (0..32 / hint.p).map(|j| self.row(v, j, hint.p)).collect();
+        let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
+        quote!(w.#rows = [#(#all),*]; w.#sure = [#ok];)
     }
 
     /// The index of `brx.idx`, as an array of `u64`.

@@ -107,15 +107,44 @@ impl<'m> Block<'_, 'm> {
         self.load_stretch(&address, &members, low, high - low + row);
     }
 
+    /// One element a lane from rows that may be none.
+    fn load_if_in_rows(&mut self, address: &Value, i: &Instr) {
+        let rt = rt();
+        let (q, site, t) = (self.e.q(i), number32(self.e.site(i)), ty(i.types[0].bits()));
+        let (nb, bytes) = (usize_literal(32 / address.shape.p), usize_literal(address.shape.p * i.types[0].bits() / 8));
+        let mask = self.active(i);
+        let (rows, ok) = self.address_rows(address);
+        let (lanes, any, name) = (self.slow_address(address), self.anybody(i, &mask), self.name());
+        let space = quote!(#rt::isa::space(#q));
+        let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
+        self.code(quote! {
+            let #name: [#t; 32] = #any {
+                let stretch = if #ok { x.stretch::<#t, #nb, #bytes>(#space, #mask, #rows) } else { None };
+                match stretch {
+                    Some(s) => #rt::lanes::rows(s, 0),
+                    None => {
+                        let mut v: [#t; 32] = [0; 32];
+                        #rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;
+                        v
+                    }
+                }
+            };
+        });
+        self.stretched.insert(i.index, name);
+    }
+
     fn load_stretch(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, bytes: i64) {
         let rt = rt();
         let first = members[0].0;
         let (q, memory) = (self.e.q(first), first.types[0].bits());
         let (t, nb, bytes) = (ty(memory), usize_literal(32 / address.shape.p), usize_literal(bytes as u32));
+        let same = address.shape.stride == 0;
+        if address.guard.is_some() && members.len() == 1 && !same {
+            return self.load_if_in_rows(address, first);
+        }
         let mask = self.active(first);
         let (rows, ok) = self.address_rows(address);
         let (slow, bits) = (self.slow_address(address), Literal::u32_suffixed(address.bits));
-        let same = address.shape.stride == 0;
         let mut all = Vec::new();
         for (i, at) in members {
             let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
