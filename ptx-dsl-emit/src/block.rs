@@ -395,14 +395,14 @@ impl<'e, 'm> Block<'e, 'm> {
             }
         }
         // low bits of what grows: right as long as they do not begin again within a row
-        if let (Op::And | Op::Rem, Repr::Constant(c)) = (native.op, &values[1].repr)
-            && values[0].shape.stride != 0
+        if let (Op::And | Op::Rem, [grows, Value { repr: Repr::Constant(c), .. }]) = (native.op, values)
+            && grows.shape.stride != 0
         {
             let mask = if native.op == Op::Rem { c.wrapping_sub(1) } else { *c };
-            let last = values[0].shape.stride as u64 * u64::from(shape.p - 1);
+            let last = grows.shape.stride as u64 * u64::from(shape.p - 1);
             let (mask, last) = (literal(mask, native.bits), literal(last, native.bits));
             for j in 0..32 / shape.p {
-                let row = self.row(&values[0], j, shape.p);
+                let row = self.row(grows, j, shape.p);
                 let one = quote!((#row & #mask <= #mask - #last));
                 ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
             }
