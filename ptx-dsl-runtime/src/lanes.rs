@@ -11,8 +11,9 @@ pub(crate) use vectors::{Avx2, Avx512};
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;
+use crate::mem::ahead::DISTANCE;
 use crate::mem::scattered::Scattered;
-use crate::{Ctx, Fault, Lanes, Monitor, Q};
+use crate::{Ctx, Fault, Lanes, Monitor, Q, mem};
 
 /// Runs `f` for every lane of `mask`. The full mask has a loop of its own, without tests, that LLVM can turn into vectors.
 #[inline(always)]
@@ -358,6 +359,13 @@ pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB
         }
     }
     out
+}
+
+/// Rows of global memory have been read, each from this place in its stretch on: those behind the stretch are wanted soon.
+#[inline(always)]
+pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
+    let distance = LEN.next_power_of_two().max(DISTANCE);
+    stretch.iter().for_each(|s| mem::ahead::ahead(&s[..], at, bytes, distance));
 }
 
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.

@@ -25,11 +25,16 @@ impl Block<'_, '_> {
 
     /// The code so far.
     fn pieces(&mut self) -> TokenStream {
+        self.pieces_from(0)
+    }
+
+    /// The same without the first pieces, which stay.
+    pub(super) fn pieces_from(&mut self, first: usize) -> TokenStream {
         self.close();
         let mut out = TokenStream::new();
-        for piece in &self.pieces {
+        for piece in self.pieces.drain(first..) {
             match piece {
-                Piece::Code(c) => out.extend(c.clone()),
+                Piece::Code(c) => out.extend(c),
                 Piece::Loop(body, defined) => {
                     let (mut before, mut after, mut masks) =
                         (TokenStream::new(), TokenStream::new(), TokenStream::new());
@@ -49,7 +54,6 @@ impl Block<'_, '_> {
                 }
             }
         }
-        self.pieces.clear();
         out
     }
 
