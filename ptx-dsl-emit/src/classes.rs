@@ -445,7 +445,8 @@ impl<'m> Emit<'m> {
         let (live, live_in) = liveness(&next, &facts);
         let entry = live_in.first().cloned().unwrap_or_default();
         let fresh = entry.is_empty();
-        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
+        let mut a =
+            Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
         let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
         let alike = !p.regions.iter().any(asks);
