@@ -6,6 +6,7 @@
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
 use super::native::{LANES, Shape, UNIFORM};
+use super::parting::{demote, zones};
 use super::regions::{End, Item, Program, cycle, ending, falling, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
@@ -90,10 +91,10 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     (uses, defs)
 }
 
-struct Facts {
+pub struct Facts {
     /// Read before it is written, and written, by region.
-    uses: Vec<HashSet<Key>>,
-    defs: Vec<HashSet<Key>>,
+    pub uses: Vec<HashSet<Key>>,
+    pub defs: Vec<HashSet<Key>>,
 }
 
 /// Read and written so far in a region.
@@ -204,11 +205,11 @@ fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashS
 /// Shapes while one region is gone through.
 type Env = HashMap<Key, Shape>;
 
-struct Analysis<'a, 'm> {
+pub struct Analysis<'a, 'm> {
     e: &'a Emit<'m>,
     p: &'a Program<'m>,
-    rows: HashMap<Key, Shape>,
-    lanes: HashSet<Key>,
+    pub rows: HashMap<Key, Shape>,
+    pub lanes: HashSet<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -323,73 +324,6 @@ impl Analysis<'_, '_> {
             }
         }
         (changed, env)
-    }
-}
-
-/// The regions from each parting to where its ways meet.
-fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
-    let mut inside = vec![false; next.len()];
-    if parting.is_empty() {
-        return inside;
-    }
-    // what all ways from a region pass, as sets of bits
-    let words = next.len().div_ceil(64);
-    let mut passed = vec![vec![u64::MAX; words]; next.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..next.len()).rev() {
-            let mut set = vec![if next[r].is_empty() { 0 } else { u64::MAX }; words];
-            for &s in &next[r] {
-                set.iter_mut().zip(&passed[s]).for_each(|(a, b)| *a &= b);
-            }
-            set[r / 64] |= 1 << (r % 64);
-            if set != passed[r] {
-                passed[r] = set;
-                changed = true;
-            }
-        }
-    }
-    for &b in parting {
-        inside[b] = true;
-        let meets = |r: usize| r != b && passed[b][r / 64] >> (r % 64) & 1 != 0;
-        let mut seen = HashSet::new();
-        let mut todo: Vec<usize> = next[b].clone();
-        while let Some(r) = todo.pop() {
-            if !meets(r) && seen.insert(r) {
-                inside[r] = true;
-                todo.extend(&next[r]);
-            }
-        }
-    }
-    inside
-}
-
-/// All of `from` that can be reached, without what lies behind `stop`.
-fn reach(next: &[Vec<usize>], from: usize, stop: Option<usize>) -> HashSet<usize> {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if Some(r) == stop {
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
-    }
-    seen
-}
-
-/// The barriers of the whole CTA that come first on the ways from `from`.
-fn first_barriers(p: &Program<'_>, next: &[Vec<usize>], from: usize, out: &mut HashSet<usize>) {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if let End::Block { instr, .. } = &p.regions[r].end
-            && whole_barrier(instr).is_some()
-        {
-            out.insert(r);
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
     }
 }
 
@@ -582,33 +516,5 @@ impl<'m> Emit<'m> {
             ) || (q == ".param" && self.param_space(i).as_deref() == Some("param_entry"))
         });
         space && self.simple_access(f, i) == Some(1)
-    }
-}
-
-/// Registers that are defined on one way from a parting and mentioned on the other are no longer rows.
-fn demote(p: &Program<'_>, next: &[Vec<usize>], facts: &Facts, r: usize, a: &mut Analysis<'_, '_>) {
-    let mut barriers = HashSet::new();
-    next[r].iter().for_each(|s| first_barriers(p, next, *s, &mut barriers));
-    let stop = if barriers.len() == 1 { barriers.into_iter().next() } else { None };
-    // Of each way.
-    let (mut defined, mut mentioned): (Vec<HashSet<Key>>, Vec<HashSet<Key>>) = Default::default();
-    for s in &next[r] {
-        let (mut def, mut all) = (HashSet::new(), HashSet::new());
-        for way in reach(next, *s, stop) {
-            def.extend(&facts.defs[way]);
-            all.extend(&facts.defs[way]);
-            all.extend(&facts.uses[way]);
-        }
-        defined.push(def);
-        mentioned.push(all);
-    }
-    for (i, defined) in defined.iter().enumerate() {
-        for (_, mentioned) in mentioned.iter().enumerate().filter(|m| m.0 != i) {
-            for key in defined {
-                if mentioned.contains(key) && a.rows.contains_key(key) {
-                    a.lanes.insert(*key);
-                }
-            }
-        }
     }
 }

@@ -8,6 +8,7 @@ mod classes;
 mod fold;
 mod launch;
 mod native;
+mod parting;
 mod regions;
 pub mod rust_type;
 mod step;
