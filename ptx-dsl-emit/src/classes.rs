@@ -5,9 +5,10 @@
 //! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
+use super::lives::{Crossing, Lives};
 use super::native::{LANES, Shape, UNIFORM};
-use super::parting::{demote, zones};
-use super::regions::{End, Item, Program, cycle, ending, falling, successors};
+use super::parting::{Partings, zones};
+use super::regions::{End, Item, Program, ends_as_one, falling_round, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -25,10 +26,8 @@ pub const CARRY: u32 = u32::MAX;
 pub struct Classes {
     /// Registers that are kept as rows.
     pub rows: HashMap<Key, Shape>,
-    /// Registers that are read after each region; everything, if there are calls.
-    pub live_out: Vec<HashSet<Key>>,
-    /// Registers that are read from each region on before they are written.
-    pub live_in: Vec<HashSet<Key>>,
+    /// Registers that are read after each region and from each on; everything, if there are calls.
+    lives: Lives,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
@@ -46,11 +45,11 @@ impl Classes {
     }
 
     pub fn reads(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.before(region, k)
     }
 
     pub fn lives(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_out.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.after(region, k)
     }
 }
 
@@ -91,10 +90,10 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     (uses, defs)
 }
 
-pub struct Facts {
+struct Facts {
     /// Read before it is written, and written, by region.
-    pub uses: Vec<HashSet<Key>>,
-    pub defs: Vec<HashSet<Key>>,
+    uses: Vec<HashSet<Key>>,
+    defs: Vec<HashSet<Key>>,
 }
 
 /// Read and written so far in a region.
@@ -179,37 +178,14 @@ fn facts(p: &Program<'_>) -> Facts {
     all
 }
 
-/// What is read later, at the end of each region.
-fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
-    let n = next.len();
-    let mut before: Vec<HashSet<Key>> = facts.uses.clone();
-    let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..n).rev() {
-            for &s in &next[r] {
-                let new: Vec<Key> = before[s].iter().filter(|k| !after[r].contains(k)).copied().collect();
-                for k in new {
-                    after[r].insert(k);
-                    if !facts.defs[r].contains(&k) && before[r].insert(k) {
-                        changed = true;
-                    }
-                }
-            }
-        }
-    }
-    (after, before)
-}
-
 /// Shapes while one region is gone through.
 type Env = HashMap<Key, Shape>;
 
-pub struct Analysis<'a, 'm> {
+struct Analysis<'a, 'm> {
     e: &'a Emit<'m>,
     p: &'a Program<'m>,
-    pub rows: HashMap<Key, Shape>,
-    pub lanes: HashSet<Key>,
+    rows: HashMap<Key, Shape>,
+    lanes: HashSet<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -230,7 +206,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    fn region(&mut self, r: usize, live: &HashSet<Key>) -> (bool, Env) {
+    fn region(&mut self, r: usize, lives: &Lives) -> (bool, Env) {
         let region = &self.p.regions[r];
         let f = region.func;
         let mut env = Env::new();
@@ -307,7 +283,7 @@ impl Analysis<'_, '_> {
         }
         let mut changed = false;
         for (k, s) in &env {
-            if !live.contains(k) || self.lanes.contains(k) || unknown.contains(k) {
+            if self.lanes.contains(k) || unknown.contains(k) || !lives.after(r, k) {
                 continue;
             }
             let joined = match self.rows.get(k) {
@@ -347,8 +323,10 @@ impl<'m> Emit<'m> {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
         let facts = facts(p);
-        let (live, live_in) = liveness(&next, &facts);
-        let entry = live_in.first().cloned().unwrap_or_default();
+        let lives = Lives::new(&next, Crossing::new(&facts.uses, &facts.defs));
+        let partings = Partings::new(p, &next);
+        let entry = lives.all_before(0);
+        let falls: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).collect();
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
         let mut alone = HashSet::new();
@@ -359,14 +337,14 @@ impl<'m> Emit<'m> {
             while changed {
                 changed = false;
                 envs.clear();
-                for (r, live) in live.iter().enumerate() {
-                    let (c, env) = a.region(r, live);
+                for r in 0..p.regions.len() {
+                    let (c, env) = a.region(r, &lives);
                     changed |= c;
                     envs.push(env);
                 }
             }
             let parting: Vec<usize> = (0..p.regions.len())
-                .filter(|&r| ending(p, r).len() == 1)
+                .filter(|&r| !ends_as_one(p, r))
                 .filter(|&r| match &p.regions[r].end {
                     End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
                     End::Switch { .. } => true,
@@ -374,14 +352,13 @@ impl<'m> Emit<'m> {
                 })
                 .collect();
             let before = a.lanes.len();
-            for &r in &parting {
-                demote(p, &next, &facts, r, &mut a);
-            }
+            let lanes = partings.lanes(&next, &parting, &lives.crossing, |k| a.rows.contains_key(k));
+            a.lanes.extend(lanes);
             let parted = zones(&next, &parting);
-            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
-                let list = falling(p, r);
-                if cycle(p, &list) && (alone.contains(&r) || self.better_alone(p, &list, &parting, &a, &envs)) {
-                    alone.insert(r);
+            let parts: HashSet<usize> = parting.iter().copied().collect();
+            for list in falls.iter().filter(|list| parted[list[0]]) {
+                if alone.contains(&list[0]) || self.better_alone(p, list, &parts, &a, &envs) {
+                    alone.insert(list[0]);
                     // every lane has its own
                     let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
                     a.lanes.extend(own.copied().collect::<Vec<_>>());
@@ -391,16 +368,7 @@ impl<'m> Emit<'m> {
                 break (parting, parted);
             }
         };
-        Classes {
-            rows: a.rows,
-            live_out: live,
-            live_in,
-            all_live: false,
-            fresh,
-            alone,
-            parting: parting.into_iter().collect(),
-            parted,
-        }
+        Classes { rows: a.rows, lives, all_live: false, fresh, alone, parting: parting.into_iter().collect(), parted }
     }
 
     /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
@@ -408,7 +376,7 @@ impl<'m> Emit<'m> {
         &self,
         p: &Program<'m>,
         list: &[usize],
-        parting: &[usize],
+        parting: &HashSet<usize>,
         a: &Analysis<'_, 'm>,
         envs: &[Env],
     ) -> bool {
