@@ -5,8 +5,10 @@
 //! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
 //! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
 
+use super::lives::{Crossing, Lives};
 use super::native::{COMMON, LANES, Shape, UNIFORM};
-use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
+use super::parting::{Partings, zones};
+use super::regions::{End, Item, Program, Region, ends_as_one, falling_round, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -26,10 +28,8 @@ pub struct Classes {
     pub rows: HashMap<Key, Shape>,
     /// Registers that are kept as lanes, and as rows with the word whether they are such.
     pub hints: HashMap<Key, Shape>,
-    /// Registers that are read after each region; everything, if there are calls.
-    pub live_out: Vec<HashSet<Key>>,
-    /// Registers that are read from each region on before they are written.
-    pub live_in: Vec<HashSet<Key>>,
+    /// Registers that are read after each region and from each on; everything, if there are calls.
+    lives: Lives,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
@@ -47,11 +47,11 @@ impl Classes {
     }
 
     pub fn reads(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.before(region, k)
     }
 
     pub fn lives(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_out.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.after(region, k)
     }
 }
 
@@ -201,29 +201,6 @@ fn addresses(p: &Program<'_>) -> HashSet<Key> {
     found
 }
 
-/// What is read later, at the end of each region.
-fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
-    let n = next.len();
-    let mut before: Vec<HashSet<Key>> = facts.uses.clone();
-    let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..n).rev() {
-            for &s in &next[r] {
-                let new: Vec<Key> = before[s].iter().filter(|k| !after[r].contains(k)).copied().collect();
-                for k in new {
-                    after[r].insert(k);
-                    if !facts.defs[r].contains(&k) && before[r].insert(k) {
-                        changed = true;
-                    }
-                }
-            }
-        }
-    }
-    (after, before)
-}
-
 /// Shapes while one region is gone through.
 type Env = HashMap<Key, Shape>;
 
@@ -256,7 +233,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    fn region(&mut self, r: usize, live: &HashSet<Key>) -> (bool, Env) {
+    fn region(&mut self, r: usize, lives: &Lives) -> (bool, Env) {
         let region = &self.p.regions[r];
         let f = region.func;
         let mut env = Env::new();
@@ -333,7 +310,7 @@ impl Analysis<'_, '_> {
         }
         let mut changed = false;
         for (k, s) in &env {
-            if !live.contains(k) || self.lanes.contains(k) || unknown.contains(k) {
+            if self.lanes.contains(k) || unknown.contains(k) || !lives.after(r, k) {
                 continue;
             }
             let mut joined = match self.rows.get(k) {
@@ -352,73 +329,6 @@ impl Analysis<'_, '_> {
             }
         }
         (changed, env)
-    }
-}
-
-/// The regions from each parting to where its ways meet.
-fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
-    let mut inside = vec![false; next.len()];
-    if parting.is_empty() {
-        return inside;
-    }
-    // what all ways from a region pass, as sets of bits
-    let words = next.len().div_ceil(64);
-    let mut passed = vec![vec![u64::MAX; words]; next.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..next.len()).rev() {
-            let mut set = vec![if next[r].is_empty() { 0 } else { u64::MAX }; words];
-            for &s in &next[r] {
-                set.iter_mut().zip(&passed[s]).for_each(|(a, b)| *a &= b);
-            }
-            set[r / 64] |= 1 << (r % 64);
-            if set != passed[r] {
-                passed[r] = set;
-                changed = true;
-            }
-        }
-    }
-    for &b in parting {
-        inside[b] = true;
-        let meets = |r: usize| r != b && passed[b][r / 64] >> (r % 64) & 1 != 0;
-        let mut seen = HashSet::new();
-        let mut todo: Vec<usize> = next[b].clone();
-        while let Some(r) = todo.pop() {
-            if !meets(r) && seen.insert(r) {
-                inside[r] = true;
-                todo.extend(&next[r]);
-            }
-        }
-    }
-    inside
-}
-
-/// All of `from` that can be reached, without what lies behind `stop`.
-fn reach(next: &[Vec<usize>], from: usize, stop: Option<usize>) -> HashSet<usize> {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if Some(r) == stop {
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
-    }
-    seen
-}
-
-/// The barriers of the whole CTA that come first on the ways from `from`.
-fn first_barriers(p: &Program<'_>, next: &[Vec<usize>], from: usize, out: &mut HashSet<usize>) {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if let End::Block { instr, .. } = &p.regions[r].end
-            && whole_barrier(instr).is_some()
-        {
-            out.insert(r);
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
     }
 }
 
@@ -442,8 +352,10 @@ impl<'m> Emit<'m> {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
         let facts = facts(p);
-        let (live, live_in) = liveness(&next, &facts);
-        let entry = live_in.first().cloned().unwrap_or_default();
+        let lives = Lives::new(&next, Crossing::new(&facts.uses, &facts.defs));
+        let partings = Partings::new(p, &next);
+        let entry = lives.all_before(0);
+        let falls: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).collect();
         let fresh = entry.is_empty();
         let mut a =
             Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
@@ -458,14 +370,14 @@ impl<'m> Emit<'m> {
             while changed {
                 changed = false;
                 envs.clear();
-                for (r, live) in live.iter().enumerate() {
-                    let (c, env) = a.region(r, live);
+                for r in 0..p.regions.len() {
+                    let (c, env) = a.region(r, &lives);
                     changed |= c;
                     envs.push(env);
                 }
             }
             let parting: Vec<usize> = (0..p.regions.len())
-                .filter(|&r| ending(p, r).len() == 1)
+                .filter(|&r| !ends_as_one(p, r))
                 .filter(|&r| match &p.regions[r].end {
                     End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
                     End::Switch { .. } => true,
@@ -473,14 +385,13 @@ impl<'m> Emit<'m> {
                 })
                 .collect();
             let before = a.lanes.len();
-            for &r in &parting {
-                demote(p, &next, &facts, r, &mut a);
-            }
+            let lanes = partings.lanes(&next, &parting, &lives.crossing, |k| a.rows.contains_key(k));
+            a.lanes.extend(lanes);
             let parted = zones(&next, &parting);
-            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
-                let list = falling(p, r);
-                if cycle(p, &list) && (alone.contains(&r) || self.better_alone(p, &list, &parting, &a, &envs)) {
-                    alone.insert(r);
+            let parts: HashSet<usize> = parting.iter().copied().collect();
+            for list in falls.iter().filter(|list| parted[list[0]]) {
+                if alone.contains(&list[0]) || self.better_alone(p, list, &parts, &a, &envs) {
+                    alone.insert(list[0]);
                     // every lane has its own
                     let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
                     a.lanes.extend(own.copied().collect::<Vec<_>>());
@@ -505,17 +416,8 @@ impl<'m> Emit<'m> {
             }
         };
         let hints = a.rows.extract_if(|_, s| s.guard > 0).collect();
-        Classes {
-            rows: a.rows,
-            hints,
-            live_out: live,
-            live_in,
-            all_live: false,
-            fresh,
-            alone,
-            parting: parting.into_iter().collect(),
-            parted,
-        }
+        let parting = parting.into_iter().collect();
+        Classes { rows: a.rows, hints, lives, all_live: false, fresh, alone, parting, parted }
     }
 
     /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
@@ -523,7 +425,7 @@ impl<'m> Emit<'m> {
         &self,
         p: &Program<'m>,
         list: &[usize],
-        parting: &[usize],
+        parting: &HashSet<usize>,
         a: &Analysis<'_, 'm>,
         envs: &[Env],
     ) -> bool {
@@ -550,14 +452,19 @@ impl<'m> Emit<'m> {
 
     /// Regions at the end of which warps part and may meet again.
     fn ways_of_warps(&self, p: &Program<'m>, next: &[Vec<usize>], a: &Analysis<'_, 'm>, envs: &[Env]) -> Vec<usize> {
-        let ends = |r: &usize| {
-            let list = falling(p, *r);
-            matches!(p.regions[list[list.len() - 1]].end, End::Exit)
-        };
+        // straight to the end
+        let mut ends = vec![false; p.regions.len()];
+        for r in (0..ends.len()).rev() {
+            ends[r] = match p.regions[r].end {
+                End::Exit => true,
+                End::Goto(to) => to > r && ends[to],
+                _ => false,
+            };
+        }
         let parts = |r: &usize| match &p.regions[*r].end {
             End::Branch { pred, .. } => {
                 let together = a.operand(&envs[*r], p.regions[*r].func, &pred.0).is_some_and(|s| s.common);
-                !together && next[*r].iter().filter(|s| !ends(s)).count() > 1
+                !together && next[*r].iter().filter(|s| !ends[**s]).count() > 1
             }
             End::Switch { .. } => true,
             _ => false,
@@ -655,33 +562,5 @@ impl<'m> Emit<'m> {
             ) || (q == ".param" && self.param_space(i).as_deref() == Some("param_entry"))
         });
         space && self.simple_access(f, i) == Some(1)
-    }
-}
-
-/// Registers that are defined on one way from a parting and mentioned on the other are no longer rows.
-fn demote(p: &Program<'_>, next: &[Vec<usize>], facts: &Facts, r: usize, a: &mut Analysis<'_, '_>) {
-    let mut barriers = HashSet::new();
-    next[r].iter().for_each(|s| first_barriers(p, next, *s, &mut barriers));
-    let stop = if barriers.len() == 1 { barriers.into_iter().next() } else { None };
-    // Of each way.
-    let (mut defined, mut mentioned): (Vec<HashSet<Key>>, Vec<HashSet<Key>>) = Default::default();
-    for s in &next[r] {
-        let (mut def, mut all) = (HashSet::new(), HashSet::new());
-        for way in reach(next, *s, stop) {
-            def.extend(&facts.defs[way]);
-            all.extend(&facts.defs[way]);
-            all.extend(&facts.uses[way]);
-        }
-        defined.push(def);
-        mentioned.push(all);
-    }
-    for (i, defined) in defined.iter().enumerate() {
-        for (_, mentioned) in mentioned.iter().enumerate().filter(|m| m.0 != i) {
-            for key in defined {
-                if mentioned.contains(key) && a.rows.contains_key(key) {
-                    a.lanes.insert(*key);
-                }
-            }
-        }
     }
 }

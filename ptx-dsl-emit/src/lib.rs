@@ -7,7 +7,9 @@ mod calls;
 mod classes;
 mod fold;
 mod launch;
+mod lives;
 mod native;
+mod parting;
 mod regions;
 pub mod rust_type;
 mod step;
@@ -127,7 +129,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     };
     e.classes = e.classify(&program);
     for _ in 0..FOLDS {
-        if e.classes.all_live || !fold::fold(&mut program, &e.classes.parting, &e.classes.live_in, &|i| e.weight(i)) {
+        if e.classes.all_live || !fold::fold(&mut program, &e.classes, &|i| e.weight(i)) {
             break;
         }
         program = regions::number(program);
