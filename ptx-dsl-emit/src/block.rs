@@ -189,7 +189,7 @@ impl<'e, 'm> Block<'e, 'm> {
             match o {
                 Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
                     registers(f, o, &mut k);
-                    Some(env.get(&k[0]).map_or_else(|| e.classes.shape(&k[0]), |v| v.shape))
+                    Some(env.get(&k[0]).map_or_else(|| e.classes.seen(&k[0]), |v| v.shape))
                 }
                 _ => Some(e.constant_shape(f, o)),
             }

@@ -42,8 +42,14 @@ pub struct Classes {
 }
 
 impl Classes {
+    /// How a register lies in the warp's state.
     pub fn shape(&self, k: &Key) -> Shape {
         self.rows.get(k).copied().unwrap_or(LANES)
+    }
+
+    /// How a register lies that is read.
+    pub fn seen(&self, k: &Key) -> Shape {
+        self.hints.get(k).copied().unwrap_or_else(|| self.shape(k))
     }
 
     pub fn reads(&self, region: usize, k: &Key) -> bool {
