@@ -312,7 +312,7 @@ impl<'e, 'm> Block<'e, 'm> {
                 let (d, p) = (self.name(), self.name());
                 self.code(quote! {
                     let mut #d: [u32; 32] = [0; 32];
-                    let #p: u32 = #rt::lanes::shuffle::<L>(#q, &#a, #b, #c, &mut #d);
+                    let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
                 });
                 let mut dests = Vec::new();
                 for o in i.operands.iter().filter(|a| written(a)) {

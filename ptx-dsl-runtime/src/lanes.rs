@@ -185,14 +185,14 @@ pub fn just(base: u32, value: u32) -> u32 {
 
 /// `shfl.sync` of a whole warp with operands that all lanes share; gives the lanes whose source was in range.
 #[inline(always)]
-pub fn shuffle<L: Level>(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
-    let (mut from, mut ok) = ([0; 32], [0; 32]);
-    for (l, (from, ok)) in (0..).zip(from.iter_mut().zip(&mut ok)) {
-        let (lane, inside) = crate::isa::warp::source(crate::isa::warp::mode(q), l, b, c);
-        (*from, *ok) = (lane, u8::from(inside));
+pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
+    let mut p = 0;
+    for (l, d) in (0..).zip(d.iter_mut()) {
+        let (from, ok) = crate::isa::warp::source(crate::isa::warp::mode(q), l, b, c);
+        *d = a[from as usize & 31];
+        p |= u32::from(ok) << l;
     }
-    *d = L::pick(a, &from);
-    L::mask(&ok)
+    p
 }
 
 /// The NaN that arithmetic of f32 gives, in place of any other.
@@ -551,7 +551,7 @@ mod tests {
     fn shuffles_up() {
         let a = std::array::from_fn(|l| 100 + l as u32);
         let mut d = [0; 32];
-        let p = shuffle::<Base>(Q::new(&[q::up], &[Ty::B32]), &a, 4, 0, &mut d);
+        let p = shuffle(Q::new(&[q::up], &[Ty::B32]), &a, 4, 0, &mut d);
         assert_eq!((p, d[3], d[4], d[31]), (0xffff_fff0, 103, 100, 127));
     }
 }

@@ -40,8 +40,10 @@ place!(u32 u64);
 #[inline(always)]
 fn fit<T: Word, P: Place>(len: usize, at: &[P; 32]) -> bool {
     let Some(last) = len.checked_sub(T::BYTES) else { return false };
-    let [first, others @ ..] = at;
-    let bad = others.iter().fold(first.bad(last as u64, T::BYTES), |bad, at| bad.or(at.bad(last as u64, T::BYTES)));
+    let mut bad = at[0].bad(last as u64, T::BYTES);
+    for at in at {
+        bad = bad.or(at.bad(last as u64, T::BYTES));
+    }
     cfg!(ptx_dsl_unchecked) || bad.is_zero()
 }
 
@@ -63,8 +65,8 @@ impl<'a, T: Word, P: Place> Places<'a, T, P> {
     /// What all lanes read.
     #[inline(always)]
     pub fn load(&self, out: &mut [T; 32]) {
-        for (out, at) in out.iter_mut().zip(self.at) {
-            let at = at.into() as usize;
+        for (out, at) in out.iter_mut().zip(&self.at) {
+            let at = (*at).into() as usize;
             // SAFETY: `find` has seen that `at + T::BYTES` is at most the length.
             *out = T::load(unsafe { self.memory.get_unchecked(at..at.wrapping_add(T::BYTES)) });
         }
@@ -89,8 +91,8 @@ impl<'a, T: Word> PlacesMut<'a, T> {
     /// Changes what is at the place of each lane, one after the other.
     #[inline(always)]
     pub fn change(self, mut change: impl FnMut(usize, T) -> T) {
-        for (l, at) in self.at.into_iter().enumerate() {
-            let at = at as usize;
+        for (l, at) in self.at.iter().enumerate() {
+            let at = *at as usize;
             // SAFETY: `find` has seen that `at + T::BYTES` is at most the length.
             let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
             change(l, T::load(s)).store(s);

@@ -125,7 +125,11 @@ fn place(base: u64, addr: u64, bytes: usize) -> Option<usize> {
 /// Where each lane's element is.
 #[inline(always)]
 fn places(base: u64, addr: &Lanes) -> Lanes {
-    addr.map(|a| a.wrapping_sub(base))
+    let mut at = *addr;
+    for at in &mut at {
+        *at = at.wrapping_sub(base);
+    }
+    at
 }
 
 /// Where two rows of 16 consecutive elements begin, which are common. The address of the first lane is given: were it read here,
@@ -200,7 +204,11 @@ fn one_row(memory: &[u8], addr: &[u32; 32]) -> Option<([u32; 32], [u32; 32])> {
     }
     let mut row = [0; 32];
     u32::load_row(part(memory, begin, 128)?, &mut row);
-    Some((row, addr.map(|a| (a - begin as u32) / 4)))
+    let mut at = *addr;
+    for at in &mut at {
+        *at = at.wrapping_sub(begin as u32) / 4;
+    }
+    Some((row, at))
 }
 
 /// If the lanes are all there and lie in a row.
