@@ -66,6 +66,7 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
             registers(f, a, out);
             registers(f, b, out);
         }
+        Operand::Neg(o) => registers(f, o, out),
         _ => {}
     }
 }
