@@ -401,27 +401,6 @@ impl<'m> Emit<'m> {
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
         let code = match &r.end {
-            End::Goto(t) => {
-                let t = number(*t);
-                b.finish(|_| quote!(#t))
-            }
-            End::Exit | End::Block { .. } => b.finish(|_| quote!(#exit)),
-            End::Branch { pred, taken, fall } => {
-                let (taken, fall) = (number(*taken), number(*fall));
-                b.finish(|b| match b.branch(pred) {
-                    Ok(p) => quote!(if #p { #taken } else { #fall }),
-                    Err(lanes) => quote! {{
-                        let rest = m & !#lanes;
-                        if rest == 0 {
-                            #taken
-                        } else {
-                            x.#fork(#lanes, #taken);
-                            m = rest;
-                            #fall
-                        }
-                    }},
-                })
-            }
             End::Switch { instr, targets } => {
                 let site = number32(b.site(instr));
                 let count = Literal::u64_suffixed(targets.len() as u64);
@@ -454,6 +433,7 @@ impl<'m> Emit<'m> {
                 });
                 quote!(#body #(#sites)* m = 0; pc)
             }
+            end => onward(b, end, &exit, Some(&fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
@@ -493,6 +473,37 @@ impl<'m> Emit<'m> {
         let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
         WarpCall { before, call, after }
     }
+}
+
+/// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
+/// branch at which lanes may part if there is no `fork` for those that jump.
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<&Ident>) -> Option<TokenStream> {
+    let next = match end {
+        End::Goto(t) => {
+            let t = number(*t);
+            quote!(#t)
+        }
+        End::Exit | End::Block { .. } => quote!(#exit),
+        End::Branch { pred, taken, fall } => {
+            let (taken, fall) = (number(*taken), number(*fall));
+            match (b.branch(pred), fork) {
+                (Ok(p), _) => quote!(if #p { #taken } else { #fall }),
+                (Err(lanes), Some(fork)) => quote! {{
+                    let rest = m & !#lanes;
+                    if rest == 0 {
+                        #taken
+                    } else {
+                        x.#fork(#lanes, #taken);
+                        m = rest;
+                        #fall
+                    }
+                }},
+                (Err(_), None) => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(b.finish(|_| next))
 }
 
 /// Instructions above which the regions of a kernel are functions of their own.
