@@ -13,6 +13,8 @@ mod parting;
 mod regions;
 pub mod rust_type;
 mod step;
+#[cfg(test)]
+mod tests;
 mod values;
 mod waits;
 mod webs;
