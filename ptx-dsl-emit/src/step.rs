@@ -353,7 +353,7 @@ impl<'m> Emit<'m> {
             };
             let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
             let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
-            if !one_way || !fits || parts || trail.contains(&next) {
+            if !one_way || !fits || parts || trail.len() == TRAIL || trail.contains(&next) {
                 break;
             }
             trail.push(next);
@@ -505,6 +505,9 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<
     };
     Some(b.finish(|_| next))
 }
+
+/// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
+const TRAIL: usize = 32;
 
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
