@@ -117,29 +117,29 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             let site = Site { block: here.get(), at };
             let o = &mut all.list[k];
             match op {
-                "mbarrier.init" => o.inits.push(site),
+                "mbarrier.init" => put(&mut o.inits, site),
                 "mbarrier.arrive" | "mbarrier.arrive_drop" => {
-                    o.arrives.push(site);
+                    put(&mut o.arrives, site);
                     if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx")
                     {
-                        o.expects.push(site);
+                        put(&mut o.expects, site);
                     }
                 }
-                "mbarrier.expect_tx" => o.expects.push(site),
-                "mbarrier.test_wait" | "mbarrier.try_wait" => o.waits.push(site),
+                "mbarrier.expect_tx" => put(&mut o.expects, site),
+                "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
                 "mbarrier.inval" | "mbarrier.check_layout" => {}
-                "mbarrier.complete_tx" => o.copies.push(site),
-                "cp.async.mbarrier.arrive" | "tcgen05.commit" => o.arrives.push(site),
-                _ => o.copies.push(site),
+                "mbarrier.complete_tx" => put(&mut o.copies, site),
+                "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
+                _ => put(&mut o.copies, site),
             }
         },
     );
-    for o in &mut all.list {
-        for list in [&mut o.inits, &mut o.arrives, &mut o.expects, &mut o.copies, &mut o.waits] {
-            list.sort_by_key(|s| s.at);
-        }
-    }
     all
+}
+
+/// Blocks are not walked in the order of the text, but mostly.
+fn put(list: &mut Vec<Site>, site: Site) {
+    list.insert(list.partition_point(|s| s.at < site.at), site);
 }
 
 /// Is the instruction one of these, which are in the order of the text?
