@@ -135,7 +135,7 @@ impl Lanes {
             apart: vec![false; flow.cfg.blocks.len()],
             wanted: wanted(flow),
             asked: exact.is_some()
-                || flow.cfg.instrs.iter().any(|i| {
+                || flow.cfg.any(&|i| {
                     i.entry.opcode == "mbarrier.init"
                         || super::granularity::aligned(i)
                         || super::granularity::tcgen05(i).is_some()

@@ -45,7 +45,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if !flow.function.entry || flow.calls {
         return;
     }
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    let has = |op: &str| flow.cfg.has(op);
     if has("mbarrier.") {
         let objects = objects(flow, from);
         if !objects.unclear && lanes.threads.exact.is_some() {
@@ -98,7 +98,7 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             if op == "mbarrier.pending_count" {
                 return;
             }
-            let many = i.quals.iter().any(|q| q.starts_with(".multicast")) || i.has(".cta_group::2");
+            let many = i.begins(".multicast") || i.has(".cta_group::2");
             let Some(p) = region(flow, from, at, arg, 8).and_then(|r| place(&r)).filter(|_| !many) else {
                 all.unclear = true;
                 return;

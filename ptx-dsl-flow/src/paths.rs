@@ -277,8 +277,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 Some(Value::Def { instr, old, .. }) => {
                     stack.extend(old);
                     let i = self.flow.cfg.instrs[*instr as usize];
-                    let address =
-                        i.operands.iter().find(|a| a.role == ptx_dsl_table::isa::Role::Addr).map(|a| &a.value);
+                    let address = i.address().map(|a| &a.value);
                     match (i.entry.opcode, address) {
                         ("ld", Some(Operand::Address(Base::Var(var), o))) if i.has(".param") => {
                             out.push(Root::Param(var.0, *o));

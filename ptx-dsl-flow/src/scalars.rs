@@ -233,7 +233,7 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
         "st" => true,
         _ => return None,
     };
-    let arg = i.operands.iter().find(|a| a.role == Role::Addr)?;
+    let arg = i.address()?;
     let named = i.quals.iter().any(|q| matches!(q.as_str(), ".local" | ".param" | ".param::func"));
     let other = i.quals.iter().any(|q| super::provenance::space(q).is_some()) && !named;
     let (known, offset) = match &arg.value {

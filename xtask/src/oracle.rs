@@ -280,8 +280,8 @@ impl Run {
         self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
     }
 
-    /// Entries of the list that no case fell under, though every mutation of just these kinds was made of some spellings of just
-    /// these opcodes: they are out of date.
+    /// Entries of the list that no case fell under, though the mutations of their kinds of many spellings of their opcodes were
+    /// gone through: they are out of date. ptxas is asked about what we refuse as the entry says, and about nothing else.
     fn hunt(
         &mut self,
         ptxas: &Path,
@@ -296,21 +296,29 @@ impl Run {
             opcodes.entry(self.cases[i].opcode).or_default().push(i);
             opcodes.entry("*").or_default().push(i);
         }
-        for each in [4, 12] {
-            let mut mutants = Vec::new();
-            let unused = self.unused(known, &all);
-            for (k, opcode) in &unused {
+        let seen = std::mem::take(&mut self.seen);
+        for (spellings, most) in [(4, 60), (30, 400), (300, 3000)] {
+            let mut asked = Vec::new();
+            for (k, opcode) in self.unused(known, &all) {
                 let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
-                random.thin(&mut of, each);
-                for i in of {
-                    self.all_mutants(i, &words, &known[*k].kinds, random, &mut mutants);
+                random.thin(&mut of, spellings);
+                // What one entry has no use for, another may have.
+                self.seen.clear();
+                let mut mutants = Vec::new();
+                of.iter().for_each(|i| self.all_mutants(*i, &words, &known[k].kinds, random, &mut mutants));
+                let mut hits = Vec::new();
+                for (case, ours) in mutants.iter().zip(batch::ours(&mutants)?) {
+                    let here = |v: &Verdict| known::find(known, case, v).is_some_and(|place| place.0 == k);
+                    if known[k].accept == ours.is_none() && (ours.is_none() || here(&Verdict { ours, theirs: None })) {
+                        hits.push(case.clone());
+                    }
                 }
+                random.thin(&mut hits, most);
+                asked.append(&mut hits);
             }
-            if mutants.is_empty() {
-                return Ok(unused);
-            }
-            self.judge(ptxas, mutants)?;
+            self.judge(ptxas, asked)?;
         }
+        self.seen = seen;
         Ok(self.unused(known, &all))
     }
 
