@@ -157,9 +157,19 @@ impl Run {
     /// What the table spells, where the instruction is at home and somewhere else.
     fn legal(&mut self, families: &BTreeMap<&'static str, Vec<&'static Instr>>, most: usize, random: &mut Random) {
         for (family, entries) in families {
-            let mut found: Vec<Spelling> = Vec::new();
-            entries.iter().for_each(|e| spell::spellings(family, e, most, random, &mut found));
-            random.thin(&mut found, most);
+            // Some of each entry, so that none with few spellings goes missing, and of the rest what there is room for.
+            let some = (most / entries.len()).clamp(1, 12);
+            let (mut found, mut rest) = (Vec::new(), Vec::new());
+            for entry in entries {
+                let mut own: Vec<Spelling> = Vec::new();
+                spell::spellings(family, entry, most, random, &mut own);
+                let step = own.len().div_ceil(some).max(1);
+                for (n, spelling) in own.into_iter().enumerate() {
+                    if n % step == 0 { found.push(spelling) } else { rest.push(spelling) }
+                }
+            }
+            random.thin(&mut rest, most.saturating_sub(found.len()));
+            found.append(&mut rest);
             for spelling in found {
                 let homes = place::homes(spelling.entry);
                 let home = random.pick(&homes).copied().unwrap_or("sm_100a");
