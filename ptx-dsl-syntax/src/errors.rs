@@ -448,6 +448,12 @@ pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
         .help(format!("give the state space: `.{is}`"))
 }
 
+pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
+    error(414, span, format!("operand `{operand}` is one value, and braces are around it"))
+        .note("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)")
+        .help("remove the braces")
+}
+
 pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {
     let elements = want;
     let note = match want {

@@ -8,6 +8,7 @@ mod operands;
 mod place;
 mod random;
 mod report;
+mod second;
 mod spell;
 mod statement;
 
@@ -125,6 +126,7 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     let mut run = Run::default();
     run.legal(&families, quota / 3, &mut random);
     run.verdicts = batch::judge(ptxas, &run.cases)?;
+    run.second(ptxas, &families, options.count / 5000, &mut random)?;
     if options.sweep > 0 {
         run.sweep(ptxas, &families, options.sweep, &mut random)?;
     } else {
@@ -185,6 +187,31 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Statements of the second source, so many of each spelling, for a target that has the instruction.
+    fn second(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        each: usize,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let mut cases = Vec::new();
+        for text in second::statements(each, random) {
+            // Several entries may share an opcode; one opcode begins others.
+            let is = |e: &Instr| text.strip_prefix(e.opcode).is_some_and(|rest| rest.starts_with(['.', ' ', ':']));
+            let all = families.iter().flat_map(|(family, list)| list.iter().map(move |e| (*family, *e)));
+            let of: Vec<_> = all.filter(|(_, e)| is(e)).collect();
+            let longest = of.iter().map(|(_, e)| e.opcode.len()).max();
+            let of: Vec<_> = of.into_iter().filter(|(_, e)| Some(e.opcode.len()) == longest).collect();
+            let Some((family, entry)) = random.pick(&of).copied() else { continue };
+            let target = random.pick(&place::homes(entry)).copied().unwrap_or("sm_100a");
+            // What differs is the choice of operands.
+            let (opcode, version) = (entry.opcode, place::NEWEST);
+            cases.push(Case { family, opcode, kind: "operand kind", text, target, version });
+        }
+        self.judge(ptxas, cases)
     }
 
     /// The legal cases that both accept.
