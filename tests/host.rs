@@ -2,6 +2,7 @@
 
 mod arith;
 mod cluster;
+mod cohorts;
 mod control;
 mod divergence;
 mod faults;

@@ -152,7 +152,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     fn open(&self, v: &Value) -> bool {
-        matches!(v.repr, Repr::Loop(n) if self.alone || self.defined.iter().any(|d| d.0 == n))
+        matches!(v.repr, Repr::Loop(n) if self.alone || self.defined.binary_search_by_key(&n, |d| d.0).is_ok())
     }
 
     pub fn site(&mut self, i: &Instr) -> u32 {
@@ -189,7 +189,7 @@ impl<'e, 'm> Block<'e, 'm> {
             match o {
                 Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
                     registers(f, o, &mut k);
-                    Some(env.get(&k[0]).map_or_else(|| e.classes.shape(&k[0]), |v| v.shape))
+                    Some(env.get(&k[0]).map_or_else(|| e.classes.seen(&k[0]), |v| v.shape))
                 }
                 _ => Some(e.constant_shape(f, o)),
             }
@@ -391,6 +391,19 @@ impl<'e, 'm> Block<'e, 'm> {
                 let p = shape.p;
                 let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
                 let one = quote!(#rt::lanes::fits([#(#rows),*], #stride, #signed));
+                ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
+            }
+        }
+        // low bits of what grows: right as long as they do not begin again within a row
+        if let (Op::And | Op::Rem, [grows, Value { repr: Repr::Constant(c), .. }]) = (native.op, values)
+            && grows.shape.stride != 0
+        {
+            let mask = if native.op == Op::Rem { c.wrapping_sub(1) } else { *c };
+            let last = grows.shape.stride as u64 * u64::from(shape.p - 1);
+            let (mask, last) = (literal(mask, native.bits), literal(last, native.bits));
+            for j in 0..32 / shape.p {
+                let row = self.row(grows, j, shape.p);
+                let one = quote!((#row & #mask <= #mask - #last));
                 ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
             }
         }

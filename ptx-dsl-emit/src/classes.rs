@@ -3,10 +3,13 @@
 //!
 //! Fragments of a warp share its state, so a number for all lanes is right only if no other fragment can come by and change
 //! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
-//! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
+//! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come. What is read behind it is
+//! mentioned there.
 
-use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Item, Program, cycle, ending, falling, successors};
+use super::lives::{Crossing, Lives};
+use super::native::{COMMON, LANES, Shape, UNIFORM};
+use super::parting::{Partings, zones};
+use super::regions::{End, Item, Program, Region, ends_as_one, falling_round, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -24,10 +27,10 @@ pub const CARRY: u32 = u32::MAX;
 pub struct Classes {
     /// Registers that are kept as rows.
     pub rows: HashMap<Key, Shape>,
-    /// Registers that are read after each region; everything, if there are calls.
-    pub live_out: Vec<HashSet<Key>>,
-    /// Registers that are read from each region on before they are written.
-    pub live_in: Vec<HashSet<Key>>,
+    /// Registers that are kept as lanes, and as rows with the word whether they are such.
+    pub hints: HashMap<Key, Shape>,
+    /// Registers that are read after each region and from each on; everything, if there are calls.
+    lives: Lives,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
@@ -40,16 +43,22 @@ pub struct Classes {
 }
 
 impl Classes {
+    /// How a register lies in the warp's state.
     pub fn shape(&self, k: &Key) -> Shape {
         self.rows.get(k).copied().unwrap_or(LANES)
     }
 
+    /// How a register lies that is read.
+    pub fn seen(&self, k: &Key) -> Shape {
+        self.hints.get(k).copied().unwrap_or_else(|| self.shape(k))
+    }
+
     pub fn reads(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_in.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.before(region, k)
     }
 
     pub fn lives(&self, region: usize, k: &Key) -> bool {
-        self.all_live || self.live_out.get(region).is_some_and(|l| l.contains(k))
+        self.all_live || self.lives.after(region, k)
     }
 }
 
@@ -65,6 +74,7 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
             registers(f, a, out);
             registers(f, b, out);
         }
+        Operand::Neg(o) => registers(f, o, out),
         _ => {}
     }
 }
@@ -178,27 +188,25 @@ fn facts(p: &Program<'_>) -> Facts {
     all
 }
 
-/// What is read later, at the end of each region.
-fn liveness(next: &[Vec<usize>], facts: &Facts) -> (Vec<HashSet<Key>>, Vec<HashSet<Key>>) {
-    let n = next.len();
-    let mut before: Vec<HashSet<Key>> = facts.uses.clone();
-    let mut after: Vec<HashSet<Key>> = vec![HashSet::new(); n];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..n).rev() {
-            for &s in &next[r] {
-                let new: Vec<Key> = before[s].iter().filter(|k| !after[r].contains(k)).copied().collect();
-                for k in new {
-                    after[r].insert(k);
-                    if !facts.defs[r].contains(&k) && before[r].insert(k) {
-                        changed = true;
-                    }
+/// Registers by which memory is reached, and that no instruction sets that may wait.
+fn addresses(p: &Program<'_>) -> HashSet<Key> {
+    let (mut found, mut waited) = (HashSet::new(), Vec::new());
+    for r in &p.regions {
+        for i in r.instructions() {
+            for a in &i.operands {
+                if let Operand::Address(Base::Reg(reg), _) = a.value {
+                    found.insert((r.func.0, reg.0, 0));
                 }
             }
         }
+        if let End::Block { instr, .. } = &r.end {
+            waited.extend(mentions(r.func, instr).1);
+        }
     }
-    (after, before)
+    waited.iter().for_each(|k| {
+        found.remove(k);
+    });
+    found
 }
 
 /// Shapes while one region is gone through.
@@ -209,6 +217,10 @@ struct Analysis<'a, 'm> {
     p: &'a Program<'m>,
     rows: HashMap<Key, Shape>,
     lanes: HashSet<Key>,
+    /// Those that can be kept with a condition: addresses that only plain instructions set.
+    hinted: HashSet<Key>,
+    /// Those that warps of a cohort may hold different values of.
+    apart: HashSet<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -229,7 +241,7 @@ impl Analysis<'_, '_> {
         }
     }
 
-    fn region(&mut self, r: usize, live: &HashSet<Key>) -> (bool, Env) {
+    fn region(&mut self, r: usize, lives: &Lives) -> (bool, Env) {
         let region = &self.p.regions[r];
         let f = region.func;
         let mut env = Env::new();
@@ -306,90 +318,25 @@ impl Analysis<'_, '_> {
         }
         let mut changed = false;
         for (k, s) in &env {
-            if !live.contains(k) || self.lanes.contains(k) || unknown.contains(k) {
+            if self.lanes.contains(k) || unknown.contains(k) || !lives.after(r, k) {
                 continue;
             }
-            let joined = match self.rows.get(k) {
+            let mut joined = match self.rows.get(k) {
                 Some(old) => old.join(*s),
                 None if s.guard == 0 => *s,
+                None if self.hinted.contains(k) => Shape { guard: 1, ..*s },
                 None => LANES,
             };
+            joined.common &= !self.apart.contains(k);
             if !joined.rows() {
                 self.lanes.insert(*k);
                 self.rows.remove(k);
                 changed = true;
-            } else if self.rows.insert(*k, joined).is_none_or(|old| old != joined || old.twos != joined.twos) {
+            } else if self.rows.insert(*k, joined).is_none_or(|old| !old.is(joined)) {
                 changed = true;
             }
         }
         (changed, env)
-    }
-}
-
-/// The regions from each parting to where its ways meet.
-fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
-    let mut inside = vec![false; next.len()];
-    if parting.is_empty() {
-        return inside;
-    }
-    // what all ways from a region pass, as sets of bits
-    let words = next.len().div_ceil(64);
-    let mut passed = vec![vec![u64::MAX; words]; next.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for r in (0..next.len()).rev() {
-            let mut set = vec![if next[r].is_empty() { 0 } else { u64::MAX }; words];
-            for &s in &next[r] {
-                set.iter_mut().zip(&passed[s]).for_each(|(a, b)| *a &= b);
-            }
-            set[r / 64] |= 1 << (r % 64);
-            if set != passed[r] {
-                passed[r] = set;
-                changed = true;
-            }
-        }
-    }
-    for &b in parting {
-        inside[b] = true;
-        let meets = |r: usize| r != b && passed[b][r / 64] >> (r % 64) & 1 != 0;
-        let mut seen = HashSet::new();
-        let mut todo: Vec<usize> = next[b].clone();
-        while let Some(r) = todo.pop() {
-            if !meets(r) && seen.insert(r) {
-                inside[r] = true;
-                todo.extend(&next[r]);
-            }
-        }
-    }
-    inside
-}
-
-/// All of `from` that can be reached, without what lies behind `stop`.
-fn reach(next: &[Vec<usize>], from: usize, stop: Option<usize>) -> HashSet<usize> {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if Some(r) == stop {
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
-    }
-    seen
-}
-
-/// The barriers of the whole CTA that come first on the ways from `from`.
-fn first_barriers(p: &Program<'_>, next: &[Vec<usize>], from: usize, out: &mut HashSet<usize>) {
-    let mut seen = HashSet::from([from]);
-    let mut todo = vec![from];
-    while let Some(r) = todo.pop() {
-        if let End::Block { instr, .. } = &p.regions[r].end
-            && whole_barrier(instr).is_some()
-        {
-            out.insert(r);
-            continue;
-        }
-        todo.extend(next[r].iter().copied().filter(|s| seen.insert(*s)));
     }
 }
 
@@ -413,10 +360,16 @@ impl<'m> Emit<'m> {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
         let facts = facts(p);
-        let (live, live_in) = liveness(&next, &facts);
-        let entry = live_in.first().cloned().unwrap_or_default();
+        let lives = Lives::new(&next, Crossing::new(&facts.uses, &facts.defs));
+        let partings = Partings::new(p, &next);
+        let entry = lives.all_before(0);
+        let falls: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).collect();
         let fresh = entry.is_empty();
-        let mut a = Analysis { e: self, p, rows: HashMap::new(), lanes: entry };
+        let mut a =
+            Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
+        // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
+        let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
+        let alike = !p.regions.iter().any(asks);
         let mut alone = HashSet::new();
         let (parting, parted) = loop {
             a.rows.clear();
@@ -425,14 +378,14 @@ impl<'m> Emit<'m> {
             while changed {
                 changed = false;
                 envs.clear();
-                for (r, live) in live.iter().enumerate() {
-                    let (c, env) = a.region(r, live);
+                for r in 0..p.regions.len() {
+                    let (c, env) = a.region(r, &lives);
                     changed |= c;
                     envs.push(env);
                 }
             }
             let parting: Vec<usize> = (0..p.regions.len())
-                .filter(|&r| ending(p, r).len() == 1)
+                .filter(|&r| !ends_as_one(p, r))
                 .filter(|&r| match &p.regions[r].end {
                     End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
                     End::Switch { .. } => true,
@@ -440,33 +393,39 @@ impl<'m> Emit<'m> {
                 })
                 .collect();
             let before = a.lanes.len();
-            for &r in &parting {
-                demote(p, &next, &facts, r, &mut a);
-            }
+            let lanes = partings.lanes(&next, &parting, &lives, |k| a.rows.contains_key(k));
+            a.lanes.extend(lanes);
             let parted = zones(&next, &parting);
-            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
-                let list = falling(p, r);
-                if cycle(p, &list) && (alone.contains(&r) || self.better_alone(p, &list, &parting, &a, &envs)) {
-                    alone.insert(r);
+            let parts: HashSet<usize> = parting.iter().copied().collect();
+            for list in falls.iter().filter(|list| parted[list[0]]) {
+                if alone.contains(&list[0]) || self.better_alone(p, list, &parts, &a, &envs) {
+                    alone.insert(list[0]);
                     // every lane has its own
                     let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
                     a.lanes.extend(own.copied().collect::<Vec<_>>());
                 }
             }
-            if a.lanes.len() == before {
+            // Warps of a cohort differ in what one of them sets by itself. What they set while they are apart they could differ in
+            // for long, and would not meet.
+            let ways = self.ways_of_warps(p, &next, &a, &envs);
+            let away = zones(&next, &ways);
+            let mut differ: HashSet<Key> = HashSet::new();
+            for r in (0..p.regions.len()).filter(|&r| !alike || parted[r] || away[r]) {
+                differ.extend(facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
+            }
+            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
+                let under = facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.guard > 0));
+                a.lanes.extend(under.copied().collect::<Vec<_>>());
+            }
+            let apart = a.apart.len();
+            a.apart.extend(differ);
+            if a.lanes.len() == before && a.apart.len() == apart {
                 break (parting, parted);
             }
         };
-        Classes {
-            rows: a.rows,
-            live_out: live,
-            live_in,
-            all_live: false,
-            fresh,
-            alone,
-            parting: parting.into_iter().collect(),
-            parted,
-        }
+        let hints = a.rows.extract_if(|_, s| s.guard > 0).collect();
+        let parting = parting.into_iter().collect();
+        Classes { rows: a.rows, hints, lives, all_live: false, fresh, alone, parting, parted }
     }
 
     /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
@@ -474,7 +433,7 @@ impl<'m> Emit<'m> {
         &self,
         p: &Program<'m>,
         list: &[usize],
-        parting: &[usize],
+        parting: &HashSet<usize>,
         a: &Analysis<'_, 'm>,
         envs: &[Env],
     ) -> bool {
@@ -499,15 +458,40 @@ impl<'m> Emit<'m> {
         scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.contains(r))
     }
 
+    /// Regions at the end of which warps part and may meet again.
+    fn ways_of_warps(&self, p: &Program<'m>, next: &[Vec<usize>], a: &Analysis<'_, 'm>, envs: &[Env]) -> Vec<usize> {
+        // straight to the end
+        let mut ends = vec![false; p.regions.len()];
+        for r in (0..ends.len()).rev() {
+            ends[r] = match p.regions[r].end {
+                End::Exit => true,
+                End::Goto(to) => to > r && ends[to],
+                _ => false,
+            };
+        }
+        let parts = |r: &usize| match &p.regions[*r].end {
+            End::Branch { pred, .. } => {
+                let together = a.operand(&envs[*r], p.regions[*r].func, &pred.0).is_some_and(|s| s.common);
+                !together && next[*r].iter().filter(|s| !ends[**s]).count() > 1
+            }
+            End::Switch { .. } => true,
+            _ => false,
+        };
+        (0..p.regions.len()).filter(parts).collect()
+    }
+
     /// How the value of an operand lies that is no register.
     pub fn constant_shape(&self, f: FuncId, o: &Operand) -> Shape {
         match o {
             Operand::Imm(v) => Shape::constant(*v),
-            Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => UNIFORM,
+            Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => COMMON,
             Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if self.moves_with_frame(f, *v) => LANES,
             Operand::VarAddr(v, o) => Shape::constant(self.var_address(*v, *o)),
             Operand::Address(Base::Var(_), _) => UNIFORM,
-            Operand::Sreg(name) => self.sreg_shape(name),
+            Operand::Sreg(name) => {
+                let shape = self.sreg_shape(name);
+                Shape { common: shape == UNIFORM && self.of_the_cta(name), ..shape }
+            }
             _ => LANES,
         }
     }
@@ -539,7 +523,11 @@ impl<'m> Emit<'m> {
         if i.entry.opcode == "ld" {
             let Some(Some(s)) = sources.first().map(|s| s.0) else { return None };
             let same = self.loads_rows(f, i) && s.rows() && s.stride == 0 && s.guard == 0;
-            return Some(if same { Shape { twos: 0, ..s } } else { LANES });
+            let parameter = match i.operands.get(1).map(|a| &a.value) {
+                Some(Operand::Address(base, at)) => self.parameter(i, *base, *at).is_some(),
+                _ => false,
+            };
+            return Some(if same { Shape { twos: 0, common: parameter, ..s } } else { LANES });
         }
         let native = self.native(f, i);
         if native.is_none() && i.entry.host != Host::Lane {
@@ -582,33 +570,5 @@ impl<'m> Emit<'m> {
             ) || (q == ".param" && self.param_space(i).as_deref() == Some("param_entry"))
         });
         space && self.simple_access(f, i) == Some(1)
-    }
-}
-
-/// Registers that are defined on one way from a parting and mentioned on the other are no longer rows.
-fn demote(p: &Program<'_>, next: &[Vec<usize>], facts: &Facts, r: usize, a: &mut Analysis<'_, '_>) {
-    let mut barriers = HashSet::new();
-    next[r].iter().for_each(|s| first_barriers(p, next, *s, &mut barriers));
-    let stop = if barriers.len() == 1 { barriers.into_iter().next() } else { None };
-    // Of each way.
-    let (mut defined, mut mentioned): (Vec<HashSet<Key>>, Vec<HashSet<Key>>) = Default::default();
-    for s in &next[r] {
-        let (mut def, mut all) = (HashSet::new(), HashSet::new());
-        for way in reach(next, *s, stop) {
-            def.extend(&facts.defs[way]);
-            all.extend(&facts.defs[way]);
-            all.extend(&facts.uses[way]);
-        }
-        defined.push(def);
-        mentioned.push(all);
-    }
-    for (i, defined) in defined.iter().enumerate() {
-        for (_, mentioned) in mentioned.iter().enumerate().filter(|m| m.0 != i) {
-            for key in defined {
-                if mentioned.contains(key) && a.rows.contains_key(key) {
-                    a.lanes.insert(*key);
-                }
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! those whose predicate does not hold keep what they had. That saves the fragments that a branch makes, and the state of the
 //! warp in between.
 
-use super::classes::Key;
+use super::classes::{Classes, mentions};
 use super::regions::{Cond, End, Item, Program};
 use ptx_dsl_table::hir::Instr;
 use std::collections::HashSet;
@@ -12,18 +12,22 @@ use std::rc::Rc;
 /// runs them.
 const LIMIT: u32 = 32;
 
-/// Takes in the pieces behind branches at which lanes `part`, the inner ones first; `live` is what each region reads. Gives
-/// whether there were any.
-pub fn fold(p: &mut Program<'_>, part: &HashSet<usize>, live: &[HashSet<Key>], weight: &dyn Fn(&Instr) -> u32) -> bool {
+/// Takes in the pieces behind branches at which lanes part, the inner ones first. Gives whether there were any.
+pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u32) -> bool {
     let mut ends: Vec<usize> = (0..p.regions.len()).collect();
     let mut ways = p.ways.clone();
     let mut folded = false;
+    // What the instructions of each region take, and the region whose body belongs to its end: it stays there until somebody
+    // needs the whole, so that a body does not move once for each piece in front of it.
+    let mut weights: Vec<u32> =
+        p.regions.iter().map(|r| r.instructions().map(weight).fold(0, u32::saturating_add)).collect();
+    let mut rest: Vec<Option<usize>> = vec![None; p.regions.len()];
     for r in (0..p.regions.len()).rev() {
         while let End::Branch { pred, taken, fall } = p.regions[r].end {
-            if !part.contains(&ends[r]) || taken == fall {
+            if !classes.parting.contains(&ends[r]) || taken == fall {
                 break;
             }
-            let joins = |arm: usize| piece(p, &ways, arm, weight).filter(|j| arm != r && *j != arm);
+            let joins = |arm: usize| piece(p, &ways, &weights, arm).filter(|j| arm != r && *j != arm);
             let (join, then, other) = match (joins(taken), joins(fall)) {
                 (_, Some(j)) if j == taken => (j, None, Some(fall)),
                 (Some(j), _) if j == fall => (j, Some(taken), None),
@@ -33,17 +37,23 @@ pub fn fold(p: &mut Program<'_>, part: &HashSet<usize>, live: &[HashSet<Key>], w
             // who does not jump comes first, as where they part
             let (first, second) = if let Some(fall) = other { (fall, then) } else { (taken, None) };
             let holds = pred.1 == other.is_none();
-            let mut body = std::mem::take(&mut p.regions[r].body);
+            let f = p.regions[r].func;
+            let mut body = whole(p, &mut rest, r);
             body.push(Item::If(Cond { operand: &pred.0, holds }));
+            let mut live = HashSet::new();
             for (n, arm) in [Some(first), second].into_iter().flatten().enumerate() {
                 if n > 0 {
                     body.push(Item::Else);
                 }
-                body.append(&mut p.regions[arm].body);
+                let piece = whole(p, &mut rest, arm);
+                let written = piece.iter().filter_map(|item| if let Item::Instr(i) = item { Some(i) } else { None });
+                live.extend(written.flat_map(|i| mentions(f, i).1).filter(|k| classes.reads(join, k)));
+                body.extend(piece);
+                weights[r] = weights[r].saturating_add(weights[arm]);
                 p.regions[arm].end = End::Exit;
                 ways[arm] = 0;
             }
-            body.push(Item::End(Rc::new(live[join].clone())));
+            body.push(Item::End(Rc::new(live)));
             p.regions[r].body = body;
             p.regions[r].end = End::Goto(join);
             ways[join] -= 1;
@@ -53,32 +63,39 @@ pub fn fold(p: &mut Program<'_>, part: &HashSet<usize>, live: &[HashSet<Key>], w
             if ways[join] != 1 || join == r || alone || next.results.is_some() {
                 break;
             }
-            let tail = std::mem::take(&mut p.regions[join].body);
-            p.regions[r].body.extend(tail);
+            rest[r] = Some(join);
+            weights[r] = weights[r].saturating_add(weights[join]);
             p.regions[r].end = std::mem::replace(&mut p.regions[join].end, End::Exit);
             ends[r] = ends[join];
             ways[join] = 0;
         }
     }
+    for (r, _) in ways.iter().enumerate().filter(|w| *w.1 > 0) {
+        p.regions[r].body = whole(p, &mut rest, r);
+    }
     folded
 }
 
+/// The body of a region with what belongs to its end.
+fn whole<'m>(p: &mut Program<'m>, rest: &mut [Option<usize>], r: usize) -> Vec<Item<'m>> {
+    let mut body = std::mem::take(&mut p.regions[r].body);
+    let mut last = r;
+    while let Some(next) = rest[last].take() {
+        body.append(&mut p.regions[next].body);
+        last = next;
+    }
+    body
+}
+
 /// Where a region goes on that is entered from one place alone and short enough.
-fn piece(p: &Program<'_>, ways: &[u32], arm: usize, weight: &dyn Fn(&Instr) -> u32) -> Option<usize> {
+fn piece(p: &Program<'_>, ways: &[u32], weights: &[u32], arm: usize) -> Option<usize> {
     let region = &p.regions[arm];
     let End::Goto(join) = region.end else { return None };
     if ways.get(arm) != Some(&1) || region.results.is_some() {
         return None;
     }
-    let mut sum = 0;
-    for item in &region.body {
-        sum += match item {
-            Item::Instr(i) => weight(i),
-            _ => 0,
-        };
-        if sum > LIMIT {
-            return None;
-        }
+    if weights[arm] > LIMIT {
+        return None;
     }
     Some(join)
 }

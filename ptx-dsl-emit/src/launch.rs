@@ -163,6 +163,19 @@ impl Emit<'_> {
             quote!({ let __ptx_a = #a; #arg })
         });
         let fresh = self.classes.fresh;
+        let agreed = self.agreed.iter().map(|field| format_ident!("{field}"));
+        let same = quote!(#(a.#agreed == b.#agreed)&&*);
+        let (agree, agrees) = if same.is_empty() {
+            (quote!(), quote!())
+        } else {
+            let agree = quote!(pub fn agree(a: &Warp, b: &Warp) -> bool { #same });
+            let agrees = quote! {
+                fn agree(__ptx_a: &#module::Warp, __ptx_b: &#module::Warp) -> bool {
+                    #module::agree(__ptx_a, __ptx_b)
+                }
+            };
+            (agree, agrees)
+        };
         let doc = format!(
             "Kernel `{name}`. Arguments of `launch`: {}.",
             if f.params.is_empty() {
@@ -187,6 +200,8 @@ impl Emit<'_> {
                 #[repr(align(64))]
                 #[derive(Clone, Default, PartialEq)]
                 pub struct Warp { #(#fields,)* #stack }
+
+                #agree
 
                 #frames
 
@@ -217,6 +232,7 @@ impl Emit<'_> {
             impl #rt::Kernel for #ident {
                 type Warp = #module::Warp;
                 const FRESH: bool = #fresh;
+                #agrees
                 const INFO: &'static #rt::KernelInfo = #module::INFO;
                 fn step<M: #rt::Monitor>(
                     __ptx_x: &mut #rt::Ctx<'_, M>,

@@ -7,16 +7,20 @@ mod calls;
 mod classes;
 mod fold;
 mod launch;
+mod lives;
 mod native;
+mod parting;
 mod regions;
 pub mod rust_type;
 mod step;
+#[cfg(test)]
+mod tests;
 mod values;
 mod waits;
 mod webs;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use ptx_dsl_table::hir::{FuncId, Instr, Module};
+use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -38,6 +42,8 @@ struct Emit<'m> {
     module: &'m Module,
     /// The kernel.
     entry: FuncId,
+    /// The same, its registers renamed.
+    function: &'m Function,
     source: &'m Source<'m>,
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
@@ -52,6 +58,10 @@ struct Emit<'m> {
     pieces: Vec<TokenStream>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<TokenStream>,
+    /// Where they all go on, if they do.
+    common_next: Option<TokenStream>,
+    /// Fields that are read once for all warps of a cohort.
+    agreed: BTreeSet<String>,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -96,21 +106,25 @@ impl<'m> Text<'m> {
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
-    let renamed = if stub { None } else { webs::renamed(module, entry) };
-    let module = renamed.as_ref().unwrap_or(module);
-    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
+    let original = &module.functions[entry.0 as usize];
+    let renamed = if stub { None } else { webs::renamed(original) };
+    let function = renamed.as_ref().unwrap_or(original);
+    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry, function) };
     let mut e = Emit {
         module,
         entry,
+        function,
         source,
         text,
         fields: BTreeMap::new(),
         classes: classes::Classes::default(),
-        reqntid: module.functions[entry.0 as usize].reqntid,
+        reqntid: function.reqntid,
         entered: BTreeSet::new(),
         large: false,
         pieces: Vec::new(),
         common: None,
+        common_next: None,
+        agreed: BTreeSet::new(),
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),
@@ -121,7 +135,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     };
     e.classes = e.classify(&program);
     for _ in 0..FOLDS {
-        if e.classes.all_live || !fold::fold(&mut program, &e.classes.parting, &e.classes.live_in, &|i| e.weight(i)) {
+        if e.classes.all_live || !fold::fold(&mut program, &e.classes, &|i| e.weight(i)) {
             break;
         }
         program = regions::number(program);

@@ -18,10 +18,16 @@ pub struct Shape {
     pub guard: u8,
     /// The first value of each row is a multiple of two to this power.
     pub twos: u32,
+    /// Every warp of a cohort has the same one row.
+    pub common: bool,
 }
 
-pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0 };
-pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0 };
+pub const LANES: Shape = Shape { p: 1, stride: 0, guard: 0, twos: 0, common: false };
+pub const UNIFORM: Shape = Shape { p: 32, stride: 0, guard: 0, twos: 0, common: false };
+pub const COMMON: Shape = Shape { common: true, ..UNIFORM };
+
+/// Conditions that one value may hang on.
+const MOST: u8 = 4;
 
 /// Do the lanes lie in the same way?
 impl PartialEq for Shape {
@@ -31,13 +37,18 @@ impl PartialEq for Shape {
 }
 
 impl Shape {
+    /// Is it the same in everything that is known?
+    pub fn is(self, o: Shape) -> bool {
+        self == o && (self.twos, self.common) == (o.twos, o.common)
+    }
+
     pub fn rows(self) -> bool {
         self.p > 1
     }
 
     /// All lanes share this number.
     pub fn constant(v: u64) -> Shape {
-        Shape { twos: v.trailing_zeros(), ..UNIFORM }
+        Shape { twos: v.trailing_zeros(), ..COMMON }
     }
 
     /// The same as rows of `p` lanes, of which it has a multiple.
@@ -53,9 +64,11 @@ impl Shape {
 
     /// What holds whether a register has this shape or the other.
     pub fn join(self, o: Shape) -> Shape {
-        let rows = self.rows() && o.rows() && self.stride == o.stride && self.guard == 0 && o.guard == 0;
+        let rows = self.rows() && o.rows() && self.stride == o.stride;
+        let rows = rows && if self.guard.max(o.guard) > 0 { self == o } else { true };
         let p = self.p.min(o.p);
-        if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), ..self.cut(p) } } else { LANES }
+        let common = self.common && o.common;
+        if rows { Shape { twos: self.cut(p).twos.min(o.cut(p).twos), common, ..self.cut(p) } } else { LANES }
     }
 }
 
@@ -254,7 +267,7 @@ impl Native {
         let twos = |n: usize| source(n).twos;
         let constant = |n: usize| s.get(n).and_then(|(_, c)| *c).map(|c| extend(c, self.bits, self.signed));
         if let Some(shape) = self.bits_of_rows(source(0), constant(1)) {
-            return shape;
+            return if shape.guard > MOST { LANES } else { shape };
         }
         let product = || match (stride(0), stride(1), constant(0), constant(1)) {
             (0, 0, _, _) => Some(0),
@@ -289,7 +302,7 @@ impl Native {
         let Some((stride, deeper)) = found else { return LANES };
         let stride = extend(stride as u64, self.to.max(1), true);
         let guard = guard + deeper;
-        if guard > 4 || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
+        if guard > MOST || (self.to == 1 && p != 32) || stride.unsigned_abs() >= 1 << 40 {
             return LANES;
         }
         let twos = match self.op {
@@ -302,13 +315,14 @@ impl Native {
             Op::And => twos(0).max(twos(1)),
             _ => 0,
         };
-        Shape { p, stride, guard, twos: twos.min(64) }
+        let common = s.iter().all(|(s, _)| s.common);
+        Shape { p, stride, guard, twos: twos.min(64), common }
     }
 
     /// Some of the bits of a value that grows from lane to lane within the lowest ones: by a constant `shr`, `and`, `div` or
     /// `rem`. So the warp of a thread and its lane are found.
     fn bits_of_rows(self, a: Shape, c: Option<i64>) -> Option<Shape> {
-        let c = c.filter(|_| a.stride > 0 && a.guard == 0 && matches!(self.bits, 32 | 64))?;
+        let c = c.filter(|_| a.stride > 0 && matches!(self.bits, 32 | 64))?;
         let power = || u64::try_from(c).ok().filter(|c| c.is_power_of_two()).map(u64::trailing_zeros);
         // the number of low bits that go or are all that stays
         let (low, stays) = match self.op {
@@ -320,13 +334,18 @@ impl Native {
             _ => return None,
         };
         if !stays {
-            return a.within(low.min(a.twos)).then_some(UNIFORM);
+            return (a.guard == 0 && a.within(low.min(a.twos))).then_some(UNIFORM);
         }
         // as many lanes as the bits can tell apart
-        [32, 16, 8].into_iter().filter(|p| *p <= a.p).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos))).map(|s| {
+        let apart = |p: &u32| *p <= a.p && a.guard == 0;
+        let found = [32, 16, 8].into_iter().filter(apart).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos)));
+        if let Some(s) = found {
             // what stays of the first one is nothing
-            if low <= s.twos { Shape { twos: 64, ..s } } else { s }
-        })
+            return Some(if low <= s.twos { Shape { twos: 64, ..s } } else { s });
+        }
+        // as long as a row does not come to the end of what stays
+        let room = a.stride.checked_mul(i64::from(a.p - 1)).is_some_and(|last| low >= 63 || last < 1 << low);
+        room.then(|| Shape { guard: a.guard + 1, twos: a.twos.min(low), ..a })
     }
 
     /// Arithmetic of f32: takes any NaN for a NaN, and may give any.
@@ -455,7 +474,7 @@ mod tests {
                     .flat_map(|p| [1, 2, 4, 12].map(move |s| (p, s)))
                     .flat_map(|(p, s)| [0, 3, 5, 7, 64].map(move |t| (p, s, t)))
                 {
-                    let a = Shape { p, stride, guard: 0, twos };
+                    let a = Shape { p, stride, guard: 0, twos, common: false };
                     let native = Native { op, bits: 32, signed: false, to: 32 };
                     let found = native.shape(&[(a, None), (Shape::constant(c.into()), Some(c.into()))]);
                     if !found.rows() {
@@ -484,7 +503,7 @@ mod tests {
     #[test]
     fn conversions_of_multiples_do_not_wrap() {
         let wide = Native { op: Op::Cvt, bits: 32, signed: false, to: 64 };
-        let guard = |stride, twos| wide.shape(&[(Shape { p: 32, stride, guard: 0, twos }, None)]).guard;
+        let guard = |stride, twos| wide.shape(&[(Shape { p: 32, stride, guard: 0, twos, common: false }, None)]).guard;
         assert_eq!([guard(1, 5), guard(1, 4), guard(4, 7), guard(4, 6), guard(-1, 5), guard(0, 0)], [0, 1, 0, 1, 1, 0]);
     }
 }

@@ -2,7 +2,7 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
-use ptx_dsl_table::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
+use ptx_dsl_table::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -99,6 +99,10 @@ pub struct Program<'m> {
     pub recursive: HashSet<FuncId>,
     /// From how many places each region is entered.
     pub ways: Vec<u32>,
+    /// The region behind each with which it ends together, as [`ending`] has it; itself where it ends, `None` where it does not.
+    ends: Vec<Option<usize>>,
+    /// The last of the regions that [`falling`] gives for each.
+    falls: Vec<usize>,
     /// Things the host cannot run yet: what, and the instruction.
     pub not_yet: Vec<(String, u32)>,
 }
@@ -112,6 +116,8 @@ impl Program<'_> {
             returns: HashMap::new(),
             recursive: HashSet::new(),
             ways: Vec::new(),
+            ends: Vec::new(),
+            falls: Vec::new(),
             not_yet: Vec::new(),
         }
     }
@@ -125,44 +131,82 @@ impl Program<'_> {
 /// A region and those that follow it when some lanes end at each branch and the others go on to their end too: for them all it
 /// is one region, at the end of which they end together. One alone if it is not like that.
 pub fn ending(p: &Program<'_>, pc: usize) -> Vec<usize> {
+    let mut list = vec![pc];
+    while let Some(Some(next)) = p.ends.get(list[list.len() - 1]).filter(|next| **next != list.last().copied()) {
+        list.push(*next);
+    }
+    list
+}
+
+/// Has [`ending`] more than the region itself to give?
+pub fn ends_as_one(p: &Program<'_>, pc: usize) -> bool {
+    p.ends.get(pc).is_some_and(|next| next.is_some_and(|next| next != pc))
+}
+
+/// What follows a region at which some lanes end, for the others.
+fn end_follows(p: &Program<'_>, r: usize) -> Option<usize> {
+    let End::Branch { taken, fall, .. } = p.regions[r].end else { return None };
     let ends = |r: usize| {
         let r = &p.regions[r];
         r.body.is_empty() && r.results.is_none() && matches!(r.end, End::Exit)
     };
-    let mut list = vec![pc];
-    loop {
-        match p.regions[list[list.len() - 1]].end {
-            End::Exit => return list,
-            End::Branch { taken, fall, .. } => {
-                let next = match (ends(taken), ends(fall)) {
-                    (true, _) => fall,
-                    (_, true) => taken,
-                    _ => return vec![pc],
-                };
-                let block = matches!(p.regions[next].end, End::Block { .. });
-                if block || p.ways.get(next) != Some(&1) || list.contains(&next) {
-                    return vec![pc];
-                }
-                list.push(next);
-            }
-            _ => return vec![pc],
-        }
-    }
+    let next = match (ends(taken), ends(fall)) {
+        (true, _) => fall,
+        (_, true) => taken,
+        _ => return None,
+    };
+    let block = matches!(p.regions[next].end, End::Block { .. });
+    (!block && p.ways.get(next) == Some(&1)).then_some(next)
 }
 
 /// A region at which lanes may part and what those do next that do not jump, as far as they alone go there: one piece of code,
 /// in which the others are left behind.
 pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
     let mut list = vec![pc];
-    while let End::Branch { taken, fall, .. } = p.regions[list[list.len() - 1]].end {
-        let next = &p.regions[fall];
-        let block = matches!(next.end, End::Block { .. }) || next.results.is_some();
-        if block || fall >= taken || p.ways.get(fall) != Some(&1) || list.contains(&fall) {
-            break;
-        }
-        list.push(fall);
+    while let Some(next) = fall_follows(p, list[list.len() - 1]) {
+        list.push(next);
     }
     list
+}
+
+/// The same if it goes back to the region, as a loop.
+pub fn falling_round(p: &Program<'_>, pc: usize) -> Option<Vec<usize>> {
+    let last = *p.falls.get(pc)?;
+    successors(p, last).contains(&pc).then(|| falling(p, pc)).filter(|list| cycle(p, list))
+}
+
+fn fall_follows(p: &Program<'_>, r: usize) -> Option<usize> {
+    let End::Branch { taken, fall, .. } = p.regions[r].end else { return None };
+    let next = &p.regions[fall];
+    let block = matches!(next.end, End::Block { .. }) || next.results.is_some();
+    (!block && fall < taken && p.ways.get(fall) == Some(&1)).then_some(fall)
+}
+
+/// What regions have that follow `r`, one after the other, once for all: what `last` says of the last of them, and what `more`
+/// makes of what the next one has. A region is entered from one place where it follows, so that none follows itself.
+fn along<T: Copy>(
+    n: usize,
+    follows: impl Fn(usize) -> Option<usize>,
+    last: impl Fn(usize) -> T,
+    more: impl Fn(usize, T) -> T,
+) -> Vec<T> {
+    let mut all: Vec<Option<T>> = vec![None; n];
+    for r in 0..n {
+        let mut list = vec![r];
+        let mut found = None;
+        while let Some(at) = list.last().copied() {
+            found = all[at];
+            match follows(at) {
+                Some(next) if found.is_none() && list.len() <= n => list.push(next),
+                _ => break,
+            }
+        }
+        for at in list.into_iter().rev() {
+            let value = all[at].unwrap_or_else(|| found.map_or_else(|| last(at), |next| more(at, next)));
+            (all[at], found) = (Some(value), Some(value));
+        }
+    }
+    all.into_iter().enumerate().map(|(r, value)| value.unwrap_or_else(|| last(r))).collect()
 }
 
 /// Does the last of these regions, which follow each other, go back to the first, and are all other ways out of them ahead?
@@ -190,8 +234,8 @@ pub fn callees(instr: &Instr) -> Vec<FuncId> {
     found
 }
 
-/// Cuts `entry` and everything it calls into regions.
-pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
+/// Cuts `entry`, whose body is that of `function`, and everything it calls into regions.
+pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) -> Program<'m> {
     let mut p = Program::empty(entry);
     let mut starts = HashMap::new();
     let mut next = 0;
@@ -199,7 +243,7 @@ pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
         let f = p.funcs[next];
         next += 1;
         starts.insert(f, p.regions.len());
-        cut(module, f, &mut p);
+        cut(module, f, if f == entry { function } else { &module.functions[f.0 as usize] }, &mut p);
     }
     for region in &mut p.regions {
         if let End::Call { callees, .. } = &mut region.end {
@@ -288,8 +332,7 @@ impl<'m> Cutter<'m, '_> {
     }
 }
 
-fn cut<'m>(module: &'m Module, f: FuncId, p: &mut Program<'m>) {
-    let function = &module.functions[f.0 as usize];
+fn cut<'m>(module: &'m Module, f: FuncId, function: &'m Function, p: &mut Program<'m>) {
     let mut c = Cutter { p, func: f, entry: function.entry, labels: vec![None; function.labels.len()], now: 0 };
     c.now = c.region(format!("start of `{}`", function.name));
     for stmt in &function.body {
@@ -448,6 +491,11 @@ pub fn number(mut p: Program) -> Program {
         }
     }
     p.ways = ways;
+    let n = p.regions.len();
+    let exits = |r: usize| matches!(p.regions[r].end, End::Exit).then_some(r);
+    let ends = along(n, |r| end_follows(&p, r), exits, |r, next| next.and(end_follows(&p, r)));
+    let falls = along(n, |r| fall_follows(&p, r), |r| r, |_, last| last);
+    (p.ends, p.falls) = (ends, falls);
     p
 }
 

@@ -9,7 +9,7 @@ use super::{Emit, function_of, rt};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Role;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use std::collections::{BTreeSet, HashSet};
 
 impl<'m> Emit<'m> {
@@ -156,8 +156,7 @@ impl<'m> Emit<'m> {
 
     /// A region in which lanes stay together, for one warp after the other.
     fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
-        let rt = rt();
-        let here = number(pc);
+        let (rt, here) = (rt(), number(pc));
         let trail = self.trail(program, pc);
         let each = |code: TokenStream| {
             quote! {
@@ -168,19 +167,24 @@ impl<'m> Emit<'m> {
                 }
             }
         };
-        let one = |(before, code): (TokenStream, TokenStream)| {
-            let code = each(quote! {
-                let next: #rt::Pc = { #code };
-                x.branch(m, next);
-            });
-            quote!(#before #code)
+        let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
+        let all = |before: TokenStream, code: TokenStream, next: Option<TokenStream>| match next {
+            // they all go the same way
+            Some(next) => {
+                let code = each(quote!({ #code };));
+                quote!({ #before #code #next })
+            }
+            None => {
+                let code = each(quote!(let next: #rt::Pc = { #code }; x.branch(m, next);));
+                quote!({ #before #code #go })
+            }
         };
         let r = &program.regions[pc];
         if trail.len() == 1
             && let Some(code) = self.going_on(program, pc)
         {
-            let code = one((TokenStream::new(), code));
-            return quote!(#here => { #code match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) } });
+            let code = all(quote!(), code, None);
+            return quote!(#here => #code);
         }
         let list = ending(program, pc);
         let (before, plain) = self.with_common(|e| e.code(program, &list, "branch"));
@@ -188,32 +192,21 @@ impl<'m> Emit<'m> {
             // nothing to do but to go on
             return quote!(#here => { #plain });
         }
-        let plain = (before, self.piece(pc, plain));
-        let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
-        if trail.len() > 1 {
-            let (before, whole) = self.with_common(|e| e.code(program, &trail, "branch"));
-            let (whole, plain) = (one((before, self.piece(pc, whole))), one(plain));
-            return quote!(#here => { if x.whole_warps() { #whole } else { #plain } #go });
-        }
-        let next = match &r.end {
-            End::Goto(t) => Some(number(*t)),
-            End::Exit => Some(number(program.regions.len())),
+        let next = self.common_next.take().or_else(|| match &r.end {
+            End::Goto(t) => Some(number(*t).into_token_stream()),
+            End::Exit => Some(number(program.regions.len()).into_token_stream()),
             // those that end early and the others end together
-            _ if list.len() > 1 => Some(number(program.regions.len())),
+            _ if list.len() > 1 => Some(number(program.regions.len()).into_token_stream()),
             _ => None,
-        };
-        match next {
-            // they all go the same way
-            Some(next) => {
-                let (before, plain) = plain;
-                let code = each(quote!({ #plain };));
-                quote!(#here => { #before #code #next })
-            }
-            None => {
-                let code = one(plain);
-                quote!(#here => { #code #go })
-            }
+        });
+        let plain = all(before, self.piece(pc, plain), next);
+        if trail.len() == 1 {
+            return quote!(#here => #plain);
         }
+        let (before, whole) = self.with_common(|e| e.code(program, &trail, "branch"));
+        let next = self.common_next.take();
+        let whole = all(before, self.piece(pc, whole), next);
+        quote!(#here => if x.whole_warps() #whole else #plain,)
     }
 
     /// A region, for one warp: gives where it goes on.
@@ -353,7 +346,7 @@ impl<'m> Emit<'m> {
             };
             let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
             let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
-            if !one_way || !fits || parts || trail.contains(&next) {
+            if !one_way || !fits || parts || trail.len() == TRAIL || trail.contains(&next) {
                 break;
             }
             trail.push(next);
@@ -401,27 +394,6 @@ impl<'m> Emit<'m> {
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
         let code = match &r.end {
-            End::Goto(t) => {
-                let t = number(*t);
-                b.finish(|_| quote!(#t))
-            }
-            End::Exit | End::Block { .. } => b.finish(|_| quote!(#exit)),
-            End::Branch { pred, taken, fall } => {
-                let (taken, fall) = (number(*taken), number(*fall));
-                b.finish(|b| match b.branch(pred) {
-                    Ok(p) => quote!(if #p { #taken } else { #fall }),
-                    Err(lanes) => quote! {{
-                        let rest = m & !#lanes;
-                        if rest == 0 {
-                            #taken
-                        } else {
-                            x.#fork(#lanes, #taken);
-                            m = rest;
-                            #fall
-                        }
-                    }},
-                })
-            }
             End::Switch { instr, targets } => {
                 let site = number32(b.site(instr));
                 let count = Literal::u64_suffixed(targets.len() as u64);
@@ -454,6 +426,7 @@ impl<'m> Emit<'m> {
                 });
                 quote!(#body #(#sites)* m = 0; pc)
             }
+            end => onward(b, end, &exit, Some(&fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
@@ -494,6 +467,43 @@ impl<'m> Emit<'m> {
         WarpCall { before, call, after }
     }
 }
+
+/// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
+/// branch at which lanes may part if there is no `fork` for those that jump.
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<&Ident>) -> Option<TokenStream> {
+    let next = match end {
+        End::Goto(t) => {
+            let t = number(*t);
+            quote!(#t)
+        }
+        End::Exit | End::Block { .. } => quote!(#exit),
+        End::Branch { pred, taken, fall } => {
+            let (taken, fall) = (number(*taken), number(*fall));
+            if b.common_branch(pred, &taken, &fall) {
+                return Some(b.finish(|_| quote!()));
+            }
+            match (b.branch(pred), fork) {
+                (Ok(p), _) => quote!(if #p { #taken } else { #fall }),
+                (Err(lanes), Some(fork)) => quote! {{
+                    let rest = m & !#lanes;
+                    if rest == 0 {
+                        #taken
+                    } else {
+                        x.#fork(#lanes, #taken);
+                        m = rest;
+                        #fall
+                    }
+                }},
+                (Err(_), None) => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(b.finish(|_| next))
+}
+
+/// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
+const TRAIL: usize = 32;
 
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;

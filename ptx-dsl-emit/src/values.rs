@@ -1,6 +1,7 @@
 //! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
 
 use super::classes::{CARRY, Key};
+use super::native::Shape;
 use super::{Emit, FUNCTION_TAG};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
@@ -30,8 +31,18 @@ impl Emit<'_> {
         (name, bits)
     }
 
+    /// The fields of a register that is kept in rows besides, if it lies in such: they, and whether it does.
+    pub fn hint_fields(&mut self, k: Key, shape: Shape) -> (Ident, Ident) {
+        let (lanes, bits) = self.key_field(k);
+        let (rows, sure) = (format_ident!("{lanes}rows"), format_ident!("{lanes}sure"));
+        self.fields.insert(rows.to_string(), (bits, shape.p));
+        self.fields.insert(sure.to_string(), (1, 32));
+        (rows, sure)
+    }
+
     pub fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
-        let ty = self.module.functions[func.0 as usize].regs[reg.0 as usize].ty;
+        let function = if func == self.entry { self.function } else { &self.module.functions[func.0 as usize] };
+        let ty = function.regs[reg.0 as usize].ty;
         if ty.class() == Class::Pred { 1 } else { ty.bits() }
     }
 

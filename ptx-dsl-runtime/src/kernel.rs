@@ -14,6 +14,11 @@ pub trait Kernel: 'static {
     const FRESH: bool = false;
     /// What a launch has to know.
     const INFO: &'static KernelInfo;
+    /// Are the registers equal that are read once for all warps of a cohort? Warps that differ in them stay apart.
+    #[inline]
+    fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
+        true
+    }
     /// Runs regions from `pc` on for the warps `warps` until they wait, part, end, or somebody else should have a turn.
     fn step<M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
     /// The same, compiled for an instruction set: it is inlined into a function that has its features.

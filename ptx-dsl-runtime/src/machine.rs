@@ -40,6 +40,8 @@ use team::Team;
 pub trait Body<M> {
     /// Runs the current cohort of `x`.
     fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>>;
+    /// May these warps, counted through the cluster, be of one cohort?
+    fn agree(&self, slot: usize, a: usize, b: usize) -> bool;
     /// A new cluster at this place: fresh registers.
     fn reset(&mut self, slot: usize);
     /// Remembers the registers of these warps: (slot, first, end), counted through the cluster.
@@ -62,6 +64,10 @@ impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
         let pc = c.pc;
         let ws = &mut self.warps[x.slot][first + c.lo as usize..first + c.hi as usize];
         level::step::<K, M>(x.level, x, pc, ws)
+    }
+
+    fn agree(&self, slot: usize, a: usize, b: usize) -> bool {
+        K::agree(&self.warps[slot][a], &self.warps[slot][b])
     }
 
     fn reset(&mut self, slot: usize) {

@@ -2,8 +2,8 @@
 
 use super::super::Emit;
 use super::{Block, Repr, UNIFORM, Value, ty, usize_literal};
-use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_table::hir::{Base, Instr, Space};
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
 use quote::quote;
 
 /// Special registers that are the same for all warps of a CTA.
@@ -11,6 +11,21 @@ const OF_THE_CTA: [&str; 7] =
     ["%ctaid", "%nctaid", "%ntid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
 
 impl<'m> Emit<'m> {
+    /// Is the special register the same for all warps of a CTA?
+    pub fn of_the_cta(&self, name: &str) -> bool {
+        OF_THE_CTA.contains(&name.split('.').next().unwrap_or(name))
+    }
+
+    /// Where the parameter is that an instruction loads, if it does that and no more.
+    pub fn parameter(&self, i: &Instr, base: Base, at: i64) -> Option<u32> {
+        let (Base::Var(v), None) = (base, &i.pred) else { return None };
+        let var = &self.module.vars[v.0 as usize];
+        let size = i64::from(i.types[0].bits() / 8);
+        let inside = at >= 0 && at + size <= i64::from(var.size) && (i64::from(var.offset) + at) % size == 0;
+        let loads = var.space == Space::ParamEntry && i.quals.iter().any(|q| q.starts_with(".param"));
+        (loads && inside).then(|| var.offset + at as u32)
+    }
+
     /// The code that `make` makes for each warp of a cohort, and what comes before.
     pub fn with_common(&mut self, make: impl FnOnce(&mut Self) -> TokenStream) -> (TokenStream, TokenStream) {
         // a region that is a function of its own does not see what its caller has
@@ -36,6 +51,18 @@ impl Block<'_, '_> {
         self.e.common.is_some() && values.iter().all(|v| self.is_common(v))
     }
 
+    /// The branch if all warps go the same way: where to.
+    pub fn common_branch(&mut self, pred: &(Operand, bool), taken: &Literal, fall: &Literal) -> bool {
+        let v = self.operand(&pred.0, 1);
+        if self.e.common.is_none() || !self.is_common(&v) {
+            return false;
+        }
+        let p = self.row(&v, 0, 32);
+        let (yes, no) = if pred.1 { (taken, fall) } else { (fall, taken) };
+        self.e.common_next = Some(quote!(if #p { #yes } else { #no }));
+        true
+    }
+
     /// Defines `name`, before the loop if it `is` common.
     pub(super) fn named(&mut self, is: bool, name: &Ident, code: TokenStream) {
         match &mut self.e.common {
@@ -47,22 +74,10 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Is the special register common?
-    pub(super) fn common_sreg(&self, name: &str) -> bool {
-        self.e.common.is_some() && OF_THE_CTA.contains(&name.split('.').next().unwrap_or(name))
-    }
-
     /// Loads a parameter of the kernel before the loop, if the instruction does that and no more.
     pub(super) fn common_parameter(&mut self, i: &Instr, base: Base, at: i64) -> bool {
-        let (Base::Var(v), None, true) = (base, &i.pred, self.e.common.is_some()) else { return false };
-        let var = &self.e.module.vars[v.0 as usize];
-        let size = i64::from(i.types[0].bits() / 8);
-        let inside = at >= 0 && at + size <= i64::from(var.size) && (i64::from(var.offset) + at) % size == 0;
-        if var.space != Space::ParamEntry || !inside || !i.quals.iter().any(|q| q.starts_with(".param")) {
-            return false;
-        }
-        let (name, t) = (self.name(), ty(i.types[0].bits()));
-        let at = usize_literal(var.offset + at as u32);
+        let Some(at) = self.e.parameter(i, base, at).filter(|_| self.e.common.is_some()) else { return false };
+        let (name, t, at) = (self.name(), ty(i.types[0].bits()), usize_literal(at));
         // it is inside, and so there
         self.named(true, &name, quote!(let #name: [#t; 1] = [x.param::<#t>(#at).unwrap_or_default()];));
         self.stretched.insert(i.index, name);

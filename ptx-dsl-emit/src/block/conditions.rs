@@ -1,11 +1,12 @@
 //! Pieces of a region that only some lanes run.
 
+use super::super::classes::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {
@@ -16,6 +17,16 @@ pub(super) struct Condition {
     /// Registers that it has changed, with what they were, and those that it changed before its `Else`, with what they became.
     changed: Vec<(Key, Option<Value>)>,
     then: Vec<(Key, Option<Value>)>,
+    /// What it was begun with, if nobody behind it reads what it sets: then it is not run where no lane wants it.
+    apart: Option<Apart>,
+}
+
+/// A piece that is skipped as a whole.
+struct Apart {
+    env: HashMap<Key, Value>,
+    dirty: HashSet<Key>,
+    /// Pieces of code before it.
+    before: usize,
 }
 
 impl Condition {
@@ -25,21 +36,45 @@ impl Condition {
     }
 }
 
+/// Does a condition that begins here have one way, and nobody behind it reads what is set there?
+fn leaves_nothing(f: FuncId, rest: &[Item<'_>]) -> bool {
+    let (mut depth, mut set) = (0, Vec::new());
+    for item in rest {
+        match item {
+            Item::Instr(i) => set.extend(mentions(f, i).1),
+            Item::If(_) => depth += 1,
+            Item::Else if depth == 0 => return false,
+            Item::Else => {}
+            Item::End(live) if depth == 0 => return !set.iter().any(|k| live.contains(k)),
+            Item::End(_) => depth -= 1,
+        }
+    }
+    false
+}
+
 impl<'m> Block<'_, 'm> {
-    /// A part of the region.
-    pub(super) fn item(&mut self, item: &Item<'m>) {
+    /// A part of the region, and what follows it there.
+    pub(super) fn item(&mut self, item: &Item<'m>, rest: &[Item<'m>]) {
         match item {
             Item::Instr(i) => self.instruction(i),
-            Item::If(cond) => self.begin(*cond),
+            Item::If(cond) => self.begin(*cond, rest),
             Item::Else => self.otherwise(),
             Item::End(live) => self.end(live),
         }
     }
 
-    fn begin(&mut self, cond: Cond<'_>) {
+    fn begin(&mut self, cond: Cond<'_>, rest: &[Item<'m>]) {
         let value = self.operand(cond.operand, 1);
         let (changed, then) = (Vec::new(), Vec::new());
-        self.conditions.push(Condition { value, holds: cond.holds, mask: None, changed, then });
+        self.conditions.push(Condition { value, holds: cond.holds, mask: None, changed, then, apart: None });
+        if !self.alone && leaves_nothing(self.f, rest) {
+            self.running();
+            self.close();
+            let apart = Apart { env: self.env.clone(), dirty: self.dirty.clone(), before: self.pieces.len() };
+            if let Some(c) = self.conditions.last_mut() {
+                c.apart = Some(apart);
+            }
+        }
     }
 
     fn set_to(&mut self, k: Key, v: Option<Value>) -> Option<Value> {
@@ -61,6 +96,11 @@ impl<'m> Block<'_, 'm> {
 
     fn end(&mut self, live: &HashSet<Key>) {
         let Some(mut c) = self.conditions.pop() else { return };
+        if let (Some(apart), Some(mask)) = (c.apart, &c.mask) {
+            let code = self.pieces_from(apart.before);
+            (self.env, self.dirty) = (apart.env, apart.dirty);
+            return self.code(quote!(if #mask != 0 { #code }));
+        }
         // without an `Else` there is one way, else what it changed is what the others have
         let mut keys: Vec<(Key, Option<Value>, Option<Value>)> = Vec::new();
         for (k, was) in std::mem::take(&mut c.changed) {

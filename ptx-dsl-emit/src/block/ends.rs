@@ -1,7 +1,7 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
 use super::super::rt;
-use super::{Block, Key, Piece, Repr, Value, one_nan, ty};
+use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
@@ -25,11 +25,16 @@ impl Block<'_, '_> {
 
     /// The code so far.
     fn pieces(&mut self) -> TokenStream {
+        self.pieces_from(0)
+    }
+
+    /// The same without the first pieces, which stay.
+    pub(super) fn pieces_from(&mut self, first: usize) -> TokenStream {
         self.close();
         let mut out = TokenStream::new();
-        for piece in &self.pieces {
+        for piece in self.pieces.drain(first..) {
             match piece {
-                Piece::Code(c) => out.extend(c.clone()),
+                Piece::Code(c) => out.extend(c),
                 Piece::Loop(body, defined) => {
                     let (mut before, mut after, mut masks) =
                         (TokenStream::new(), TokenStream::new(), TokenStream::new());
@@ -49,7 +54,6 @@ impl Block<'_, '_> {
                 }
             }
         }
-        self.pieces.clear();
         out
     }
 
@@ -153,6 +157,9 @@ impl Block<'_, '_> {
             let v = self.env[&k].clone();
             let (field, bits) = self.e.key_field(k);
             let shape = self.e.classes.shape(&k);
+            if let Some(hint) = self.e.classes.hints.get(&k).copied() {
+                stores.extend(self.write_hint(k, &v, hint));
+            }
             if shape.rows() {
                 let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
                 stores.extend(quote!(w.#field = [#(#rows),*];));
@@ -174,6 +181,17 @@ impl Block<'_, '_> {
             });
         }
         stores
+    }
+
+    /// Says in what rows the register lies, if it does.
+    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> TokenStream {
+        let (rows, sure) = self.e.hint_fields(k, hint);
+        if v.shape.p < hint.p || v.shape.stride != hint.stride {
+            return quote!(w.#sure = [false];);
+        }
+        let all: Vec<_> = (0..32 / hint.p).map(|j| self.row(v, j, hint.p)).collect();
+        let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
+        quote!(w.#rows = [#(#all),*]; w.#sure = [#ok];)
     }
 
     /// The index of `brx.idx`, as an array of `u64`.

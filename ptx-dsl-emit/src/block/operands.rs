@@ -4,7 +4,7 @@ use super::super::classes::{Key, registers};
 use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, rt};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty, usize_literal};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
 use quote::{format_ident, quote};
@@ -17,9 +17,18 @@ impl Block<'_, '_> {
         }
         let shape = self.e.classes.shape(&k);
         let (field, bits) = self.e.key_field(k);
+        if let Some(v) = self.hinted(k, &field, bits) {
+            return v;
+        }
         let repr = if shape.rows() {
             let (name, nb, t) = (self.name(), usize_literal(32 / shape.p), ty(bits));
-            self.code(quote!(let #name: [#t; #nb] = w.#field;));
+            if shape.common && self.e.common.is_some() {
+                let first = quote!(ws.first().map(|w| w.#field).unwrap_or_default());
+                self.named(true, &name, quote!(let #name: [#t; #nb] = #first;));
+                self.e.agreed.insert(field.to_string());
+            } else {
+                self.code(quote!(let #name: [#t; #nb] = w.#field;));
+            }
             Repr::Rows(name)
         } else {
             Repr::Field(field)
@@ -27,6 +36,18 @@ impl Block<'_, '_> {
         let v = Value { bits, shape, repr, guard: None };
         self.env.insert(k, v.clone());
         v
+    }
+
+    /// A register that is kept in both ways.
+    fn hinted(&mut self, k: Key, field: &Ident, bits: u32) -> Option<Value> {
+        let shape = self.e.classes.hints.get(&k).copied()?;
+        let (rows, sure) = self.e.hint_fields(k, shape);
+        let (name, ok, nb, t) = (self.name(), self.name(), usize_literal(32 / shape.p), ty(bits));
+        self.code(quote!(let #name: [#t; #nb] = w.#rows; let #ok: bool = w.#sure[0];));
+        let guard = Some(Rc::new(Guard { ok: quote!(#ok), exact: quote!(w.#field[l]) }));
+        let v = Value { bits, shape, repr: Repr::Rows(name), guard };
+        self.env.insert(k, v.clone());
+        Some(v)
     }
 
     pub(super) fn constant(v: u64, bits: u32) -> Value {
@@ -72,8 +93,8 @@ impl Block<'_, '_> {
 
     pub(super) fn negated(&mut self, v: &Value) -> Value {
         if v.shape.rows() {
-            let (e, name) = (self.row(v, 0, 32), self.name());
-            self.code(quote!(let #name = [!#e];));
+            let (e, name, common) = (self.row(v, 0, 32), self.name(), self.is_common(v));
+            self.named(common, &name, quote!(let #name = [!#e];));
             return Value { repr: Repr::Rows(name), ..v.clone() };
         }
         let e = self.lane(v);
@@ -90,7 +111,7 @@ impl Block<'_, '_> {
             return self.lanes(bits, lane);
         }
         let v = self.name();
-        let common = shape == UNIFORM && self.common_sreg(name);
+        let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
         let nb = usize_literal(32 / shape.p);
         let axis = match name {
             "%tid.x" => Some(0u32),

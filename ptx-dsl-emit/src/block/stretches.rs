@@ -15,7 +15,15 @@ use quote::quote;
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;
 /// Bytes of all rows of a stretch that is shared.
-const LARGEST: i64 = 2048;
+const LARGEST: i64 = 4096;
+
+/// Bytes of the rows of a load.
+const ONE_ROW: i64 = 256;
+
+/// Can it be global memory that an instruction loads from?
+fn global(i: &Instr) -> bool {
+    i.quals.iter().any(|q| q == ".global") || !names_space(i)
+}
 
 /// Does an instruction leave memory as it is, and who runs too?
 fn passive(i: &Instr) -> bool {
@@ -44,7 +52,7 @@ impl<'m> Block<'_, 'm> {
                 let row = body[n..].iter().map_while(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
                 self.stretch(&row.take(AHEAD + 1).collect::<Vec<_>>());
             }
-            self.item(item);
+            self.item(item, &body[n + 1..]);
         }
     }
 
@@ -60,13 +68,8 @@ impl<'m> Block<'_, 'm> {
     /// May it be loaded together with others: nobody else changes what is there without being synchronised with.
     fn shares(&self, i: &Instr) -> Option<(u32, i64)> {
         let strong = |q: &String| [".volatile", ".relaxed", ".acquire", ".mmio"].contains(&q.as_str());
-        let space = |q: &String| [".shared", ".const", ".param"].iter().any(|s| q.starts_with(s));
         match self.place(i) {
-            Some((Base::Reg(r), at))
-                if i.pred.is_none() && i.quals.iter().any(space) && !i.quals.iter().any(strong) =>
-            {
-                Some((r.0, at))
-            }
+            Some((Base::Reg(r), at)) if i.pred.is_none() && !i.quals.iter().any(strong) => Some((r.0, at)),
             _ => None,
         }
     }
@@ -107,15 +110,45 @@ impl<'m> Block<'_, 'm> {
         self.load_stretch(&address, &members, low, high - low + row);
     }
 
+    /// One element a lane from rows that may be none.
+    fn load_if_in_rows(&mut self, address: &Value, i: &Instr) {
+        let rt = rt();
+        let (q, site, t) = (self.e.q(i), number32(self.e.site(i)), ty(i.types[0].bits()));
+        let (nb, bytes) = (usize_literal(32 / address.shape.p), usize_literal(address.shape.p * i.types[0].bits() / 8));
+        let mask = self.active(i);
+        let (rows, ok) = self.address_rows(address);
+        let (lanes, any, name) = (self.slow_address(address), self.anybody(i, &mask), self.name());
+        let space = quote!(#rt::isa::space(#q));
+        let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
+        self.code(quote! {
+            let #name: [#t; 32] = #any {
+                let stretch = if #ok { x.stretch::<#t, #nb, #bytes>(#space, #mask, #rows) } else { None };
+                match stretch {
+                    Some(s) => #rt::lanes::rows(s, 0),
+                    None => {
+                        let mut v: [#t; 32] = [0; 32];
+                        #rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;
+                        v
+                    }
+                }
+            };
+        });
+        self.stretched.insert(i.index, name);
+    }
+
     fn load_stretch(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, bytes: i64) {
         let rt = rt();
         let first = members[0].0;
         let (q, memory) = (self.e.q(first), first.types[0].bits());
-        let (t, nb, bytes) = (ty(memory), usize_literal(32 / address.shape.p), usize_literal(bytes as u32));
+        let (t, nb, long) = (ty(memory), usize_literal(32 / address.shape.p), bytes);
+        let bytes = usize_literal(bytes as u32);
+        let same = address.shape.stride == 0;
+        if address.guard.is_some() && members.len() == 1 && !same {
+            return self.load_if_in_rows(address, first);
+        }
         let mask = self.active(first);
         let (rows, ok) = self.address_rows(address);
         let (slow, bits) = (self.slow_address(address), Literal::u32_suffixed(address.bits));
-        let same = address.shape.stride == 0;
         let mut all = Vec::new();
         for (i, at) in members {
             let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
@@ -139,8 +172,14 @@ impl<'m> Block<'_, 'm> {
                 }
             };
         });
+        // rows here and there
+        let far = long > ONE_ROW && !same && global(first);
         for (i, at) in members {
             let (name, at) = (self.name(), usize_literal((at - low) as u32));
+            if far {
+                let row = usize_literal(address.shape.p * memory / 8);
+                self.code(quote!(#rt::lanes::ahead(#stretch, #at, #row);));
+            }
             self.code(match same {
                 true => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#stretch, #at);),
                 false => quote!(let #name: [#t; 32] = #rt::lanes::rows(#stretch, #at);),

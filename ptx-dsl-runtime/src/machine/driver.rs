@@ -1,5 +1,7 @@
 //! The driver: runs cohorts until the grid is done.
 
+use std::collections::VecDeque;
+
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Next;
 use crate::machine::cluster::{Cohort, Parked};
@@ -120,7 +122,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
         x.look_around()?;
         x.slot = slot;
         wake(x, slot);
-        let Some(diverged) = pick(x) else { return Ok(()) };
+        let Some(diverged) = pick(body, x) else { return Ok(()) };
         x.begin(diverged);
         let from = x.turns;
         x.hold();
@@ -168,7 +170,7 @@ fn age(c: &mut Cohort, spent: u64, diverged: bool, yielded: bool) {
 
 /// Takes the next cohort of the current cluster, merged with those that stand where it stands. True if other fragments of its
 /// warps are ready too.
-fn pick<M: Monitor>(x: &mut Ctx<'_, M>) -> Option<bool> {
+fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
     let n = x.here().ready.len();
     let mut c = match n {
         0 => return None,
@@ -192,9 +194,12 @@ fn pick<M: Monitor>(x: &mut Ctx<'_, M>) -> Option<bool> {
         ready.push_back(c);
         c = first;
     }
+    let (slot, per_cta) = (x.slot, x.warps_per_cta());
+    let first = |c: &Cohort| c.cta as usize * per_cta + c.lo as usize;
+    let agree = |o: &Cohort| o.agrees(&c) && body.agree(slot, first(o), first(&c));
     let ready = &mut x.here().ready;
-    if ready.iter().any(|o| o.agrees(&c)) {
-        c = merge(ready, c);
+    if ready.iter().any(agree) {
+        c = merge(ready, c, agree);
     }
     let diverged = x.here().ready.iter().any(|o| o.overlaps(&c));
     x.cur = c;
@@ -203,7 +208,7 @@ fn pick<M: Monitor>(x: &mut Ctx<'_, M>) -> Option<bool> {
 
 /// All that agree with `c`, as few cohorts as possible: neighbouring warps with equal lanes. Returns the one with the first warp
 /// of `c`.
-fn merge(ready: &mut std::collections::VecDeque<Cohort>, c: Cohort) -> Cohort {
+fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> bool) -> Cohort {
     let mut lanes = [0u32; 33];
     let (mut epoch, mut spent) = (c.epoch, c.spent);
     let mut add = |o: &Cohort| {
@@ -212,7 +217,7 @@ fn merge(ready: &mut std::collections::VecDeque<Cohort>, c: Cohort) -> Cohort {
     };
     add(&c);
     ready.retain(|o| {
-        let fits = o.agrees(&c);
+        let fits = agree(o);
         if fits {
             add(o);
         }

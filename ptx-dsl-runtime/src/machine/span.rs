@@ -4,7 +4,7 @@
 use crate::lanes::Word;
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, SHARED_OFFSET, WINDOW_SHIFT};
-use crate::mem::ahead::ahead;
+use crate::mem::ahead::{DISTANCE, ahead};
 use crate::mem::range::{aligned, part, part_mut, row};
 use crate::{Lanes, Monitor};
 
@@ -14,6 +14,9 @@ fn peer(space: AddrSpace, addr: u64) -> Option<(u32, usize)> {
     let rank = (addr >> RANK_SHIFT & 0xff) as u32;
     (addr >> 32 == window && rank != 0).then(|| (rank - 1, (addr & SHARED_OFFSET) as usize))
 }
+
+/// Bytes that 32 lanes load at most. A longer stretch has rows here and there, and whoever loads them looks ahead.
+const ONE_ROW: usize = 256;
 
 /// Known when compiling: other memory has no use for a second try.
 #[inline(always)]
@@ -106,8 +109,8 @@ impl<M: Monitor> Ctx<'_, M> {
             if !aligned(base, T::BYTES) {
                 return None;
             }
-            if may_be_in_common(space) && LEN >= 64 {
-                ahead(memory, at, LEN);
+            if may_be_in_common(space) && (64..=ONE_ROW).contains(&LEN) {
+                ahead(memory, at, LEN, DISTANCE);
             }
             *to = row(memory, at, LEN, m)?.try_into().ok()?;
         }

@@ -2,15 +2,15 @@
 //! processor looks ahead, so that it would find out about the next row only when it comes to it.
 
 /// So many bytes further on is what the warps read that follow, and the next CTA.
-const DISTANCE: usize = 2048;
+pub(crate) const DISTANCE: usize = 2048;
 
-/// Memory has been read at `at`: what follows is wanted soon.
+/// Memory has been read at `at`: what lies `distance` further on is wanted soon.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code)]
 #[inline(always)]
-pub(crate) fn ahead(memory: &[u8], at: usize, bytes: usize) {
+pub(crate) fn ahead(memory: &[u8], at: usize, bytes: usize, distance: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    let first = memory.as_ptr().wrapping_add(at.wrapping_add(DISTANCE)).cast::<i8>();
+    let first = memory.as_ptr().wrapping_add(at.wrapping_add(distance)).cast::<i8>();
     for line in 0..bytes.div_ceil(64) {
         // SAFETY: a hint, which reads nothing, whatever the address is.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) }
@@ -20,4 +20,4 @@ pub(crate) fn ahead(memory: &[u8], at: usize, bytes: usize) {
 /// Processors that are told nothing.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
-pub(crate) fn ahead(_: &[u8], _: usize, _: usize) {}
+pub(crate) fn ahead(_: &[u8], _: usize, _: usize, _: usize) {}
