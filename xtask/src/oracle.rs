@@ -61,7 +61,6 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
-    options.stale |= options.count >= FULL;
     Ok(options)
 }
 
