@@ -7,16 +7,17 @@ use crate::lanes::Word;
 use std::marker::PhantomData;
 
 /// A place: 32 or 64 bits.
-pub(crate) trait Place: Copy + Into<u64> + TryFrom<u64> {
+pub(crate) trait Place: Copy + PartialEq + Into<u64> {
+    const ZERO: Self;
     /// Is it beyond this one, or not a multiple of `size`, a power of two? Zero if not.
     fn bad(self, last: u64, size: usize) -> Self;
     fn or(self, other: Self) -> Self;
-    fn is_zero(self) -> bool;
 }
 
 macro_rules! place {
     ($($t:ident)*) => {$(
         impl Place for $t {
+            const ZERO: $t = 0;
             #[inline(always)]
             fn bad(self, last: u64, size: usize) -> $t {
                 // a memory that is larger than all of these is never too short
@@ -27,10 +28,6 @@ macro_rules! place {
             fn or(self, other: $t) -> $t {
                 self | other
             }
-            #[inline(always)]
-            fn is_zero(self) -> bool {
-                self == 0
-            }
         }
     )*};
 }
@@ -40,11 +37,11 @@ place!(u32 u64);
 #[inline(always)]
 fn fit<T: Word, P: Place>(len: usize, at: &[P; 32]) -> bool {
     let Some(last) = len.checked_sub(T::BYTES) else { return false };
-    let mut bad = at[0].bad(last as u64, T::BYTES);
+    let mut bad = P::ZERO;
     for at in at {
         bad = bad.or(at.bad(last as u64, T::BYTES));
     }
-    cfg!(ptx_dsl_unchecked) || bad.is_zero()
+    cfg!(ptx_dsl_unchecked) || bad == P::ZERO
 }
 
 /// 32 places that can be read.
