@@ -23,15 +23,22 @@ fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
     }
 }
 
-/// A vector of one register is one where vectors are loaded and stored, says ptxas; elsewhere braces are for several.
-fn braces_around_one(at: &Attempt, spec: Option<&OperandSpec>) -> bool {
+/// A vector of one register is one where vectors are loaded and stored, and in a few other places, says ptxas; elsewhere braces
+/// are for several.
+fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
     let vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Vec(..)) || s.role == Role::Dst);
-    vector
-        && match at.entry.opcode {
-            "ld" | "ldu" | "st" => true,
-            "st.async" => at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
-            op => op.starts_with("suld.") || op.starts_with("sust."),
-        }
+    let float = || [".f32", ".f64", ".f16x2", ".bf16x2"].iter().any(|t| at.has(t));
+    match (at.entry.opcode, name) {
+        ("ld" | "ldu" | "st", _) => vector,
+        ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
+        ("multimem.ld_reduce" | "multimem.st", _) => vector && float(),
+        ("mma" | "mma.sp", "e" | "scale-a-data" | "scale-b-data")
+        | ("wgmma.mma_async.sp", "sp-meta")
+        | ("tcgen05.ld.red", "redval")
+        | ("tex.level" | "txq.level", "lod")
+        | ("mbarrier.arrive" | "mbarrier.arrive_drop", "count") => true,
+        (op, _) => vector && (op.starts_with("suld.") || op.starts_with("sust.")),
+    }
 }
 
 impl Checker {
@@ -314,7 +321,7 @@ impl Checker {
                 at.fail(errors::arity(given.span, form.name, count, elements.len()), 2);
                 return Operand::Sink;
             }
-            if elements.len() == 1 && many(spec).is_none() && !braces_around_one(at, spec) {
+            if elements.len() == 1 && many(spec).is_none() && !braces_around_one(at, form.name, spec) {
                 at.fail(errors::no_vector(given.span, form.name), 2);
                 return Operand::Sink;
             }

@@ -205,6 +205,11 @@ fn braces_around_one() {
         ("st.async.mbarrier::complete_tx::bytes.b128 [%d1], {%q2}, [%d3];", Some(414)),
         ("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%d1], {%r1}, [%d2];", None),
         ("ld.global.u32 {%r1}, [%d1];", None),
+        ("multimem.st.relaxed.cta.global.f32 [%d1], {%f2};", None),
+        ("multimem.ld_reduce.relaxed.cta.global.add.f64 {%e1}, [%d1];", None),
+        ("mbarrier.arrive.b64 %d1, [%d2], {%r3};", None),
+        ("mbarrier.init.b64 [%d2], {%r3};", Some(414)),
+        ("tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex, {%f6, %f7}], {%f1};", None),
         ("ldu.global.u32 {%r1}, [%d1];", None),
         ("st.global.u32 [%d1], {%r1};", None),
         ("suld.b.1d.b32.trap {%r1}, [%d1, {%r2}];", None),
@@ -214,4 +219,11 @@ fn braces_around_one() {
     ] {
         assert_eq!(verdict("sm_100a", text), want, "{text}");
     }
+    let sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r6}, \
+        {%r7, %r8}, {%f1, %f2, %f3, %f4}, {%r1}, 0;";
+    assert_eq!(verdict("sm_90", sparse), None);
+    // As the headers of CUTLASS have it.
+    let scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e5m2.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, \
+        {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%f5, %f6, %f7, %f8}, {%r3}, {0, 0}, {%r4}, {0, 0};";
+    assert_eq!(verdict("sm_120a", scaled), None);
 }
