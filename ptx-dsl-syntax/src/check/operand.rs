@@ -27,12 +27,13 @@ fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
 /// are for several.
 fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
     let vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Vec(..)) || s.role == Role::Dst);
-    let float = || [".f32", ".f64", ".f16x2", ".bf16x2"].iter().any(|t| at.has(t));
+    let float = || [".f", ".bf", ".e4", ".e5"].iter().any(|t| at.quals.iter().any(|q| q.starts_with(t)));
     match (at.entry.opcode, name) {
         ("ld" | "ldu" | "st", _) => vector,
         ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
         ("multimem.ld_reduce" | "multimem.st", _) => vector && float(),
-        ("mma" | "mma.sp", "e" | "scale-a-data" | "scale-b-data")
+        ("mma.sp", "e") => ![".satfinite", ".u4", ".s4"].iter().any(|q| at.has(q)),
+        ("mma" | "mma.sp", "scale-a-data" | "scale-b-data")
         | ("wgmma.mma_async.sp", "sp-meta")
         | ("tcgen05.ld.red", "redval")
         | ("tex.level" | "txq.level", "lod")

@@ -222,7 +222,10 @@ fn braces_around_one() {
     let sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r6}, \
         {%r7, %r8}, {%f1, %f2, %f3, %f4}, {%r1}, 0;";
     assert_eq!(verdict("sm_90", sparse), None);
-    // As the headers of CUTLASS have it.
+    let integers = "mma.sp.sync.aligned.m16n8k64.row.col.satfinite.s32.u8.s8.s32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, \
+        {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1}, 0;";
+    assert_eq!(verdict("sm_120a", integers), Some(414));
+    // As the headers of nvcc have it.
     let scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e5m2.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, \
         {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%f5, %f6, %f7, %f8}, {%r3}, {0, 0}, {%r4}, {0, 0};";
     assert_eq!(verdict("sm_120a", scaled), None);
