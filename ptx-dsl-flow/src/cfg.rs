@@ -52,6 +52,20 @@ fn ends(i: &Instr) -> bool {
 }
 
 impl<'h> Cfg<'h> {
+    /// The first instruction of which this holds. Not generic, as what asks is: that is compiled for each question.
+    pub(super) fn find(&self, is: &dyn Fn(&Instr) -> bool) -> Option<&'h Instr> {
+        self.instrs.iter().copied().find(|i| is(i))
+    }
+
+    pub(super) fn any(&self, is: &dyn Fn(&Instr) -> bool) -> bool {
+        self.find(is).is_some()
+    }
+
+    /// Is there an instruction whose opcode begins so?
+    pub(super) fn has(&self, prefix: &str) -> bool {
+        self.any(&|i| i.entry.opcode.starts_with(prefix))
+    }
+
     pub(super) fn new(function: &'h Function) -> Cfg<'h> {
         let mut instrs = Vec::new();
         let mut blocks = vec![Block::default(), Block::default()];

@@ -11,10 +11,9 @@ use super::provenance::Provenance;
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
-use ptx_dsl_table::isa::Role;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode == op);
+    let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
     if has("mapa") {
         remote(flow, lanes, from, out);
     }
@@ -34,7 +33,7 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
     if !access || i.has(".shared") || i.has(".shared::cta") {
         return None;
     }
-    let arg = i.operands.iter().find(|a| a.role == Role::Addr)?;
+    let arg = i.address()?;
     region(flow, from, at, arg, 0).filter(|r| r.mapped).map(|_| arg)
 }
 

@@ -10,7 +10,7 @@ use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Space};
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    let has = |op: &str| flow.cfg.has(op);
     if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
         stores(flow, from, out);
     }
@@ -25,7 +25,7 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 /// Tells other threads of the device that something is done.
 fn publishes(i: &Instr, fenced: bool) -> bool {
     let wide = i.has(".gpu") || i.has(".sys");
-    let shared = i.quals.iter().any(|q| q.starts_with(".shared"));
+    let shared = i.begins(".shared");
     let op = i.entry.opcode;
     if shared || !matches!(op, "st" | "red" | "atom") {
         return false;
@@ -102,11 +102,11 @@ fn stores(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 /// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
 fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    if flow.cfg.instrs.iter().any(|i| super::copies::mbarrier_wait(i)) {
+    if flow.cfg.any(&super::copies::mbarrier_wait) {
         return;
     }
-    let first = flow.cfg.instrs.iter().find(|i| i.entry.opcode.starts_with("tcgen05.mma"));
-    let committed = flow.cfg.instrs.iter().any(|i| i.entry.opcode == "tcgen05.commit");
+    let first = flow.cfg.find(&|i| i.entry.opcode.starts_with("tcgen05.mma"));
+    let committed = flow.cfg.any(&|i| i.entry.opcode == "tcgen05.commit");
     let Some(first) = first else { return };
     let mut step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.opcode.starts_with("tcgen05.mma") {
@@ -125,7 +125,7 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
 /// writes is there behind the wait.
 fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(wait) = flow.cfg.instrs.iter().find(|i| waits(i)) else { return };
+    let Some(wait) = flow.cfg.find(&waits) else { return };
     let mut step = |_: u32, i: &Instr, set: &mut Bits| {
         if waits(i) {
             set.set(0);

@@ -12,7 +12,7 @@ use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    let has = |op: &str| flow.cfg.has(op);
     if has("cp.async") {
         groups(flow, from, out);
     }

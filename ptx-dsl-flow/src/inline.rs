@@ -4,8 +4,6 @@
 //! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
 //! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
 
-use std::collections::HashMap;
-
 use ptx_dsl_table::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
 };
@@ -48,7 +46,7 @@ pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) ->
         first: module.vars.len() as u32,
     };
     let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
-    builder.put(function, &Place { regs: 0, labels: 0, vars: &HashMap::new(), end: None });
+    builder.put(function, &Place { regs: 0, labels: 0, vars: &[], end: None });
     Some(builder.out)
 }
 
@@ -66,7 +64,8 @@ fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId
 struct Place<'a> {
     regs: u32,
     labels: u32,
-    vars: &'a HashMap<VarId, VarId>,
+    /// What stands for the variables of its parameters.
+    vars: &'a [(VarId, VarId)],
     end: Option<LabelId>,
 }
 
@@ -163,7 +162,7 @@ impl Builder<'_> {
             return false;
         }
         let base = self.out.regs.len() as u32;
-        let mut vars = HashMap::new();
+        let mut vars: Vec<(VarId, VarId)> = Vec::new();
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut extra: Vec<(u32, RegId)> = Vec::new();
         for (given, p, back) in args
@@ -174,7 +173,7 @@ impl Builder<'_> {
         {
             let ok = match (given, p.reg, p.var) {
                 (Operand::VarAddr(v, 0), None, Some(var)) => {
-                    vars.insert(var, *v);
+                    vars.push((var, *v));
                     true
                 }
                 (Operand::Sink, _, _) if back => true,
@@ -184,7 +183,7 @@ impl Builder<'_> {
                 }
                 (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
                     let reg = RegId(base + (f.regs.len() + extra.len()) as u32);
-                    vars.insert(var, VarId(self.out.first + (self.out.extra.len() + extra.len()) as u32));
+                    vars.push((var, VarId(self.out.first + (self.out.extra.len() + extra.len()) as u32)));
                     extra.push((p.size, reg));
                     moves(&mut before, &mut after, given, Operand::Reg(reg, 0), p, back, i.span)
                 }
@@ -255,7 +254,7 @@ fn moves(
 
 fn remap(o: &mut Operand, place: &Place) {
     let var = |v: &mut VarId| {
-        if let Some(to) = place.vars.get(v) {
+        if let Some((_, to)) = place.vars.iter().find(|p| p.0 == *v) {
             *v = *to;
         }
     };

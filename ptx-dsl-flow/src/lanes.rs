@@ -1,8 +1,6 @@
 //! Which threads of a CTA make a predicate true, as far as the text says: values that are a function of `%tid` and `%laneid`
 //! are worked out for every thread that a CTA can have, values that all lanes share are known as such.
 
-use std::collections::HashMap;
-
 use super::Flow;
 use super::cfg::NONE;
 use super::ssa::{UNDEF, Val, Value};
@@ -103,7 +101,7 @@ pub(super) struct Lanes {
     /// The function has an instruction for which it matters who runs it.
     asked: bool,
     /// What was worked out last from which operands, by value.
-    known: HashMap<Val, ([Fact; 3], Fact)>,
+    known: Vec<Option<([Fact; 3], Fact)>>,
     /// Special registers that were asked for.
     special: Vec<(&'static str, Fact)>,
 }
@@ -137,13 +135,13 @@ impl Lanes {
             apart: vec![false; flow.cfg.blocks.len()],
             wanted: wanted(flow),
             asked: exact.is_some()
-                || flow.cfg.instrs.iter().any(|i| {
+                || flow.cfg.any(&|i| {
                     i.entry.opcode == "mbarrier.init"
                         || super::granularity::aligned(i)
                         || super::granularity::tcgen05(i).is_some()
                         || i.operand("membermask").is_some()
                 }),
-            known: HashMap::new(),
+            known: vec![None; flow.ssa.values.len()],
             special: Vec::new(),
         };
         // Values that meet where lanes came different ways are not shared. That makes more branches such ones; a few rounds

@@ -146,7 +146,7 @@ impl<'h> Flow<'h> {
     fn new(module: &'h hir::Module, function: &'h hir::Function) -> Option<Flow<'h>> {
         let cfg = cfg::Cfg::new(function);
         let ssa = ssa::Ssa::new(function, &cfg)?;
-        let calls = cfg.instrs.iter().any(|i| i.entry.opcode == "call");
+        let calls = cfg.any(&|i| i.entry.opcode == "call");
         Some(Flow { module, function, cfg, ssa, calls })
     }
 

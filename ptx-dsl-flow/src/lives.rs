@@ -122,7 +122,7 @@ pub(super) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provena
             if i.entry.opcode != "mbarrier.init" && !alloc {
                 return;
             }
-            let arg = i.operands.iter().find(|a| a.role == ptx_dsl_table::isa::Role::Addr);
+            let arg = i.address();
             if let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))
                 && made.len() < 64
             {
@@ -160,7 +160,7 @@ pub(super) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provena
             let op = i.entry.opcode;
             let uses = (op.starts_with("mbarrier.") && !matches!(op, "mbarrier.init" | "mbarrier.pending_count"))
                 || (op == "ld" && !set.has(0));
-            let arg = i.operands.iter().find(|a| a.role == ptx_dsl_table::isa::Role::Addr);
+            let arg = i.address();
             if uses
                 && !set.has(0)
                 && let Some(p) = arg.and_then(|a| region(flow, from, at, a, 4)).and_then(|r| place(&r))

@@ -10,7 +10,7 @@ use ptx_dsl_table::hir::{Instr, Operand};
 use ptx_dsl_table::isa::Role;
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    let has = |op: &str| flow.cfg.has(op);
     if has("wgmma.mma_async") && !flow.calls {
         wgmma(flow, out);
     }
@@ -51,7 +51,7 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
     );
     let groups = Groups { copies };
     let n = groups.copies.len();
-    if !flow.cfg.instrs.iter().any(|i| i.entry.opcode == "wgmma.commit_group") && flow.function.entry {
+    if !flow.cfg.any(&|i| i.entry.opcode == "wgmma.commit_group") && flow.function.entry {
         out.push(errors::never_committed(flow.cfg.instrs[groups.copies[0] as usize].span));
         return;
     }

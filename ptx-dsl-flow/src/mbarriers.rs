@@ -45,7 +45,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if !flow.function.entry || flow.calls {
         return;
     }
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(op));
+    let has = |op: &str| flow.cfg.has(op);
     if has("mbarrier.") {
         let objects = objects(flow, from);
         if !objects.unclear && lanes.threads.exact.is_some() {
@@ -98,7 +98,7 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             if op == "mbarrier.pending_count" {
                 return;
             }
-            let many = i.quals.iter().any(|q| q.starts_with(".multicast")) || i.has(".cta_group::2");
+            let many = i.begins(".multicast") || i.has(".cta_group::2");
             let Some(p) = region(flow, from, at, arg, 8).and_then(|r| place(&r)).filter(|_| !many) else {
                 all.unclear = true;
                 return;
@@ -117,29 +117,29 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
             let site = Site { block: here.get(), at };
             let o = &mut all.list[k];
             match op {
-                "mbarrier.init" => o.inits.push(site),
+                "mbarrier.init" => put(&mut o.inits, site),
                 "mbarrier.arrive" | "mbarrier.arrive_drop" => {
-                    o.arrives.push(site);
+                    put(&mut o.arrives, site);
                     if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx")
                     {
-                        o.expects.push(site);
+                        put(&mut o.expects, site);
                     }
                 }
-                "mbarrier.expect_tx" => o.expects.push(site),
-                "mbarrier.test_wait" | "mbarrier.try_wait" => o.waits.push(site),
+                "mbarrier.expect_tx" => put(&mut o.expects, site),
+                "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
                 "mbarrier.inval" | "mbarrier.check_layout" => {}
-                "mbarrier.complete_tx" => o.copies.push(site),
-                "cp.async.mbarrier.arrive" | "tcgen05.commit" => o.arrives.push(site),
-                _ => o.copies.push(site),
+                "mbarrier.complete_tx" => put(&mut o.copies, site),
+                "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
+                _ => put(&mut o.copies, site),
             }
         },
     );
-    for o in &mut all.list {
-        for list in [&mut o.inits, &mut o.arrives, &mut o.expects, &mut o.copies, &mut o.waits] {
-            list.sort_by_key(|s| s.at);
-        }
-    }
     all
+}
+
+/// Blocks are not walked in the order of the text, but mostly.
+fn put(list: &mut Vec<Site>, site: Site) {
+    list.insert(list.partition_point(|s| s.at < site.at), site);
 }
 
 /// Is the instruction one of these, which are in the order of the text?

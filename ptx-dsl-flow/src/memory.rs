@@ -170,7 +170,7 @@ pub(super) fn plain(i: &Instr) -> Option<(&Arg, bool)> {
         "st" | "stmatrix" | "red" | "atom" => true,
         _ => return None,
     };
-    i.operands.iter().find(|a| a.role == ptx_dsl_table::isa::Role::Addr).map(|a| (a, writes))
+    i.address().map(|a| (a, writes))
 }
 
 /// Marks that something is owed since here. Two bits for each debt: it is owed; something may have settled it since.

@@ -19,7 +19,7 @@ fn wait_ld(i: &Instr) -> bool {
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     // Most kernels have none of it.
-    if !flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with("tcgen05.")) {
+    if !flow.cfg.has("tcgen05.") {
         return;
     }
     loads(flow, out);
@@ -152,7 +152,7 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
 
 /// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
 fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let gives = flow.cfg.instrs.iter().find(|i| op(i, "tcgen05.relinquish_alloc_permit"));
+    let gives = flow.cfg.find(&|i| op(i, "tcgen05.relinquish_alloc_permit"));
     let Some(gives) = gives else { return };
     let step = |i: &Instr, set: &mut Bits, every: bool| {
         if op(i, "tcgen05.relinquish_alloc_permit") && !(every && i.pred.is_some()) {

@@ -1,8 +1,6 @@
 //! Is there one way through the graph from here to there on which the predicates agree with each other? Rules that speak of
 //! some path ask here, so that code which chooses twice by the same condition is not taken for a mistake.
 
-use std::collections::HashMap;
-
 use super::Flow;
 use super::cfg::NONE;
 use super::lanes::{Fact, Lanes};
@@ -79,7 +77,9 @@ pub(super) struct Paths<'a, 'h> {
     lanes: &'a Lanes,
     budget: usize,
     /// Values joined at the start of each block.
-    phis: HashMap<u32, Vec<Val>>,
+    phis: Vec<Vec<Val>>,
+    /// What was known before at the start of each block, while one question is asked.
+    seen: Vec<Vec<Way>>,
     /// Conditions on these values are not guessed: what may depend on what is asked about.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
 }
@@ -90,13 +90,14 @@ const ALL: usize = 200_000;
 
 impl<'a, 'h> Paths<'a, 'h> {
     pub(super) fn new(flow: &'a Flow<'h>, lanes: &'a Lanes) -> Paths<'a, 'h> {
-        let mut phis: HashMap<u32, Vec<Val>> = HashMap::new();
+        let blocks = flow.cfg.blocks.len();
+        let mut phis: Vec<Vec<Val>> = vec![Vec::new(); blocks];
         for (v, value) in flow.ssa.values.iter().enumerate() {
             if let Value::Phi { block, .. } = value {
-                phis.entry(*block).or_default().push(v as Val);
+                phis[*block as usize].push(v as Val);
             }
         }
-        Paths { flow, lanes, budget: ALL, phis, no_guess: None }
+        Paths { flow, lanes, budget: ALL, phis, seen: vec![Vec::new(); blocks], no_guess: None }
     }
 
     /// From the start of the kernel.
@@ -126,9 +127,21 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     fn search(&mut self, start: Way, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+        let mut entered = Vec::new();
+        let hit = self.follow(start, &mut entered, visit);
+        entered.into_iter().for_each(|b: u32| self.seen[b as usize].clear());
+        hit
+    }
+
+    /// Notes the blocks whose `seen` it filled.
+    fn follow(
+        &mut self,
+        start: Way,
+        entered: &mut Vec<u32>,
+        visit: &mut dyn FnMut(u32, &Instr) -> Step,
+    ) -> Option<Hit> {
         let cfg = &self.flow.cfg;
         let mut budget = ONE.min(self.budget);
-        let mut seen: HashMap<u32, Vec<Way>> = HashMap::new();
         let mut stack = vec![start];
         'ways: while let Some(mut way) = stack.pop() {
             let end = cfg.range(way.block).end;
@@ -183,7 +196,8 @@ impl<'a, 'h> Paths<'a, 'h> {
                 self.enter(&mut next, way.block, n as u32, e.to);
                 next.block = e.to;
                 next.at = cfg.range(e.to).start;
-                let been = seen.entry(e.to).or_default();
+                entered.push(e.to);
+                let been = &mut self.seen[e.to as usize];
                 // A way that knows no more than one before adds nothing.
                 let old = been.iter().any(|o| {
                     o.certain >= next.certain
@@ -201,7 +215,7 @@ impl<'a, 'h> Paths<'a, 'h> {
 
     /// Joins of the block that is entered: constants are known by the way.
     fn enter(&self, way: &mut Way, from: u32, edge: u32, to: u32) {
-        let Some(phis) = self.phis.get(&to) else { return };
+        let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
         let pred = if pred.len() <= PLACED { pred.iter().position(|p| *p == (from, edge)) } else { None };
         let mut new = Vec::new();
@@ -263,8 +277,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 Some(Value::Def { instr, old, .. }) => {
                     stack.extend(old);
                     let i = self.flow.cfg.instrs[*instr as usize];
-                    let address =
-                        i.operands.iter().find(|a| a.role == ptx_dsl_table::isa::Role::Addr).map(|a| &a.value);
+                    let address = i.address().map(|a| &a.value);
                     match (i.entry.opcode, address) {
                         ("ld", Some(Operand::Address(Base::Var(var), o))) if i.has(".param") => {
                             out.push(Root::Param(var.0, *o));

@@ -25,7 +25,7 @@ pub(super) fn check(
     states(flow, from, out);
     parities(flow, lanes, places, objects, out);
     pending(flow, lanes, places, objects, out);
-    if flow.cfg.instrs.iter().any(|i| multicast(i)) {
+    if flow.cfg.any(&multicast) {
         somewhere(flow, from, out);
     }
     if !objects.unclear {
@@ -62,7 +62,7 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
                 }
                 place(&r).map(|p| On::Place(p.0, p.1)).or_else(|| r.value.map(|v| On::Value(v.0, v.1)))
             });
-            let elsewhere = i.quals.iter().any(|q| q.starts_with(".multicast")) || i.has(".cta_group::2");
+            let elsewhere = i.begins(".multicast") || i.has(".cta_group::2");
             clear &= now.is_some()
                 && !elsewhere
                 && *key.get_or_insert(now.unwrap_or(On::Value(0, 0))) == now.unwrap_or(On::Value(0, 1));
@@ -378,7 +378,7 @@ fn pending(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: 
 }
 
 fn multicast(i: &Instr) -> bool {
-    i.quals.iter().any(|q| q.starts_with(".multicast::cluster")) && i.operand("dstMem").is_some()
+    i.begins(".multicast::cluster") && i.operand("dstMem").is_some()
 }
 
 /// Copies for several CTAs, where only some of these expect the bytes and all wait.
@@ -406,7 +406,7 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             };
             let site = Site { block: here.get(), at };
             if expecting {
-                unclear |= i.quals.iter().any(|q| q.starts_with(".multicast"));
+                unclear |= i.begins(".multicast");
                 expects.push((site, p));
             } else if mbarrier_wait(i) {
                 waits.push((site, p));
@@ -460,9 +460,7 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
         // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
         let mut step = |at: u32, i: &Instr, set: &mut Bits| {
             let shared = i.entry.opcode == "st"
-                && i.operands
-                    .iter()
-                    .find(|a| a.role == ptx_dsl_table::isa::Role::Addr)
+                && i.address()
                     .and_then(|a| region(flow, from, at, a, 4))
                     .is_some_and(|r| r.space == ptx_dsl_table::hir::Space::Shared);
             if shared {

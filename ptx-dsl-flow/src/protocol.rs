@@ -14,7 +14,7 @@ use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Role;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |prefix: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode.starts_with(prefix));
+    let has = |prefix: &str| flow.cfg.has(prefix);
     if has("clusterlaunchcontrol.") {
         responses(flow, out);
         first_ctaid(flow, lanes, places, out);
@@ -73,9 +73,9 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
         },
     );
     reads.retain(|r| flow.cfg.instrs[*r as usize].entry.opcode == "ld");
-    let asks = flow.cfg.instrs.iter().find(|i| i.entry.opcode == "clusterlaunchcontrol.try_cancel");
+    let asks = flow.cfg.find(&|i| i.entry.opcode == "clusterlaunchcontrol.try_cancel");
     let (Some(asks), false) = (asks, reads.is_empty()) else { return };
-    let waits = flow.calls || flow.cfg.instrs.iter().any(|i| mbarrier_wait(i));
+    let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
     // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
     let step = |i: &Instr, set: &mut Bits| {
         if i.entry.opcode == "clusterlaunchcontrol.try_cancel" {

@@ -18,7 +18,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if flow.calls {
         return;
     }
-    let any = |f: &dyn Fn(&Instr) -> bool| flow.cfg.instrs.iter().any(|i| f(i));
+    let any = |f: &dyn Fn(&Instr) -> bool| flow.cfg.any(f);
     for space in [Space::Shared, Space::Global] {
         if any(&|i| source(i) == Some(space))
             && let Some(writes) = Writes::new(flow, lanes, places, from, space)
@@ -266,7 +266,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
     }
     let list = &writes.list;
     // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
-    let bare = !flow.cfg.instrs.iter().any(|i| fills(i) || fences(i, Space::Shared));
+    let bare = !flow.cfg.any(&|i| fills(i) || fences(i, Space::Shared));
     let mut said = false;
     writes.each(flow, &mut |at, i, set| {
         let Some(op) = matrix(i).filter(|_| !said) else { return };

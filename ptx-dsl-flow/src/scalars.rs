@@ -3,8 +3,6 @@
 //!
 //! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
 
-use std::collections::HashMap;
-
 use super::Flow;
 use super::inline::{bits, inlined, mov};
 use super::lanes::{Fact, Lanes};
@@ -20,7 +18,8 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
     let body = inline.as_ref().map_or(&function.body, |i| &i.body);
     let regs = inline.as_ref().map_or(&function.regs, |i| &i.regs);
     let extra = inline.as_ref().map_or(Vec::new(), |i| i.extra.clone());
-    let mut done = HashMap::new();
+    // By variable: it is in registers as far as it can be.
+    let mut done = vec![false; module.vars.len() + extra.len()];
     let mut slots = find(module, &extra, regs, body, &done);
     if inline.is_none() && slots.is_empty() {
         let numbers = numbers(&function.regs, body);
@@ -44,10 +43,10 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
         if slots.is_empty() {
             break;
         }
-        done.extend(slots.clean.keys().map(|slot| (slot.0, ())));
+        slots.clean.iter().for_each(|slot| mark(&mut done, slot.0));
+        let of = vec![None; slots.clean.len()];
         let new = Vec::with_capacity(body.len());
-        let mut rewrite =
-            Rewrite { module, slots, regs: &mut regs, of: HashMap::new(), extra: &extra, first, body: new };
+        let mut rewrite = Rewrite { module, slots, regs: &mut regs, of, extra: &extra, first, body: new };
         for stmt in body {
             match stmt {
                 Stmt::Instr(i) => rewrite.instr(i),
@@ -64,9 +63,9 @@ pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Op
         {
             for arg in i.operands.iter_mut().filter(|a| a.role == Role::Src) {
                 if let Operand::Reg(r, 0) = arg.value
-                    && let Some(n) = numbers.get(&r)
+                    && let Some(n) = of(&numbers, r)
                 {
-                    arg.value = Operand::Imm(*n);
+                    arg.value = Operand::Imm(n);
                 }
             }
         }
@@ -82,30 +81,34 @@ fn counts(i: &Instr) -> bool {
     ["mbarrier.", "cp.", "bar", "st.bulk"].iter().any(|p| op.starts_with(p))
 }
 
-fn counted(i: &Instr, numbers: &HashMap<RegId, u64>) -> bool {
-    let known = |o: &Operand| matches!(o, Operand::Reg(r, 0) if numbers.contains_key(r));
+fn counted(i: &Instr, numbers: &[Option<u64>]) -> bool {
+    let known = |o: &Operand| matches!(o, Operand::Reg(r, 0) if of(numbers, *r).is_some());
     counts(i) && i.operands.iter().any(|a| a.role == Role::Src && known(&a.value))
 }
 
-/// Registers that are written once, with a constant.
-fn numbers(regs: &[Reg], body: &[Stmt]) -> HashMap<RegId, u64> {
+/// What is known of a register.
+fn of<T: Copy>(known: &[Option<T>], r: RegId) -> Option<T> {
+    known.get(r.0 as usize).copied().flatten()
+}
+
+/// By register: the constant, if it is written once, with one. Nothing where nobody asks.
+fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
     let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
-    let mut out = HashMap::new();
     if !instrs().any(|i| counts(i)) {
-        return out;
+        return Vec::new();
     }
+    let mut out = vec![None; regs.len()];
     let writes = writes(regs.len(), body);
     for i in instrs().filter(|i| i.entry.opcode == "mov" && i.pred.is_none()) {
         if let [d, a] = i.operands.as_slice()
             && let Operand::Reg(d, 0) = d.value
             && writes.get(d.0 as usize) == Some(&1)
         {
-            let n = match &a.value {
+            out[d.0 as usize] = match &a.value {
                 Operand::Imm(n) => Some(*n),
-                Operand::Reg(r, 0) => out.get(r).copied(),
+                Operand::Reg(r, 0) => of(&out, *r),
                 _ => None,
             };
-            out.extend(n.map(|n| (d, n)));
         }
     }
     out
@@ -129,32 +132,31 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
 
 /// The function without the branches that constant arguments of its callees decide, if there are any.
 pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
-    let mut taken: HashMap<u32, bool> = HashMap::new();
+    let mut taken = vec![None; flow.cfg.instrs.len()];
+    let mut any = false;
     for &b in &flow.cfg.rpo {
         let Some(at) = flow.cfg.branch(b) else { continue };
         let i = flow.cfg.instrs[at as usize];
         let Some((p, positive)) = flow.ssa.guard(at, i) else { continue };
         if let (Fact::Const(n), "bra") = (lanes.facts[p as usize], i.entry.opcode) {
-            taken.insert(at, (n != 0) == positive);
+            taken[at as usize] = Some((n != 0) == positive);
+            any = true;
         }
     }
-    if taken.is_empty() {
+    if !any {
         return None;
     }
     let mut out =
         Function { regs: flow.function.regs.clone(), labels: flow.function.labels.clone(), ..head(flow.function) };
-    let mut at = 0;
+    let mut taken = taken.into_iter();
     for stmt in &flow.function.body {
         match stmt {
             Stmt::Label(_) => out.body.push(stmt.clone()),
-            Stmt::Instr(i) => {
-                match taken.get(&at) {
-                    Some(false) => {}
-                    Some(true) => out.body.push(Stmt::Instr(Box::new(Instr { pred: None, ..(**i).clone() }))),
-                    None => out.body.push(stmt.clone()),
-                }
-                at += 1;
-            }
+            Stmt::Instr(i) => match taken.next().flatten() {
+                Some(false) => {}
+                Some(true) => out.body.push(Stmt::Instr(Box::new(Instr { pred: None, ..(**i).clone() }))),
+                None => out.body.push(stmt.clone()),
+            },
         }
     }
     Some(out)
@@ -199,14 +201,15 @@ struct Known {
 struct Seen {
     /// By register: writes of it.
     writes: Vec<u32>,
-    known: HashMap<RegId, Known>,
+    /// By register.
+    known: Vec<Option<Known>>,
 }
 
 /// The places that registers stand for, by instruction operand: see [`place`].
 struct Slots {
     seen: Seen,
-    /// Places that are loaded and stored as a whole only.
-    clean: HashMap<Slot, ()>,
+    /// Places that are loaded and stored as a whole only, in ascending order.
+    clean: Vec<Slot>,
 }
 
 impl Slots {
@@ -230,12 +233,12 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
         "st" => true,
         _ => return None,
     };
-    let arg = i.operands.iter().find(|a| a.role == Role::Addr)?;
+    let arg = i.address()?;
     let named = i.quals.iter().any(|q| matches!(q.as_str(), ".local" | ".param" | ".param::func"));
     let other = i.quals.iter().any(|q| super::provenance::space(q).is_some()) && !named;
     let (known, offset) = match &arg.value {
         Operand::Address(Base::Var(v), offset) => (Known { var: *v, offset: 0, generic: false }, *offset),
-        Operand::Address(Base::Reg(r), offset) => (*seen.known.get(r)?, *offset),
+        Operand::Address(Base::Reg(r), offset) => (of(&seen.known, *r)?, *offset),
         _ => return None,
     };
     if other || known.generic == named {
@@ -257,25 +260,27 @@ fn elements(i: &Instr) -> Vec<&Operand> {
 }
 
 /// Places that nothing but loads and stores of themselves touches, in variables that are not done yet.
-fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], done: &HashMap<VarId, ()>) -> Slots {
-    let mut seen = Seen { writes: Vec::new(), known: HashMap::new() };
-    let none = |seen| Slots { seen, clean: HashMap::new() };
+fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], done: &[bool]) -> Slots {
+    let mut seen = Seen { writes: Vec::new(), known: Vec::new() };
     let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
     let touches = |o: &Operand| match o {
         Operand::Address(Base::Var(v), _) | Operand::VarAddr(v, _) => private(module, extra, *v).is_some(),
         _ => false,
     };
     if !instrs().any(|i| i.operands.iter().any(|a| touches(&a.value))) {
-        return none(seen);
+        return Slots { seen, clean: Vec::new() };
     }
     seen.writes = writes(regs.len(), body);
-    let mut escaped: HashMap<VarId, ()> = HashMap::new();
-    let mut used: HashMap<Slot, bool> = HashMap::new();
+    seen.known = vec![None; regs.len()];
+    // By variable: it stays what it is.
+    let mut memory = done.to_vec();
+    // The places, and whether each use of one leaves it clean.
+    let mut used: Vec<(Slot, bool)> = Vec::new();
     let mut together: Vec<(Slot, u32)> = Vec::new();
     for i in instrs() {
         let made = derived(module, extra, i, &seen);
         if let Some((d, known)) = made {
-            seen.known.insert(d, known);
+            seen.known[d.0 as usize] = Some(known);
             continue;
         }
         let at = place(i, &seen).filter(|(slot, ..)| private(module, extra, slot.0).is_some());
@@ -294,16 +299,13 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
             };
             let clean = whole && matches!(size, 2 | 4 | 8) && data.len() == n as usize && data.iter().all(fits);
             for k in 0..n {
-                let slot = (var, offset + i64::from(k * size), size);
-                *used.entry(slot).or_insert(true) &= clean;
+                used.push(((var, offset + i64::from(k * size), size), clean));
             }
             if n > 1 {
                 together.push(((var, offset, size), n));
             }
         }
-        let mut escape = |v: VarId| {
-            escaped.insert(v, ());
-        };
+        let mut escape = |v: VarId| mark(&mut memory, v);
         let compares = i.entry.opcode == "setp";
         for a in &i.operands {
             if compares || (at.is_some() && a.role == Role::Addr) {
@@ -312,34 +314,39 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
             escapes(&a.value, &seen, &mut escape);
         }
     }
+    // One for each place: clean if all its uses are.
+    used.sort_unstable();
+    used.dedup_by_key(|u| u.0);
     // What is loaded and stored as one vector is replaced as a whole, or not.
     let mut changed = true;
     while changed {
         changed = false;
         for ((var, offset, size), n) in &together {
             let all = || (0..*n).map(|k| (*var, offset + i64::from(k * size), *size));
-            let clean = all().all(|slot| used.get(&slot) == Some(&true));
+            let clean = all().all(|slot| used.binary_search(&(slot, true)).is_ok());
             for slot in all().filter(|_| !clean) {
-                changed |= used.insert(slot, false) == Some(true);
+                if let Ok(at) = used.binary_search(&(slot, true)) {
+                    used[at].1 = false;
+                    changed = true;
+                }
             }
         }
     }
     // Places that overlap are memory.
-    let mut by_var: Vec<(Slot, bool)> = used.into_iter().collect();
-    by_var.sort_unstable_by_key(|s| s.0);
-    let mut crossed: HashMap<VarId, ()> = HashMap::new();
-    for pair in by_var.windows(2) {
+    for pair in used.windows(2) {
         let ((v, o, size), (w, p, _)) = (pair[0].0, pair[1].0);
         if v == w && o + i64::from(size) > p {
-            crossed.insert(v, ());
+            mark(&mut memory, v);
         }
     }
-    let clean = by_var
-        .into_iter()
-        .filter(|((v, ..), clean)| *clean && ![&escaped, &crossed, done].iter().any(|not| not.contains_key(v)))
-        .map(|(slot, _)| (slot, ()))
-        .collect();
-    Slots { seen, clean }
+    used.retain(|((v, ..), clean)| *clean && memory.get(v.0 as usize) == Some(&false));
+    Slots { seen, clean: used.into_iter().map(|u| u.0).collect() }
+}
+
+fn mark(vars: &mut [bool], v: VarId) {
+    if let Some(mark) = vars.get_mut(v.0 as usize) {
+        *mark = true;
+    }
 }
 
 /// Variables whose address goes where it is not followed, or that a call reads and writes.
@@ -347,7 +354,7 @@ fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
     match o {
         Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => each(*v),
         Operand::Reg(r, _) | Operand::Address(Base::Reg(r), _) => {
-            if let Some(k) = seen.known.get(r) {
+            if let Some(k) = of(&seen.known, *r) {
                 each(k.var);
             }
         }
@@ -376,7 +383,7 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
         Operand::VarAddr(v, offset) if matches!(private(module, extra, *v), Some((Space::Local, _))) => {
             Known { var: *v, offset: *offset, generic: false }
         }
-        Operand::Reg(r, 0) => *seen.known.get(r)?,
+        Operand::Reg(r, 0) => of(&seen.known, *r)?,
         _ => return None,
     };
     let known = match i.entry.opcode {
@@ -400,16 +407,19 @@ struct Rewrite<'a> {
     module: &'a Module,
     slots: Slots,
     regs: &'a mut Vec<Reg>,
-    of: HashMap<Slot, RegId>,
+    /// By place: its register, if it has one already.
+    of: Vec<Option<RegId>>,
     extra: &'a [(u32, RegId)],
     first: u32,
     body: Vec<Stmt>,
 }
 
 impl Rewrite<'_> {
-    fn register(&mut self, slot: Slot) -> RegId {
-        if let Some(r) = self.of.get(&slot) {
-            return *r;
+    /// The register of a place; none if that stays memory.
+    fn register(&mut self, slot: Slot) -> Option<RegId> {
+        let at = self.slots.clean.binary_search(&slot).ok()?;
+        if self.of[at].is_some() {
+            return self.of[at];
         }
         // An argument that came in a register has one.
         let given = (slot.0.0 as usize).checked_sub(self.first as usize).and_then(|k| self.extra.get(k));
@@ -420,12 +430,12 @@ impl Rewrite<'_> {
                 RegId(self.regs.len() as u32 - 1)
             }
         };
-        self.of.insert(slot, reg);
-        reg
+        self.of[at] = Some(reg);
+        self.of[at]
     }
 
     fn instr(&mut self, i: Box<Instr>) {
-        let at = place(&i, &self.slots.seen).filter(|(slot, ..)| self.slots.clean.contains_key(slot));
+        let at = place(&i, &self.slots.seen).filter(|(slot, ..)| self.slots.clean.binary_search(slot).is_ok());
         let Some(((var, offset, size), _, writes)) = at else {
             self.body.push(Stmt::Instr(i));
             return;
@@ -434,11 +444,11 @@ impl Rewrite<'_> {
         for (k, o) in elements(&i).into_iter().enumerate() {
             let slot = (var, offset + k as i64 * i64::from(size), size);
             // A neighbour of another shape keeps all of it in memory.
-            if !self.slots.clean.contains_key(&slot) {
+            let Some(reg) = self.register(slot) else {
                 self.body.push(Stmt::Instr(i));
                 return;
-            }
-            let reg = Operand::Reg(self.register(slot), 0);
+            };
+            let reg = Operand::Reg(reg, 0);
             let stmt = match (writes, o) {
                 (_, Operand::Sink) => continue,
                 (true, o) => mov(size, reg, o.clone(), i.pred.clone(), i.span),
@@ -450,7 +460,7 @@ impl Rewrite<'_> {
         // A spill itself still reads what it stores; what holds an address lets it go nowhere else.
         let spill = self.module.vars.get(var.0 as usize).is_some_and(|v| v.space == Space::Local);
         let address =
-            elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if self.slots.seen.known.contains_key(r)));
+            elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if of(&self.slots.seen.known, *r).is_some()));
         if writes && spill && !address {
             self.body.push(Stmt::Instr(i));
         }

@@ -11,16 +11,15 @@ use super::ssa::{Val, Value};
 use crate::errors::order as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Operand, Space};
-use ptx_dsl_table::isa::Role;
 use ptx_dsl_table::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.instrs.iter().any(|i| i.entry.opcode == op);
+    let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
     if has("mapa") {
         remote(flow, from, out);
         waits(flow, from, out);
     }
-    let strong = flow.cfg.instrs.iter().any(|i| strong(i) || i.has(".relaxed"));
+    let strong = flow.cfg.any(&|i| strong(i) || i.has(".relaxed"));
     if !strong {
         return;
     }
@@ -94,7 +93,7 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if !i.has(".cta") || !(object || strong(i)) {
                 return;
             }
-            let Some(arg) = i.operands.iter().find(|a| a.role == Role::Addr) else { return };
+            let Some(arg) = i.address() else { return };
             if region(flow, from, at, arg, 8).is_none_or(|r| !r.mapped || r.space != Space::Shared) {
                 return;
             }
@@ -116,7 +115,7 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     flow.walk(
         |_| {},
         |at, i| {
-            let Some(arg) = i.operands.iter().find(|a| a.role == Role::Addr) else { return };
+            let Some(arg) = i.address() else { return };
             let arrives = i.entry.opcode.starts_with("mbarrier.arrive");
             let mapped = || region(flow, from, at, arg, 8).filter(|r| r.mapped);
             if i.entry.opcode == "st" {
@@ -231,7 +230,7 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
         }
         let reads = |i: &Instr| match i.entry.opcode {
             // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
-            "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.quals.iter().any(|q| q.starts_with(".shared"))),
+            "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.begins(".shared")),
             "atom" => !acquires(i),
             "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
             _ => false,
@@ -244,7 +243,7 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
             flow.ssa.guard(branch, flow.cfg.instrs[branch as usize]).is_some_and(|(p, _)| made_of(flow, p, at))
         });
         if leaves {
-            let arg = read.operands.iter().find(|a| a.role == Role::Addr);
+            let arg = read.address();
             let base = arg.and_then(|a| region(flow, from, at, a, 4)).map(|r| r.base);
             out.push(Poll { blocks, span: read.span, base });
         }
@@ -331,7 +330,7 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             if !matches!(op, "ld" | "st" | "atom" | "red") || i.has(".local") || i.has(".param") || i.has(".const") {
                 return;
             }
-            let arg = i.operands.iter().find(|a| a.role == Role::Addr);
+            let arg = i.address();
             let region = arg.and_then(|a| region(flow, from, at, a, super::memory::bytes(i)));
             let Some(region) = region.filter(|r| r.base != Origin::None && list.len() < MOST) else {
                 unknown_acquire |= acquires(i);
@@ -431,8 +430,8 @@ fn unpaired<'a>(
 /// `membar.cta`, then a flag of wider scope that the kernel polls.
 fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let narrow = |i: &Instr| fence(i) && (i.has(".cta") || i.spelling.ends_with(".cta"));
-    let Some(first) = flow.cfg.instrs.iter().find(|i| narrow(i)) else { return };
-    if flow.cfg.instrs.iter().any(|i| fence(i) && !narrow(i)) {
+    let Some(first) = flow.cfg.find(&narrow) else { return };
+    if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
         return;
     }
     let polls = polls(flow, from);
@@ -449,7 +448,7 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if said || !flag || !owed(set, 0) {
             return;
         }
-        let arg = i.operands.iter().find(|a| a.role == Role::Addr);
+        let arg = i.address();
         let inside = polls.iter().any(|p| p.span == i.span);
         if let Some(r) = arg.and_then(|a| region(flow, from, at, a, 4))
             && r.space == Space::Global

@@ -237,7 +237,7 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
 /// `ld.global.nc` is for what the kernel leaves alone.
 fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let constant = |i: &Instr| i.entry.opcode == "ld" && i.has(".nc");
-    if !flow.cfg.instrs.iter().any(|i| constant(i)) {
+    if !flow.cfg.any(&constant) {
         return;
     }
     let mut loads = Vec::new();

@@ -2,7 +2,6 @@
 //!
 //! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ast;
@@ -23,6 +22,7 @@ mod decl;
 mod directive;
 mod function;
 mod instr;
+mod named;
 mod names;
 mod operand;
 mod select;
@@ -37,6 +37,7 @@ mod texture;
 mod value;
 mod vars;
 
+use named::Named;
 use names::Scope;
 
 /// What the checker takes for granted.
@@ -86,9 +87,9 @@ fn nearest_target(name: &str) -> Option<&'static str> {
 #[derive(Default)]
 struct Table {
     /// Entries by the first word of the opcode.
-    entries: HashMap<String, Rc<Vec<(&'static str, &'static Instr)>>>,
-    /// Forms by the address of the entry.
-    forms: HashMap<usize, Rc<Vec<Form>>>,
+    entries: Named<Rc<Vec<(&'static str, &'static Instr)>>>,
+    /// Forms with the address of their entry, in ascending order.
+    forms: Vec<(usize, Rc<Vec<Form>>)>,
 }
 
 impl Table {
@@ -106,13 +107,17 @@ impl Table {
             }
         }
         let found = Rc::new(found);
-        self.entries.insert(first.to_string(), Rc::clone(&found));
+        self.entries.insert(first, Rc::clone(&found));
         found
     }
 
     fn forms(&mut self, instr: &'static Instr) -> Rc<Vec<Form>> {
         let key = std::ptr::from_ref(instr) as usize;
-        Rc::clone(self.forms.entry(key).or_insert_with(|| Rc::new(syntax::forms(instr))))
+        let at = self.forms.binary_search_by_key(&key, |f| f.0).unwrap_or_else(|at| {
+            self.forms.insert(at, (key, Rc::new(syntax::forms(instr))));
+            at
+        });
+        Rc::clone(&self.forms[at].1)
     }
 }
 
@@ -139,18 +144,18 @@ struct Checker {
     local_end: u64,
     const_end: u64,
     global_end: u64,
-    /// Functions with a body, no statement of which is broken.
+    /// Functions with a body, no statement of which is broken, in ascending order.
     whole: Vec<hir::FuncId>,
     /// The function in hand.
     fun: Option<hir::Function>,
     /// A statement of it is broken and left out.
     dropped: bool,
-    /// Variables that are only declared, with `.extern`.
-    externals: HashSet<hir::VarId>,
+    /// Variables that are only declared, with `.extern`, in ascending order.
+    externals: Vec<hir::VarId>,
     /// Functions by name.
-    declared: HashMap<String, Declared>,
+    declared: Named<Declared>,
     /// File, line and column of each `.loc` so far.
-    locations: HashSet<String>,
+    locations: Named<()>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
 }
@@ -185,11 +190,11 @@ impl Checker {
             const_end: 0,
             global_end: 0,
             fun: None,
-            externals: HashSet::new(),
+            externals: Vec::new(),
             dropped: false,
             whole: Vec::new(),
-            declared: HashMap::new(),
-            locations: HashSet::new(),
+            declared: Named::default(),
+            locations: Named::default(),
             comparisons: names::COMPARED,
         }
     }
@@ -285,7 +290,6 @@ impl Checker {
 
     /// Calls are followed, so that all functions must be known first.
     fn flow(&mut self) {
-        self.whole.sort_unstable();
         self.diags.append(&mut ptx_dsl_flow::check(&self.out, &self.whole));
     }
 

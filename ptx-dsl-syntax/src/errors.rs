@@ -71,11 +71,11 @@ pub(crate) fn unknown_qualifier(
     }
 }
 
-pub(crate) fn missing_qualifier<S: AsRef<str>>(
+pub(crate) fn missing_qualifier(
     span: Span,
     opcode: &str,
     slot: &str,
-    alts: &[S],
+    alts: &[&str],
     ty: bool,
     sec: &str,
 ) -> Diagnostic {
@@ -84,7 +84,7 @@ pub(crate) fn missing_qualifier<S: AsRef<str>>(
         ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => "a rounding modifier",
         _ => slot,
     };
-    let alts: Vec<String> = alts.iter().map(|a| format!(".{}", a.as_ref())).collect();
+    let alts: Vec<String> = alts.iter().map(|a| format!(".{a}")).collect();
     let what = if alts.len() == 1 {
         format!("`{}`", alts[0])
     } else if what.starts_with('.') {
@@ -134,12 +134,12 @@ pub(crate) fn not_together(
     }
 }
 
-pub(crate) fn incomplete_group<S: AsRef<str>>(
+pub(crate) fn incomplete_group(
     span: Span,
     word: &str,
     slot: &str,
     word_slot: &str,
-    alts: &[S],
+    alts: &[&str],
     after: bool,
     sec: &str,
 ) -> Diagnostic {
@@ -148,14 +148,12 @@ pub(crate) fn incomplete_group<S: AsRef<str>>(
     } else if slot.contains("sem") {
         "a memory ordering".to_string()
     } else if alts.len() == 1 {
-        format!("`.{}`", alts[0].as_ref())
+        format!("`.{}`", alts[0])
     } else {
         format!("`{slot}`")
     };
-    let edits: Vec<String> = alts
-        .iter()
-        .map(|a| if after { format!(".{word}.{}", a.as_ref()) } else { format!(".{}.{word}", a.as_ref()) })
-        .collect();
+    let edits: Vec<String> =
+        alts.iter().map(|a| if after { format!(".{word}.{a}") } else { format!(".{a}.{word}") }).collect();
     let d = error(207, span, format!("`.{word}` needs {what}"));
     let (a, b) = if after { (word_slot, slot) } else { (slot, word_slot) };
     section(d, &format!("`{a}` and `{b}` are given together"), sec).help(format!("write {}", one_of(&edits)))
@@ -448,6 +446,12 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str) -> Di
 pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
     error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"))
         .help(format!("give the state space: `.{is}`"))
+}
+
+pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
+    error(414, span, format!("operand `{operand}` is one value, and braces are around it"))
+        .note("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)")
+        .help("remove the braces")
 }
 
 pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {

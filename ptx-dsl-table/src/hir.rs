@@ -233,6 +233,21 @@ impl Instr {
         self.quals.iter().any(|q| q == qualifier)
     }
 
+    /// Does a qualifier begin so (with its dot)?
+    pub fn begins(&self, prefix: &str) -> bool {
+        self.quals.iter().any(|q| q.starts_with(prefix))
+    }
+
+    /// The address that it goes to or comes from, the first if there are two.
+    pub fn address(&self) -> Option<&Arg> {
+        self.operands.iter().find(|a| a.role == isa::Role::Addr)
+    }
+
+    /// The number of the operand of this name in the syntax block.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.operands.iter().position(|a| a.name == name)
+    }
+
     /// The operand of this name in the syntax block.
     pub fn operand(&self, name: &str) -> Option<&Arg> {
         self.operands.iter().find(|a| a.name == name)

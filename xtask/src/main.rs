@@ -25,7 +25,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           compile
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (what is on the list, too) [--stale] (what
-          there is out of date); --ask FILE: what both say of statements of your own
+          there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own
   budget  measure what the macros and the command line may cost: build time, checking time
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path

@@ -8,6 +8,7 @@ mod operands;
 mod place;
 mod random;
 mod report;
+mod second;
 mod spell;
 mod statement;
 
@@ -60,7 +61,6 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }
-    options.stale |= options.count >= FULL;
     Ok(options)
 }
 
@@ -125,6 +125,7 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     let mut run = Run::default();
     run.legal(&families, quota / 3, &mut random);
     run.verdicts = batch::judge(ptxas, &run.cases)?;
+    run.second(ptxas, &families, options.count / 5000, &mut random)?;
     if options.sweep > 0 {
         run.sweep(ptxas, &families, options.sweep, &mut random)?;
     } else {
@@ -157,9 +158,19 @@ impl Run {
     /// What the table spells, where the instruction is at home and somewhere else.
     fn legal(&mut self, families: &BTreeMap<&'static str, Vec<&'static Instr>>, most: usize, random: &mut Random) {
         for (family, entries) in families {
-            let mut found: Vec<Spelling> = Vec::new();
-            entries.iter().for_each(|e| spell::spellings(family, e, most, random, &mut found));
-            random.thin(&mut found, most);
+            // Some of each entry, so that none with few spellings goes missing, and of the rest what there is room for.
+            let some = (most / entries.len()).clamp(1, 12);
+            let (mut found, mut rest) = (Vec::new(), Vec::new());
+            for entry in entries {
+                let mut own: Vec<Spelling> = Vec::new();
+                spell::spellings(family, entry, most, random, &mut own);
+                let step = own.len().div_ceil(some).max(1);
+                for (n, spelling) in own.into_iter().enumerate() {
+                    if n % step == 0 { found.push(spelling) } else { rest.push(spelling) }
+                }
+            }
+            random.thin(&mut rest, most.saturating_sub(found.len()));
+            found.append(&mut rest);
             for spelling in found {
                 let homes = place::homes(spelling.entry);
                 let home = random.pick(&homes).copied().unwrap_or("sm_100a");
@@ -175,6 +186,31 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Statements of the second source, so many of each spelling, for a target that has the instruction.
+    fn second(
+        &mut self,
+        ptxas: &Path,
+        families: &BTreeMap<&'static str, Vec<&'static Instr>>,
+        each: usize,
+        random: &mut Random,
+    ) -> Result<(), String> {
+        let mut cases = Vec::new();
+        for text in second::statements(each, random) {
+            // Several entries may share an opcode; one opcode begins others.
+            let is = |e: &Instr| text.strip_prefix(e.opcode).is_some_and(|rest| rest.starts_with(['.', ' ', ':']));
+            let all = families.iter().flat_map(|(family, list)| list.iter().map(move |e| (*family, *e)));
+            let of: Vec<_> = all.filter(|(_, e)| is(e)).collect();
+            let longest = of.iter().map(|(_, e)| e.opcode.len()).max();
+            let of: Vec<_> = of.into_iter().filter(|(_, e)| Some(e.opcode.len()) == longest).collect();
+            let Some((family, entry)) = random.pick(&of).copied() else { continue };
+            let target = random.pick(&place::homes(entry)).copied().unwrap_or("sm_100a");
+            // What differs is the choice of operands.
+            let (opcode, version) = (entry.opcode, place::NEWEST);
+            cases.push(Case { family, opcode, kind: "operand kind", text, target, version });
+        }
+        self.judge(ptxas, cases)
     }
 
     /// The legal cases that both accept.
@@ -280,8 +316,8 @@ impl Run {
         self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
     }
 
-    /// Entries of the list that no case fell under, though every mutation of just these kinds was made of some spellings of just
-    /// these opcodes: they are out of date.
+    /// Entries of the list that no case fell under, though the mutations of their kinds of many spellings of their opcodes were
+    /// gone through: they are out of date. ptxas is asked about what we refuse as the entry says, and about nothing else.
     fn hunt(
         &mut self,
         ptxas: &Path,
@@ -296,21 +332,29 @@ impl Run {
             opcodes.entry(self.cases[i].opcode).or_default().push(i);
             opcodes.entry("*").or_default().push(i);
         }
-        for each in [4, 12] {
-            let mut mutants = Vec::new();
-            let unused = self.unused(known, &all);
-            for (k, opcode) in &unused {
+        let seen = std::mem::take(&mut self.seen);
+        for (spellings, most) in [(4, 60), (30, 400), (300, 3000)] {
+            let mut asked = Vec::new();
+            for (k, opcode) in self.unused(known, &all) {
                 let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
-                random.thin(&mut of, each);
-                for i in of {
-                    self.all_mutants(i, &words, &known[*k].kinds, random, &mut mutants);
+                random.thin(&mut of, spellings);
+                // What one entry has no use for, another may have.
+                self.seen.clear();
+                let mut mutants = Vec::new();
+                of.iter().for_each(|i| self.all_mutants(*i, &words, &known[k].kinds, random, &mut mutants));
+                let mut hits = Vec::new();
+                for (case, ours) in mutants.iter().zip(batch::ours(&mutants)?) {
+                    let here = |v: &Verdict| known::find(known, case, v).is_some_and(|place| place.0 == k);
+                    if known[k].accept == ours.is_none() && (ours.is_none() || here(&Verdict { ours, theirs: None })) {
+                        hits.push(case.clone());
+                    }
                 }
+                random.thin(&mut hits, most);
+                asked.append(&mut hits);
             }
-            if mutants.is_empty() {
-                return Ok(unused);
-            }
-            self.judge(ptxas, mutants)?;
+            self.judge(ptxas, asked)?;
         }
+        self.seen = seen;
         Ok(self.unused(known, &all))
     }
 

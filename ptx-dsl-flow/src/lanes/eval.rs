@@ -216,7 +216,7 @@ impl Lanes {
             None => Fact::Bottom,
             Some(_) => self.operand(flow, shape, at, &i.operand("c")?.value, facts),
         };
-        if let Some((from, fact)) = self.known.get(&v)
+        if let Some((from, fact)) = &self.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -241,7 +241,7 @@ impl Lanes {
                 self.combine(p, q, op == ".and", Shared::No)
             }
         };
-        self.known.insert(v, ([a, b, c], fact));
+        self.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 
@@ -297,7 +297,7 @@ impl Lanes {
         if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
             return of(x as u32, y as u32, z as u32).map(|n| Fact::Const(u64::from(n)));
         }
-        if let Some((from, fact)) = self.known.get(&v)
+        if let Some((from, fact)) = &self.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -308,7 +308,7 @@ impl Lanes {
             out.push(of(x.at(t), y.at(t), z.at(t))?);
         }
         let fact = self.table(out);
-        self.known.insert(v, ([a, b, c], fact));
+        self.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 }

@@ -1,7 +1,5 @@
 //! One `.cta_group` in a kernel and all that it calls (PTX ISA 9.7.16.5.1). ptxas sees it within a function only, and late.
 
-use std::collections::HashSet;
-
 use super::Checker;
 use crate::ast;
 use crate::errors;
@@ -33,8 +31,11 @@ impl Checker {
             return;
         }
         let mut found: Vec<(u32, u32)> = Vec::new();
+        // By function: the last kernel that reaches it.
+        let mut reached = vec![None; functions.len()];
         for start in functions.iter().enumerate().filter(|(_, f)| f.entry).map(|(i, _)| i) {
-            let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);
+            let mut queue = vec![start];
+            reached[start] = Some(start);
             let mut said: Vec<(u32, &str)> = Vec::new();
             while let Some(function) = queue.pop().and_then(|f| functions.get(f)) {
                 for instr in body(function) {
@@ -42,16 +43,15 @@ impl Checker {
                     // What an indirect call reaches is not known for sure.
                     for arg in instr.operands.iter().filter(|_| instr.entry.opcode == "call") {
                         if let Operand::Func(f) = arg.value
-                            && seen.insert(f.0 as usize)
+                            && reached.get_mut(f.0 as usize).is_some_and(|r| r.replace(start) != Some(start))
                         {
                             queue.push(f.0 as usize);
                         }
                     }
                 }
             }
-            said.sort_unstable();
-            let Some((first, group)) = said.first().copied() else { continue };
-            if let Some((other, _)) = said.iter().find(|s| s.1 != group)
+            let Some((first, group)) = said.iter().min().copied() else { continue };
+            if let Some((other, _)) = said.iter().filter(|s| s.1 != group).min()
                 && !found.contains(&(*other, first))
             {
                 found.push((*other, first));

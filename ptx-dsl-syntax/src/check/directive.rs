@@ -83,12 +83,10 @@ impl Checker {
         let mut parts = text.split(", ");
         let here = parts.next().unwrap_or("");
         let caller = parts.find_map(|p| p.strip_prefix("inlined_at "));
-        if let Some(caller) = caller.filter(|c| !self.locations.contains(*c)) {
+        if let Some(caller) = caller.filter(|c| self.locations.get(c).is_none()) {
             self.report(errors::inlined_at(value_span(d), caller));
         }
-        if !self.locations.contains(here) {
-            self.locations.insert(here.to_string());
-        }
+        self.locations.insert(here, ());
     }
 
     /// `.reqntid` and friends.

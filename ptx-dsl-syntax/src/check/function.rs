@@ -91,14 +91,14 @@ impl Checker {
                     external: k.external || external,
                     ..k
                 };
-                self.declared.insert(f.name.text.clone(), now);
+                self.declared.insert(&f.name.text, now);
                 k.id
             }
             None => {
                 let id = FuncId(self.out.functions.len() as u32);
                 let (span, defined) = (f.name.span, f.body.is_some());
                 let new = Declared { id, span, defined, external, noreturn, alias: None };
-                self.declared.insert(f.name.text.clone(), new);
+                self.declared.insert(&f.name.text, new);
                 self.out.functions.extend(self.fun.clone());
                 id
             }
@@ -111,7 +111,8 @@ impl Checker {
         // What a statement that is broken would have done is not known.
         let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
         if !errors && !self.dropped && f.body.is_some() {
-            self.whole.push(id);
+            let at = self.whole.partition_point(|f| *f < id);
+            self.whole.insert(at, id);
         }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {

@@ -1,10 +1,9 @@
 //! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Checker;
+use super::named::Named;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, RegId, VarId};
 use crate::parse::errors::nearest;
@@ -94,10 +93,10 @@ struct Range {
 /// The names of one `{ }`.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    names: HashMap<String, (Sym, Span)>,
+    names: Named<(Sym, Span)>,
     ranges: Vec<Range>,
     /// The ranges by what stands before the number.
-    by_prefix: HashMap<String, usize>,
+    by_prefix: Named<usize>,
 }
 
 impl Scope {
@@ -127,20 +126,17 @@ impl Checker {
         self.reserved(name, span);
         let Some(scope) = self.scopes.last_mut() else { return };
         let clash = scope.range(name).map(|r| r.span);
-        match scope.names.entry(name.to_string()) {
-            Entry::Occupied(mut o) if matches!(o.get().0, Sym::Below) && o.get().1 == span => {
-                o.insert((sym, span));
+        let first = match scope.names.get(name) {
+            Some((Sym::Below, first)) if *first == span => None,
+            Some((_, first)) => {
+                self.diags.push(errors::duplicate(span, name, *first));
+                return;
             }
-            Entry::Occupied(o) => {
-                let first = o.get().1;
-                self.diags.push(errors::duplicate(span, name, first));
-            }
-            Entry::Vacant(v) => {
-                v.insert((sym, span));
-                if let Some(first) = clash {
-                    self.diags.push(errors::duplicate(span, name, first));
-                }
-            }
+            None => clash,
+        };
+        scope.names.insert(name, (sym, span));
+        if let Some(first) = first {
+            self.diags.push(errors::duplicate(span, name, first));
         }
     }
 
@@ -156,17 +152,11 @@ impl Checker {
     pub(super) fn define_function(&mut self, name: &str, span: Span, id: FuncId) {
         self.reserved(name, span);
         if let Some(scope) = self.scopes.first_mut() {
-            match scope.names.entry(name.to_string()) {
-                Entry::Occupied(mut o) if matches!(o.get().0, Sym::Func(_)) => {
-                    o.insert((Sym::Func(id), span));
+            match scope.names.get(name) {
+                Some((Sym::Func(_), _)) | None => {
+                    scope.names.insert(name, (Sym::Func(id), span));
                 }
-                Entry::Occupied(o) => {
-                    let first = o.get().1;
-                    self.diags.push(errors::duplicate(span, name, first));
-                }
-                Entry::Vacant(v) => {
-                    v.insert((Sym::Func(id), span));
-                }
+                Some((_, first)) => self.diags.push(errors::duplicate(span, name, *first)),
             }
         }
     }
@@ -177,7 +167,7 @@ impl Checker {
             self.diags.push(errors::duplicate(span, prefix, first));
             return;
         }
-        scope.by_prefix.insert(prefix.to_string(), scope.ranges.len());
+        scope.by_prefix.insert(prefix, scope.ranges.len());
         scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
     }
 
@@ -197,7 +187,7 @@ impl Checker {
             if let Some(range) = scope.range(name) {
                 let (ty, lanes, span) = (range.ty, range.lanes, range.span);
                 let sym = Sym::Reg(self.new_reg(name, ty, lanes));
-                self.scopes[depth].names.insert(name.to_string(), (sym.clone(), span));
+                self.scopes[depth].names.insert(name, (sym.clone(), span));
                 return Some(sym);
             }
         }
@@ -206,10 +196,12 @@ impl Checker {
 
     /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
     pub(super) fn undeclared_once(&mut self, before: usize) {
-        let name = |message: &str| message.split('`').nth(1).unwrap_or("").to_string();
-        let mut seen = HashSet::new();
+        fn name(message: &str) -> &str {
+            message.split('`').nth(1).unwrap_or("")
+        }
+        let mut seen = Named::default();
         let since = self.diags.split_off(before.min(self.diags.len()));
-        self.diags.extend(since.into_iter().filter(|d| d.code != 401 || seen.insert(name(&d.message))));
+        self.diags.extend(since.into_iter().filter(|d| d.code != 401 || seen.insert(name(&d.message), ())));
     }
 
     /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
@@ -224,9 +216,7 @@ impl Checker {
                 break;
             }
             self.comparisons -= size;
-            known.extend(
-                scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.as_str().into()),
-            );
+            known.extend(scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.into()));
             for r in &scope.ranges {
                 let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
                 if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
@@ -247,7 +237,6 @@ impl Checker {
                 }
             }
         }
-        known.sort();
         let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(AsRef::as_ref)) };
         let d = errors::undeclared(span, what, name, near);
         match ranged {

@@ -23,6 +23,25 @@ fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
     }
 }
 
+/// A vector of one register is one where vectors are loaded and stored, and in a few other places, says ptxas; elsewhere braces
+/// are for several.
+fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
+    let vector = spec.is_some_and(|s| matches!(s.ty, OpTy::Vec(..)) || s.role == Role::Dst);
+    let float = || [".f", ".bf", ".e4", ".e5"].iter().any(|t| at.quals.iter().any(|q| q.starts_with(t)));
+    match (at.entry.opcode, name) {
+        ("ld" | "ldu" | "st", _) => vector,
+        ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
+        ("multimem.ld_reduce" | "multimem.st", _) => vector && float(),
+        ("mma.sp", "e") => ![".satfinite", ".u4", ".s4"].iter().any(|q| at.has(q)),
+        ("mma" | "mma.sp", "scale-a-data" | "scale-b-data")
+        | ("wgmma.mma_async.sp", "sp-meta")
+        | ("tcgen05.ld.red", "redval")
+        | ("tex.level" | "txq.level", "lod")
+        | ("mbarrier.arrive" | "mbarrier.arrive_drop", "count") => true,
+        (op, _) => vector && (op.starts_with("suld.") || op.starts_with("sust.")),
+    }
+}
+
 impl Checker {
     pub(super) fn reg_ty(&self, id: RegId) -> Ty {
         self.fun.as_ref().and_then(|f| f.regs.get(id.0 as usize)).map_or(Ty::B32, |r| r.ty)
@@ -301,6 +320,10 @@ impl Checker {
             }
             if count != 0 && elements.len() != count as usize {
                 at.fail(errors::arity(given.span, form.name, count, elements.len()), 2);
+                return Operand::Sink;
+            }
+            if elements.len() == 1 && many(spec).is_none() && !braces_around_one(at, form.name, spec) {
+                at.fail(errors::no_vector(given.span, form.name), 2);
                 return Operand::Sink;
             }
             let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();

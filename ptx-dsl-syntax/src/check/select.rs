@@ -174,7 +174,15 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
         {
             let word = &known[w as usize];
             let after = i < *s as usize;
-            out.push(errors::incomplete_group(word.span, &word.text, &slot.name, &o.name, &slot.alts, after, section));
+            out.push(errors::incomplete_group(
+                word.span,
+                &word.text,
+                &slot.name,
+                &o.name,
+                &slot.words(),
+                after,
+                section,
+            ));
         }
     }
     for s in &fit.missing {
@@ -184,7 +192,7 @@ pub(super) fn explain(words: &[Word], opcode: &str, span: Span, forms: &[(&'stat
             continue;
         }
         // What other forms as near take instead counts too.
-        let mut alts: Vec<&str> = slot.alts.iter().map(|a| a.as_ref()).collect();
+        let mut alts = slot.words();
         for (_, f) in forms.iter().filter(|(e, _)| e.section == section) {
             for other in f.slots.iter().filter(|o| o.name == slot.name) {
                 for a in &other.alts {
@@ -294,7 +302,7 @@ fn half_of_ordering(
     let given = |words: &[&str]| known.iter().find(|w| words.contains(&w.text.as_str()));
     if all(SCOPES) {
         let word = given(ORDERINGS)?;
-        return Some(errors::incomplete_group(word.span, &word.text, ".scope", ".sem", &slot.alts, true, section));
+        return Some(errors::incomplete_group(word.span, &word.text, ".scope", ".sem", &slot.words(), true, section));
     }
     if all(ORDERINGS) {
         let word = given(SCOPES)?;

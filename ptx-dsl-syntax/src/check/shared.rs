@@ -1,8 +1,6 @@
 //! Static shared memory (PTX ISA 5.1.7): a kernel has the variables that it and the functions it calls declare, and those of
 //! the module that they name. Those of different kernels lie over each other.
 
-use std::collections::HashSet;
-
 use super::Checker;
 use crate::errors;
 use crate::hir::{Base, Function, Operand, Space, Stmt, VarId};
@@ -17,11 +15,11 @@ fn limit(target: Option<&Target>) -> u64 {
     }
 }
 
-/// What the body of a function names.
+/// What the body of a function names, once or several times.
 #[derive(Default)]
 struct Named {
-    vars: HashSet<u32>,
-    functions: HashSet<u32>,
+    vars: Vec<u32>,
+    functions: Vec<u32>,
 }
 
 impl Named {
@@ -38,10 +36,10 @@ impl Named {
     fn operand(&mut self, operand: &Operand) {
         match operand {
             Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => {
-                self.vars.insert(*v);
+                self.vars.push(*v);
             }
             Operand::Func(f) | Operand::FuncAddr(f) => {
-                self.functions.insert(f.0);
+                self.functions.push(f.0);
             }
             Operand::Funcs(list) => self.functions.extend(list.iter().map(|f| f.0)),
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
@@ -66,19 +64,26 @@ impl Checker {
         }
         let mut named: Vec<Named> = self.out.functions.iter().map(Named::of).collect();
         for (var, function) in &self.shared_of {
-            named[function.0 as usize].vars.insert(var.0);
+            named[function.0 as usize].vars.push(var.0);
         }
         let limit = limit(self.target);
-        // The kernels that reach each variable.
+        // The kernels that reach each variable, and by function the last one that reaches it.
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.out.vars.len()];
+        let mut reached = vec![None; named.len()];
         for (kernel, _) in self.out.functions.iter().enumerate().filter(|(_, f)| f.entry) {
-            let (mut seen, mut open) = (HashSet::from([kernel]), vec![kernel]);
-            let mut vars = HashSet::new();
+            let mut open = vec![kernel];
             while let Some(f) = open.pop() {
-                vars.extend(named[f].vars.iter().map(|v| *v as usize));
-                open.extend(named[f].functions.iter().map(|f| *f as usize).filter(|f| seen.insert(*f)));
+                if reached[f].replace(kernel) == Some(kernel) {
+                    continue;
+                }
+                for v in &named[f].vars {
+                    let users = &mut users[*v as usize];
+                    if users.last() != Some(&kernel) {
+                        users.push(kernel);
+                    }
+                }
+                open.extend(named[f].functions.iter().map(|f| *f as usize));
             }
-            vars.into_iter().for_each(|v| users[v].push(kernel));
         }
         // Where the variables of a kernel end, and where they would if it were the only one.
         let mut ends = vec![(0u64, 0u64); self.out.functions.len()];

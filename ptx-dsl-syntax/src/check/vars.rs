@@ -193,7 +193,7 @@ impl Checker {
             });
             self.define(&text, name.name.span, Sym::Var(id));
             if external {
-                self.externals.insert(id);
+                self.externals.push(id);
             }
             if space == Space::Shared
                 && let Some(declared) = self.fun.as_ref().and_then(|f| self.declared.get(&f.name))
@@ -229,7 +229,7 @@ impl Checker {
         let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
         let same = old.space == space && old.ty == shape.ty && (old.size == size || old.dynamic || shape.unsized_);
         let external = decl.linkage.iter().any(|w| w.text == ".extern");
-        if !same || !external && (decl.linkage.is_empty() || !self.externals.contains(&id)) {
+        if !same || !external && (decl.linkage.is_empty() || self.externals.binary_search(&id).is_err()) {
             return None;
         }
         if !external {
@@ -237,7 +237,7 @@ impl Checker {
             let var = &mut self.out.vars[id.0 as usize];
             var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             (var.size, var.align, var.dynamic) = (size, shape.align, false);
-            self.externals.remove(&id);
+            self.externals.retain(|e| *e != id);
             if let Some(init) = &name.init {
                 self.initial(space, shape, offset, init, &name.name);
             }

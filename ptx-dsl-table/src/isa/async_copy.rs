@@ -5,7 +5,7 @@ use crate::hir;
 
 /// No more bytes are read than are written.
 fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let number = i.operands.iter().position(|o| o.name == "src-size")?;
+    let number = i.position("src-size")?;
     let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value)
     else {
         return None;
@@ -15,7 +15,7 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// 4, 8 or 16 bytes.
 fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let number = i.operands.iter().position(|o| o.name == "cp-size")?;
+    let number = i.position("cp-size")?;
     let hir::Operand::Imm(size) = i.operands[number].value else { return None };
     let allowed = if i.has(".cg") { size == 16 } else { matches!(size, 4 | 8 | 16) };
     let rule = if i.has(".cg") { "`.cg` copies 16 bytes" } else { "4, 8 or 16 bytes are copied" };

@@ -5,7 +5,7 @@ use crate::hir;
 
 /// A constant size is a multiple of 8.
 fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let number = i.operands.iter().position(|o| o.name == "size")?;
+    let number = i.position("size")?;
     let hir::Operand::Imm(size) = i.operands[number].value else { return None };
     (size % 8 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 8"), Some(number)))
 }

@@ -16,7 +16,7 @@ const RULES: &[Rule] = &[Rule::Custom(threads)];
 
 /// A constant number of threads is a multiple of the warp size.
 fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let n = i.operands.iter().position(|a| a.name == "b")?;
+    let n = i.position("b")?;
     let hir::Operand::Imm(count) = i.operands[n].value else { return None };
     if count == 0 && i.entry.opcode.ends_with("arrive") {
         return Some((

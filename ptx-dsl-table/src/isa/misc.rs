@@ -26,7 +26,7 @@ fn registers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The alignment is a power of two.
 fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let n = i.operands.iter().position(|a| a.name == "immAlign")?;
+    let n = i.position("immAlign")?;
     let hir::Operand::Imm(align) = i.operands[n].value else { return None };
     (!align.is_power_of_two()).then(|| {
         (

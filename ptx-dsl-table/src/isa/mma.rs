@@ -44,7 +44,7 @@ fn sparse_a(quals: &[String]) -> (Ty, u32) {
 /// The selector names the threads of a quad that hold the metadata: one pair of bits for two elements, and a register of them
 /// for 16 pairs, 32 of those of a byte or less (manual 9.7.14.6.1).
 fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let number = i.operands.iter().position(|o| o.name == "f")?;
+    let number = i.position("f")?;
     let hir::Operand::Imm(value) = i.operands[number].value else { return None };
     let element = types(&i.quals).get(1).copied()?;
     let row = shape(&i.quals)?[2] * bits(&i.quals, element);

@@ -8,7 +8,7 @@ const PRIMARY: &str = "`primary_size` must not exceed `total_size`";
 
 /// A constant fraction is in (0, 1].
 fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let n = i.operands.iter().position(|a| a.name == "fraction")?;
+    let n = i.position("fraction")?;
     let hir::Operand::Imm(bits) = i.operands[n].value else { return None };
     let value = f32::from_bits(bits as u32);
     let inside = value > 0.0 && value <= 1.0;
@@ -22,7 +22,7 @@ fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// Constant sizes are in order.
 fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let n = i.operands.iter().position(|a| a.name == "primary_size")?;
+    let n = i.position("primary_size")?;
     let hir::Operand::Imm(primary) = i.operands[n].value else { return None };
     let hir::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
     (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite at most {total}"), Some(n)))

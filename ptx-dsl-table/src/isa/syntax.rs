@@ -43,6 +43,13 @@ pub struct Slot {
     pub is_space: bool,
 }
 
+impl Slot {
+    /// What may stand here, without the dots.
+    pub fn words(&self) -> Vec<&str> {
+        self.alts.iter().map(AsRef::as_ref).collect()
+    }
+}
+
 /// An operand of a form.
 #[derive(Debug, Clone)]
 pub struct OpForm {

@@ -128,7 +128,7 @@ const FIELDS: &[(&str, u64)] =
 
 fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let (name, most) = FIELDS.iter().find(|(name, _)| i.has(name))?;
-    let number = i.operands.iter().position(|o| o.name == "imm")?;
+    let number = i.position("imm")?;
     let hir::Operand::Imm(value) = i.operands[number].value else { return None };
     (value > *most).then(|| (format!("`{name}` is at most {most}, not {}", value as i64), Some(number)))
 }

@@ -31,7 +31,7 @@ fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// Which pairs of threads hold the metadata of 8-bit types and narrower ones is not chosen (manual 9.7.15.6.1).
 fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let number = i.operands.iter().position(|o| o.name == "sp-sel")?;
+    let number = i.position("sp-sel")?;
     let narrow = ["e4m3", "e5m2", "s8", "u8"].iter().any(|t| i.quals.iter().any(|q| q[1..] == **t));
     let chosen = matches!(i.operands[number].value, hir::Operand::Imm(value) if value != 0);
     (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))

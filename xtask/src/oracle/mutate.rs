@@ -249,6 +249,11 @@ fn operand(s: &mut Statement, random: &mut Random) -> Option<&'static str> {
     let number = random.below(operand.count().min(12));
     let in_address = operand.open == "[" && number == 1;
     let node = operand.nth(number)?;
+    if node.parts.is_empty() && random.below(8) == 0 {
+        let value = vec![node.clone()];
+        *node = if random.below(4) == 0 { Node::address(value) } else { Node::vector(value) };
+        return Some("operand shape");
+    }
     if node.parts.is_empty() {
         let list = if in_address { ADDRESSES } else { VALUES };
         *node = Node::word(*random.pick(list)?);
@@ -331,6 +336,8 @@ pub fn all(legal: &Statement, near: &[String], random: &mut Random) -> Vec<(&'st
             if old.parts.is_empty() {
                 let (kind, list) = if in_address { ("address", ADDRESSES) } else { ("operand kind", VALUES) };
                 list.iter().for_each(|v| node(kind, &mut |n| *n = Node::word(*v)));
+                node("operand shape", &mut |n| *n = Node::vector(vec![old.clone()]));
+                node("operand shape", &mut |n| *n = Node::address(vec![old.clone()]));
                 continue;
             }
             if old.parts.len() > 1 {

@@ -186,3 +186,47 @@ fn vectors_of_several_types() {
         assert_eq!(verdict("sm_107a", &text), want, "{register}");
     }
 }
+
+#[test]
+fn braces_around_one() {
+    for (text, want) in [
+        ("add.u32 {%r1}, %r2, %r3;", Some(414)),
+        ("add.u32 %r1, {%r2}, %r3;", Some(414)),
+        ("selp.b32 %r1, {%r2}, %r3, %p1;", Some(414)),
+        ("cvt.u32.u64 {%r1}, %d1;", Some(414)),
+        ("mov.u32 {%r1}, %r2;", Some(414)),
+        ("shfl.sync.idx.b32 {%r1}, %r2, %r3, %r4, %r5;", Some(414)),
+        ("movmatrix.sync.aligned.m8n8.trans.b16 {%r1}, %r2;", Some(414)),
+        ("atom.global.add.u32 {%r2}, [%d1], %r1;", Some(414)),
+        ("red.global.add.u32 [%d1], {%r1};", Some(414)),
+        ("multimem.st.global.u32 [%d1], {%r1};", Some(414)),
+        ("sured.b.add.1d.u32.trap [%d1, {%r2}], {%r1};", Some(414)),
+        ("st.async.release.gpu.global.b8 [%d1], {%c1};", Some(414)),
+        ("st.async.mbarrier::complete_tx::bytes.b128 [%d1], {%q2}, [%d3];", Some(414)),
+        ("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%d1], {%r1}, [%d2];", None),
+        ("ld.global.u32 {%r1}, [%d1];", None),
+        ("multimem.st.relaxed.cta.global.f32 [%d1], {%f2};", None),
+        ("multimem.ld_reduce.relaxed.cta.global.add.f64 {%e1}, [%d1];", None),
+        ("mbarrier.arrive.b64 %d1, [%d2], {%r3};", None),
+        ("mbarrier.init.b64 [%d2], {%r3};", Some(414)),
+        ("tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex, {%f6, %f7}], {%f1};", None),
+        ("ldu.global.u32 {%r1}, [%d1];", None),
+        ("st.global.u32 [%d1], {%r1};", None),
+        ("suld.b.1d.b32.trap {%r1}, [%d1, {%r2}];", None),
+        ("sust.b.1d.b32.trap [%d1, {%r2}], {%r1};", None),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%d1];", None),
+        ("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6};", None),
+    ] {
+        assert_eq!(verdict("sm_100a", text), want, "{text}");
+    }
+    let sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r6}, \
+        {%r7, %r8}, {%f1, %f2, %f3, %f4}, {%r1}, 0;";
+    assert_eq!(verdict("sm_90", sparse), None);
+    let integers = "mma.sp.sync.aligned.m16n8k64.row.col.satfinite.s32.u8.s8.s32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, \
+        {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1}, 0;";
+    assert_eq!(verdict("sm_120a", integers), Some(414));
+    // As the headers of nvcc have it.
+    let scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e5m2.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, \
+        {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%f5, %f6, %f7, %f8}, {%r3}, {0, 0}, {%r4}, {0, 0};";
+    assert_eq!(verdict("sm_120a", scaled), None);
+}

@@ -12,7 +12,7 @@ const RULES: &[Rule] = &[Rule::Custom(power_of_two)];
 const EXCLUSIVE: &[Rule] = &[Rule::Custom(units)];
 
 fn constant(i: &hir::Instr) -> Option<(usize, u64)> {
-    let at = i.operands.iter().position(|a| a.name == "nCols")?;
+    let at = i.position("nCols")?;
     match i.operands[at].value {
         hir::Operand::Imm(n) => Some((at, n)),
         _ => None,
