@@ -1,13 +1,18 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
 mod blend;
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+pub mod far;
+mod instances;
+#[cfg(target_arch = "x86_64")]
 mod vectors;
 
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
+pub use instances::instances;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vectors::Avx2;
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-pub(crate) use vectors::{Avx2, Avx512};
+pub(crate) use vectors::Avx512;
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;

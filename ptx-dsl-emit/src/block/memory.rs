@@ -78,6 +78,14 @@ impl Block<'_, '_> {
         quote!(&#rt::lanes::addresses(#rows, #stride, #bits))
     }
 
+    /// An address in rows for what reaches them by a call.
+    pub(super) fn far_rows(&mut self, v: &Value) -> TokenStream {
+        let rt = rt();
+        let (first, _) = self.address_rows(v);
+        let (stride, bits) = (Literal::i64_suffixed(v.shape.stride), Literal::u32_suffixed(v.bits));
+        quote!(#rt::lanes::far::Rows { first: #first, stride: #stride, bits: #bits })
+    }
+
     /// The address of every lane as an array of `u64`, if it is not in rows.
     pub(super) fn address_array(&mut self, v: &Value) -> TokenStream {
         let v = if v.bits == 64 {
@@ -198,6 +206,21 @@ impl Block<'_, '_> {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
             let slow = self.slow_address(&address);
+            if self.e.far {
+                let place = self.far_rows(&address);
+                let call =
+                    quote!(#rt::lanes::far::store_rows::<M, #t, #nb>(x, &#q, #space, #site, #mask, #place, &#v)?;);
+                return self.code(match &address.guard {
+                    None => call,
+                    Some(_) => quote! {
+                        if #ok {
+                            #call
+                        } else if #mask != 0 {
+                            #rt::lanes::store::<M, #t, 1>(x, &#q, #space, #site, #mask, #slow, [&#v])?;
+                        }
+                    },
+                });
+            }
             return self.code(quote! {
                 if #any !(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v)) {
                     x.site = #site;

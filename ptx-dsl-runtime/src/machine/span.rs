@@ -117,6 +117,31 @@ impl<M: Monitor> Ctx<'_, M> {
         Some(rows)
     }
 
+    /// Rows of consecutive elements, copied.
+    #[inline(always)]
+    pub(crate) fn load_rows<T: Word, const NB: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        out: &mut [T; 32],
+    ) -> bool {
+        let p = 32 / NB;
+        let bytes = p * T::BYTES;
+        for (out, base) in out.chunks_exact_mut(p).zip(base) {
+            let Some((memory, at)) = self.memory(space, base) else { return false };
+            if !aligned(base, T::BYTES) {
+                return false;
+            }
+            if may_be_in_common(space) && (64..=ONE_ROW).contains(&bytes) {
+                ahead(memory, at, bytes, DISTANCE);
+            }
+            let Some(s) = row(memory, at, bytes, m) else { return false };
+            T::load_row(s, out);
+        }
+        true
+    }
+
     /// Any addresses, an array of elements each.
     #[inline(always)]
     pub fn gather<T: Word, const D: usize>(
