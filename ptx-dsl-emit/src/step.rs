@@ -504,8 +504,8 @@ impl<'m> Emit<'m> {
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
 
-/// Instructions above which rows of memory are reached by calls (`lanes::far`).
-const FAR: usize = 400;
+/// Instructions above which rows of memory are reached by calls (`far_stretch`).
+const FAR: usize = 500;
 
 /// Is it an instruction that needs the whole warp, and no more of it than to be there?
 fn everybody(instr: &Instr) -> bool {

@@ -1,7 +1,6 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
 mod blend;
-pub mod far;
 mod instances;
 #[cfg(target_arch = "x86_64")]
 mod vectors;

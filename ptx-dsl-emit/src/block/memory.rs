@@ -78,12 +78,9 @@ impl Block<'_, '_> {
         quote!(&#rt::lanes::addresses(#rows, #stride, #bits))
     }
 
-    /// An address in rows for what reaches them by a call.
-    pub(super) fn far_rows(&mut self, v: &Value) -> TokenStream {
-        let rt = rt();
-        let (first, _) = self.address_rows(v);
-        let (stride, bits) = (Literal::i64_suffixed(v.shape.stride), Literal::u32_suffixed(v.bits));
-        quote!(#rt::lanes::far::Rows { first: #first, stride: #stride, bits: #bits })
+    /// What reaches rows of memory: inline, or a call.
+    pub(super) fn reach(&self, inline: &str) -> Ident {
+        if self.e.far { format_ident!("far_{inline}") } else { format_ident!("{inline}") }
     }
 
     /// The address of every lane as an array of `u64`, if it is not in rows.
@@ -205,24 +202,9 @@ impl Block<'_, '_> {
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            let slow = self.slow_address(&address);
-            if self.e.far {
-                let place = self.far_rows(&address);
-                let call =
-                    quote!(#rt::lanes::far::store_rows::<M, #t, #nb>(x, &#q, #space, #site, #mask, #place, &#v)?;);
-                return self.code(match &address.guard {
-                    None => call,
-                    Some(_) => quote! {
-                        if #ok {
-                            #call
-                        } else if #mask != 0 {
-                            #rt::lanes::store::<M, #t, 1>(x, &#q, #space, #site, #mask, #slow, [&#v])?;
-                        }
-                    },
-                });
-            }
+            let (slow, reach) = (self.slow_address(&address), self.reach("store_rows"));
             return self.code(quote! {
-                if #any !(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v)) {
+                if #any !(#ok && x.#reach::<#t, #nb>(#space, #mask, #rows, &#v)) {
                     x.site = #site;
                     #rt::lanes::slow_store(x, #q, #mask, #slow, [&#v])?;
                 }

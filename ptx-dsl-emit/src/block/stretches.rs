@@ -7,7 +7,7 @@ use super::super::rt;
 use super::super::step::{number32, written};
 use super::super::values::names_space;
 use super::{Block, Value, ty, usize_literal};
-use proc_macro2::{Ident, Literal};
+use proc_macro2::Literal;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Host;
 use quote::quote;
@@ -119,23 +119,11 @@ impl<'m> Block<'_, 'm> {
         let (rows, ok) = self.address_rows(address);
         let (lanes, any, name) = (self.slow_address(address), self.anybody(i, &mask), self.name());
         let space = quote!(#rt::isa::space(#q));
-        if self.e.far {
-            let place = self.far_rows(address);
-            self.code(quote! {
-                let mut #name: [#t; 32] = [0; 32];
-                if #ok {
-                    #rt::lanes::far::load_rows::<M, #t, #nb>(x, &#q, #space, #site, #mask, #place, &mut #name)?;
-                } else if #mask != 0 {
-                    #rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut #name])?;
-                }
-            });
-            self.stretched.insert(i.index, name);
-            return;
-        }
+        let reach = self.reach("stretch");
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
-                let stretch = if #ok { x.stretch::<#t, #nb, #bytes>(#space, #mask, #rows) } else { None };
+                let stretch = if #ok { x.#reach::<#t, #nb, #bytes>(#space, #mask, #rows) } else { None };
                 match stretch {
                     Some(s) => #rt::lanes::rows(s, 0),
                     None => {
@@ -156,8 +144,7 @@ impl<'m> Block<'_, 'm> {
         let (t, nb, long) = (ty(memory), usize_literal(32 / address.shape.p), bytes);
         let bytes = usize_literal(bytes as u32);
         let same = address.shape.stride == 0;
-        let one_row = members.len() == 1 && !same;
-        if one_row && (address.guard.is_some() || self.e.far) {
+        if address.guard.is_some() && members.len() == 1 && !same {
             return self.load_if_in_rows(address, first);
         }
         let mask = self.active(first);
@@ -169,32 +156,13 @@ impl<'m> Block<'_, 'm> {
             all.push(quote!((#at, #site)));
         }
         let (stretch, own) = (self.name(), self.name());
-        let look = quote!(x.stretch::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
+        let reach = self.reach("stretch");
+        let look = quote!(x.#reach::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
         // who takes no part wants nothing
         let nobody = if any.is_empty() { quote!() } else { quote!(None if !(#any true) => [&[0; #bytes]; #nb],) };
         let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
-        // rows here and there
-        let far = long > ONE_ROW && !same && global(first);
-        if self.e.far && !far {
-            let place = self.far_rows(address);
-            let exact = quote! {
-                #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #slow, #bits, #same, &[#(#all),*])?;
-            };
-            let call = quote! {
-                #rt::lanes::far::load_stretch::<M, #t, #nb, #bytes>(
-                    x, &#q, #rt::isa::space(#q), #mask, #place, &[#(#all),*], &mut #own
-                )?;
-            };
-            let call = if address.guard.is_some() { quote!(if #ok { #call } else { #exact }) } else { call };
-            self.code(quote! {
-                let mut #own: [[u8; #bytes]; #nb] = [[0; #bytes]; #nb];
-                #call
-                let #stretch: [&[u8; #bytes]; #nb] = #own.each_ref();
-            });
-            return self.members(address, members, low, &stretch, false);
-        }
         self.code(quote! {
             let #own: [[u8; #bytes]; #nb];
             let #stretch: [&[u8; #bytes]; #nb] = match #look {
@@ -206,17 +174,11 @@ impl<'m> Block<'_, 'm> {
                 }
             };
         });
-        self.members(address, members, low, &stretch, far);
-    }
-
-    /// What each load of a stretch has of it; `ahead`: rows that follow are asked for.
-    fn members(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, stretch: &Ident, ahead: bool) {
-        let rt = rt();
-        let (memory, same) = (members[0].0.types[0].bits(), address.shape.stride == 0);
-        let (t, nb) = (ty(memory), usize_literal(32 / address.shape.p));
+        // rows here and there
+        let far = long > ONE_ROW && !same && global(first);
         for (i, at) in members {
             let (name, at) = (self.name(), usize_literal((at - low) as u32));
-            if ahead {
+            if far {
                 let row = usize_literal(address.shape.p * memory / 8);
                 self.code(quote!(#rt::lanes::ahead(#stretch, #at, #row);));
             }

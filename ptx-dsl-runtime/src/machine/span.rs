@@ -117,29 +117,15 @@ impl<M: Monitor> Ctx<'_, M> {
         Some(rows)
     }
 
-    /// Rows of consecutive elements, copied.
-    #[inline(always)]
-    pub(crate) fn load_rows<T: Word, const NB: usize>(
+    /// The same as a call, for very large kernels: rustc takes time for every copy.
+    #[inline(never)]
+    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
         &self,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
-        out: &mut [T; 32],
-    ) -> bool {
-        let p = 32 / NB;
-        let bytes = p * T::BYTES;
-        for (out, base) in out.chunks_exact_mut(p).zip(base) {
-            let Some((memory, at)) = self.memory(space, base) else { return false };
-            if !aligned(base, T::BYTES) {
-                return false;
-            }
-            if may_be_in_common(space) && (64..=ONE_ROW).contains(&bytes) {
-                ahead(memory, at, bytes, DISTANCE);
-            }
-            let Some(s) = row(memory, at, bytes, m) else { return false };
-            T::load_row(s, out);
-        }
-        true
+    ) -> Option<[&[u8; LEN]; NB]> {
+        self.stretch::<T, NB, LEN>(space, m, base)
     }
 
     /// Any addresses, an array of elements each.
@@ -192,6 +178,18 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> bool {
         self.store_own_rows(space, m, base, v)
             || may_be_in_common(space) && self.store_rows_in_common(space, m, base, v)
+    }
+
+    /// The same as a call.
+    #[inline(never)]
+    pub fn far_store_rows<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        self.store_rows(space, m, base, v)
     }
 
     #[inline(always)]
