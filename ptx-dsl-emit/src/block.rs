@@ -152,7 +152,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     fn open(&self, v: &Value) -> bool {
-        matches!(v.repr, Repr::Loop(n) if self.alone || self.defined.iter().any(|d| d.0 == n))
+        matches!(v.repr, Repr::Loop(n) if self.alone || self.defined.binary_search_by_key(&n, |d| d.0).is_ok())
     }
 
     pub fn site(&mut self, i: &Instr) -> u32 {

@@ -3,7 +3,8 @@
 //!
 //! Fragments of a warp share its state, so a number for all lanes is right only if no other fragment can come by and change
 //! it: a branch at which lanes part must not have a definition of the register on one way and a mention on the other. Ways
-//! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come.
+//! end at a `bar.sync` that they all meet first: nobody passes it before everybody has come. What is read behind it is
+//! mentioned there.
 
 use super::lives::{Crossing, Lives};
 use super::native::{COMMON, LANES, Shape, UNIFORM};
@@ -73,6 +74,7 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
             registers(f, a, out);
             registers(f, b, out);
         }
+        Operand::Neg(o) => registers(f, o, out),
         _ => {}
     }
 }
@@ -391,7 +393,7 @@ impl<'m> Emit<'m> {
                 })
                 .collect();
             let before = a.lanes.len();
-            let lanes = partings.lanes(&next, &parting, &lives.crossing, |k| a.rows.contains_key(k));
+            let lanes = partings.lanes(&next, &parting, &lives, |k| a.rows.contains_key(k));
             a.lanes.extend(lanes);
             let parted = zones(&next, &parting);
             let parts: HashSet<usize> = parting.iter().copied().collect();

@@ -13,12 +13,14 @@ mod parting;
 mod regions;
 pub mod rust_type;
 mod step;
+#[cfg(test)]
+mod tests;
 mod values;
 mod waits;
 mod webs;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use ptx_dsl_table::hir::{FuncId, Instr, Module};
+use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -40,6 +42,8 @@ struct Emit<'m> {
     module: &'m Module,
     /// The kernel.
     entry: FuncId,
+    /// The same, its registers renamed.
+    function: &'m Function,
     source: &'m Source<'m>,
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
@@ -104,17 +108,19 @@ impl<'m> Text<'m> {
 
 /// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
-    let renamed = if stub { None } else { webs::renamed(module, entry) };
-    let module = renamed.as_ref().unwrap_or(module);
-    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry) };
+    let original = &module.functions[entry.0 as usize];
+    let renamed = if stub { None } else { webs::renamed(original) };
+    let function = renamed.as_ref().unwrap_or(original);
+    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry, function) };
     let mut e = Emit {
         module,
         entry,
+        function,
         source,
         text,
         fields: BTreeMap::new(),
         classes: classes::Classes::default(),
-        reqntid: module.functions[entry.0 as usize].reqntid,
+        reqntid: function.reqntid,
         entered: BTreeSet::new(),
         large: false,
         far: false,

@@ -122,6 +122,12 @@ impl Lives {
         self.after.get(region).is_some_and(|set| self.crossing.holds(set, k))
     }
 
+    /// The same for all registers of a word.
+    pub fn word_before(&self, region: usize, word: usize) -> u64 {
+        let Some(Set(words)) = self.before.get(region) else { return 0 };
+        words.binary_search_by_key(&(word as u32), |w| w.0).map_or(0, |at| words[at].1)
+    }
+
     /// The registers that are read from this region on.
     pub fn all_before(&self, region: usize) -> HashSet<Key> {
         let words = self.before.get(region).into_iter().flat_map(|set| &set.0);

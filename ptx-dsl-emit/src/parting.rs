@@ -2,7 +2,7 @@
 //! the kernel: what lies behind each region is known for all partings at once, for 64 registers at a time.
 
 use super::classes::{Key, whole_barrier};
-use super::lives::{Crossing, Sparse};
+use super::lives::{Lives, Sparse};
 use super::regions::{End, Program};
 
 /// The region that all ways from each to an end pass next: another, `next.len()` for the end itself, or itself if no way ends.
@@ -149,12 +149,13 @@ impl Partings {
         &self,
         next: &[Vec<usize>],
         parting: &[usize],
-        crossing: &Crossing,
+        lives: &Lives,
         rows: impl Fn(&Key) -> bool,
     ) -> Vec<Key> {
         // Where all ways come to one barrier first, they end there. As no way comes to another, they may end at any.
         let one = |r: usize| next[r].iter().fold(First::None, |f, s| f.and(self.first[*s])) != First::Many;
         let (short, long): (Vec<usize>, Vec<usize>) = parting.iter().partition(|r| one(**r));
+        let crossing = &lives.crossing;
         let mut lanes = Vec::new();
         for word in 0..crossing.uses.len() {
             let mut kept = 0;
@@ -176,7 +177,12 @@ impl Partings {
                 }
                 let stops = |r: usize| stop && self.barriers[r];
                 let defined = behind(next, stops, dense(&[&crossing.defs[word]]), |a, b| a | b);
-                let mentioned = behind(next, stops, dense(&[&crossing.defs[word], &crossing.uses[word]]), |a, b| a | b);
+                let mut mentions = dense(&[&crossing.defs[word], &crossing.uses[word]]);
+                // behind the barrier each lane reads what its own way has left
+                for (r, mentions) in mentions.iter_mut().enumerate().filter(|(r, _)| stops(*r)) {
+                    *mentions |= lives.word_before(r, word) & kept;
+                }
+                let mentioned = behind(next, stops, mentions, |a, b| a | b);
                 for &r in parting {
                     // what is defined on a way is mentioned there
                     let (mut defs, mut once, mut twice) = (0, 0, 0);

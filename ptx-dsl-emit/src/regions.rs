@@ -2,7 +2,7 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
-use ptx_dsl_table::hir::{FuncId, Instr, LabelId, Module, Operand, Stmt};
+use ptx_dsl_table::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -234,8 +234,8 @@ pub fn callees(instr: &Instr) -> Vec<FuncId> {
     found
 }
 
-/// Cuts `entry` and everything it calls into regions.
-pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
+/// Cuts `entry`, whose body is that of `function`, and everything it calls into regions.
+pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) -> Program<'m> {
     let mut p = Program::empty(entry);
     let mut starts = HashMap::new();
     let mut next = 0;
@@ -243,7 +243,7 @@ pub fn program(module: &Module, entry: FuncId) -> Program<'_> {
         let f = p.funcs[next];
         next += 1;
         starts.insert(f, p.regions.len());
-        cut(module, f, &mut p);
+        cut(module, f, if f == entry { function } else { &module.functions[f.0 as usize] }, &mut p);
     }
     for region in &mut p.regions {
         if let End::Call { callees, .. } = &mut region.end {
@@ -332,8 +332,7 @@ impl<'m> Cutter<'m, '_> {
     }
 }
 
-fn cut<'m>(module: &'m Module, f: FuncId, p: &mut Program<'m>) {
-    let function = &module.functions[f.0 as usize];
+fn cut<'m>(module: &'m Module, f: FuncId, function: &'m Function, p: &mut Program<'m>) {
     let mut c = Cutter { p, func: f, entry: function.entry, labels: vec![None; function.labels.len()], now: 0 };
     c.now = c.region(format!("start of `{}`", function.name));
     for stmt in &function.body {

@@ -353,7 +353,7 @@ impl<'m> Emit<'m> {
             };
             let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
             let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
-            if !one_way || !fits || parts || trail.contains(&next) {
+            if !one_way || !fits || parts || trail.len() == TRAIL || trail.contains(&next) {
                 break;
             }
             trail.push(next);
@@ -401,30 +401,6 @@ impl<'m> Emit<'m> {
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
         let code = match &r.end {
-            End::Goto(t) => {
-                let t = number(*t);
-                b.finish(|_| quote!(#t))
-            }
-            End::Exit | End::Block { .. } => b.finish(|_| quote!(#exit)),
-            End::Branch { pred, taken, fall } => {
-                let (taken, fall) = (number(*taken), number(*fall));
-                if fork == "branch" && b.common_branch(pred, &taken, &fall) {
-                    return b.finish(|_| quote!());
-                }
-                b.finish(|b| match b.branch(pred) {
-                    Ok(p) => quote!(if #p { #taken } else { #fall }),
-                    Err(lanes) => quote! {{
-                        let rest = m & !#lanes;
-                        if rest == 0 {
-                            #taken
-                        } else {
-                            x.#fork(#lanes, #taken);
-                            m = rest;
-                            #fall
-                        }
-                    }},
-                })
-            }
             End::Switch { instr, targets } => {
                 let site = number32(b.site(instr));
                 let count = Literal::u64_suffixed(targets.len() as u64);
@@ -457,6 +433,7 @@ impl<'m> Emit<'m> {
                 });
                 quote!(#body #(#sites)* m = 0; pc)
             }
+            end => onward(b, end, &exit, Some(&fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
@@ -500,6 +477,43 @@ impl<'m> Emit<'m> {
         WarpCall { before, call, after }
     }
 }
+
+/// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
+/// branch at which lanes may part if there is no `fork` for those that jump.
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<&Ident>) -> Option<TokenStream> {
+    let next = match end {
+        End::Goto(t) => {
+            let t = number(*t);
+            quote!(#t)
+        }
+        End::Exit | End::Block { .. } => quote!(#exit),
+        End::Branch { pred, taken, fall } => {
+            let (taken, fall) = (number(*taken), number(*fall));
+            if b.common_branch(pred, &taken, &fall) {
+                return Some(b.finish(|_| quote!()));
+            }
+            match (b.branch(pred), fork) {
+                (Ok(p), _) => quote!(if #p { #taken } else { #fall }),
+                (Err(lanes), Some(fork)) => quote! {{
+                    let rest = m & !#lanes;
+                    if rest == 0 {
+                        #taken
+                    } else {
+                        x.#fork(#lanes, #taken);
+                        m = rest;
+                        #fall
+                    }
+                }},
+                (Err(_), None) => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(b.finish(|_| next))
+}
+
+/// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
+const TRAIL: usize = 32;
 
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;

@@ -41,7 +41,8 @@ impl Emit<'_> {
     }
 
     pub fn reg_bits(&self, func: FuncId, reg: RegId) -> u32 {
-        let ty = self.module.functions[func.0 as usize].regs[reg.0 as usize].ty;
+        let function = if func == self.entry { self.function } else { &self.module.functions[func.0 as usize] };
+        let ty = function.regs[reg.0 as usize].ty;
         if ty.class() == Class::Pred { 1 } else { ty.bits() }
     }
 

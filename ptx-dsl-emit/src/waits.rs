@@ -5,7 +5,7 @@ use super::block::Block;
 use super::classes::registers;
 use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program, successors};
-use super::step::{number, number32, written};
+use super::step::{number, number32, onward, written};
 use super::{Emit, function_of, rt};
 use proc_macro2::TokenStream;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
@@ -150,18 +150,7 @@ impl<'m> Emit<'m> {
                 _ => {}
             }
         }
-        let code = match &program.regions[last].end {
-            End::Goto(t) => {
-                let t = number(*t);
-                b.finish(|_| quote!(#t))
-            }
-            End::Branch { pred, taken, fall } => {
-                let (taken, fall) = (number(*taken), number(*fall));
-                let p = b.branch(pred).ok()?;
-                b.finish(|_| quote!(if #p { #taken } else { #fall }))
-            }
-            _ => b.finish(|_| quote!(#exit)),
-        };
+        let code = onward(b, &program.regions[last].end, &exit, None)?;
         for (i, pc) in list.iter().enumerate() {
             let waits = matches!(program.regions[*pc].end, End::Block { .. });
             self.entered.extend(waits.then_some(*pc));

@@ -4,30 +4,15 @@
 use super::classes::registers;
 use super::regions::callees;
 use super::step::written;
-use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Module, Operand, RegId, Stmt};
+use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Operand, RegId, Stmt};
 use std::collections::HashMap;
 
 /// Definitions of a register that is looked at, at most: they are bits.
 const MOST: usize = 64;
 
-/// The module with the registers of this kernel renamed, and the bodies of no other function: it must not call any. `None` if
-/// there is nothing to rename.
-pub fn renamed(module: &Module, entry: FuncId) -> Option<Module> {
-    let function = module.functions.get(entry.0 as usize)?;
-    let function = Webs::new(function)?.rename()?;
-    let functions =
-        module.functions.iter().enumerate().map(|(i, f)| {
-            if i == entry.0 as usize { function.clone() } else { Function { body: Vec::new(), ..bare(f) } }
-        });
-    Some(Module {
-        functions: functions.collect(),
-        vars: module.vars.clone(),
-        target: module.target.clone(),
-        const_image: module.const_image.clone(),
-        global_image: module.global_image.clone(),
-        spelling: Vec::new(),
-        ..*module
-    })
+/// The kernel with its registers renamed: it must not call any function. `None` if there is nothing to rename.
+pub fn renamed(kernel: &Function) -> Option<Function> {
+    Webs::new(kernel)?.rename()
 }
 
 /// A function without its body.
@@ -54,6 +39,8 @@ struct Webs<'m> {
     f: &'m Function,
     code: Vec<&'m Instr>,
     blocks: Vec<Block>,
+    /// The block of each instruction.
+    block_of: Vec<usize>,
     /// By register: the instructions that write it and those that read it.
     writes: Vec<Vec<usize>>,
     reads: Vec<Vec<usize>>,
@@ -106,34 +93,71 @@ impl<'m> Webs<'m> {
                 mention(p, &mut reads, n);
             }
         }
-        Some(Webs { f, code, blocks, writes, reads })
+        let block_of =
+            blocks.iter().enumerate().flat_map(|(b, block)| (block.from..block.to).map(move |_| b)).collect();
+        Some(Webs { f, code, blocks, block_of, writes, reads })
     }
 
-    /// For each write of a register and for each instruction that reads it, the first write of its web, by number.
-    fn webs(&self, r: usize) -> Option<(Vec<usize>, HashMap<usize, usize>)> {
-        let (writes, reads) = (&self.writes[r], &self.reads[r]);
-        let n = writes.len();
-        if !(2..=MOST).contains(&n) || self.f.regs[r].lanes != 1 {
-            return None;
+    /// Does a write keep what was there, for some?
+    fn keeps(&self, write: usize) -> bool {
+        self.code[write].pred.is_some()
+    }
+
+    /// Registers that are looked at, as many as have room for their writes in a word, each with the first bit of its own.
+    fn batches(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut batches: Vec<Vec<(usize, usize)>> = Vec::new();
+        let mut end = MOST;
+        for (r, writes) in self.writes.iter().enumerate() {
+            let n = writes.len();
+            if !(2..=MOST).contains(&n) || self.f.regs[r].lanes != 1 {
+                continue;
+            }
+            if end + n > MOST {
+                batches.push(Vec::new());
+                end = 0;
+            }
+            if let Some(batch) = batches.last_mut() {
+                batch.push((r, end));
+            }
+            end += n;
         }
-        let keeps = |w: usize| self.code[writes[w]].pred.is_some();
-        let inside =
-            |list: &[usize], b: &Block| (list.partition_point(|w| *w < b.from), list.partition_point(|w| *w < b.to));
-        // what comes out of a block of what goes in
-        let through = |b: &Block, before: u64| {
-            let (from, to) = inside(writes, b);
-            (from..to).fold(before, |set, w| if keeps(w) { set | 1 << w } else { 1 << w })
-        };
+        batches
+    }
+
+    /// The writes of these registers that come to each block.
+    fn reaching(&self, batch: &[(usize, usize)]) -> Vec<u64> {
+        // what a block makes of what comes to it
+        let (mut sets, mut ends) = (vec![0u64; self.blocks.len()], vec![0u64; self.blocks.len()]);
+        for &(r, first) in batch {
+            let all = bits(self.writes[r].len()) << first;
+            for (w, at) in self.writes[r].iter().enumerate() {
+                let b = self.block_of[*at];
+                if !self.keeps(*at) {
+                    sets[b] &= !all;
+                    ends[b] |= all;
+                }
+                sets[b] |= 1 << (first + w);
+            }
+        }
+        let loops = self.blocks.iter().enumerate().any(|(b, block)| block.before.iter().any(|p| *p >= b));
         let mut into = vec![0u64; self.blocks.len()];
         let mut changed = true;
         while changed {
             changed = false;
             for b in 0..self.blocks.len() {
-                let set = self.blocks[b].before.iter().fold(0, |set, p| set | through(&self.blocks[*p], into[*p]));
-                changed |= into[b] != set;
+                let set = self.blocks[b].before.iter().fold(0, |set, p| set | into[*p] & !ends[*p] | sets[*p]);
+                changed |= loops && into[b] != set;
                 into[b] = set;
             }
         }
+        into
+    }
+
+    /// For each write of a register and for each instruction that reads it, the first write of its web, by number. `into` is what
+    /// comes to each block, from the bit `first` on.
+    fn webs(&self, r: usize, first: usize, into: &[u64]) -> Option<(Vec<usize>, HashMap<usize, usize>)> {
+        let (writes, reads) = (&self.writes[r], &self.reads[r]);
+        let n = writes.len();
         let mut web: Vec<usize> = (0..n).collect();
         fn root(web: &[usize], mut w: usize) -> usize {
             while web[w] != w {
@@ -154,21 +178,28 @@ impl<'m> Webs<'m> {
             Some(first)
         };
         let mut read_at = HashMap::new();
-        for (b, before) in self.blocks.iter().zip(into) {
-            let ((mut w, end), (mut u, last)) = (inside(writes, b), inside(reads, b));
-            let mut set = before;
-            while w < end || u < last {
-                if u < last && (w == end || reads[u] <= writes[w]) {
-                    read_at.extend(join(set).map(|first| (reads[u], first)));
-                    u += 1;
-                } else {
-                    if keeps(w) {
-                        set |= 1 << w;
-                        join(set);
-                    } else {
-                        set = 1 << w;
+        let (mut w, mut u) = (0, 0);
+        while let Some(at) = writes.get(w).into_iter().chain(reads.get(u)).min() {
+            let b = self.block_of[*at];
+            let to = self.blocks[b].to;
+            let mut set = into[b] >> first & bits(n);
+            loop {
+                let (write, read) = (writes.get(w).filter(|w| **w < to), reads.get(u).filter(|u| **u < to));
+                match (write, read) {
+                    (write, Some(read)) if write.is_none_or(|write| read <= write) => {
+                        read_at.extend(join(set).map(|first| (*read, first)));
+                        u += 1;
                     }
-                    w += 1;
+                    (Some(write), _) => {
+                        if self.keeps(*write) {
+                            set |= 1 << w;
+                            join(set);
+                        } else {
+                            set = 1 << w;
+                        }
+                        w += 1;
+                    }
+                    _ => break,
                 }
             }
         }
@@ -181,8 +212,13 @@ impl<'m> Webs<'m> {
         // by instruction and register: its new number as what is written, and as what is read
         let (mut to, mut from) = (HashMap::new(), HashMap::new());
         let mut f = bare(self.f);
-        for r in 0..self.f.regs.len() {
-            let Some((webs, read_at)) = self.webs(r) else { continue };
+        let batches = self.batches();
+        let all = batches.iter().flat_map(|batch| {
+            let into = self.reaching(batch);
+            batch.iter().map(move |&(r, first)| (r, self.webs(r, first, &into))).collect::<Vec<_>>()
+        });
+        for (r, webs) in all {
+            let Some((webs, read_at)) = webs else { continue };
             // the first keeps the name
             let mut numbers = HashMap::from([(0, RegId(r as u32))]);
             for w in &webs {
@@ -215,6 +251,11 @@ impl<'m> Webs<'m> {
         f.body = body.collect();
         Some(f)
     }
+}
+
+/// As many bits.
+fn bits(n: usize) -> u64 {
+    u64::MAX >> (64 - n.clamp(1, 64))
 }
 
 /// Registers of an operand get the instruction.

@@ -150,9 +150,12 @@ impl<'h> Cfg<'h> {
         }
     }
 
-    /// Does every way to `b` lead through `a`?
+    /// Does every way to `b` lead through `a`? Nothing leads through [`NONE`], where the ways of a loop without an end meet.
     pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
-        let ((first, last), (at, _)) = (self.below[a as usize], self.below[b as usize]);
+        let Some(((first, last), (at, _))) = self.below.get(a as usize).zip(self.below.get(b as usize)) else {
+            return false;
+        };
+        let (first, last, at) = (*first, *last, *at);
         at != NONE && first <= at && at <= last
     }
 

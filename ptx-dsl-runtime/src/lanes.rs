@@ -59,6 +59,11 @@ pub trait Level: Copy + 'static {
     fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
         u64::blend(to, v, m);
     }
+    /// The elements of a row at these places, of which the lowest five bits count.
+    #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        at.map(|at| row[at as usize & 31])
+    }
     /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
     /// many rows of eight.
     #[inline(always)]
@@ -294,8 +299,20 @@ pub fn slow_load<M: Monitor, T: Word, const D: usize>(
 ) -> Done {
     let mut out = out;
     if x.load_lanes_in_common(crate::isa::space(q), m, addr, &mut out) {
-        return Ok(());
+        Ok(())
+    } else {
+        general_load(x, q, m, addr, out)
     }
+}
+
+/// The same where nobody else writes.
+fn general_load<M: Monitor, T: Word, const D: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    m: u32,
+    addr: &Lanes,
+    out: [&mut [T; 32]; D],
+) -> Done {
     let all = x.mask;
     x.mask = m;
     let mut d = [[0; 32]; D];
@@ -321,12 +338,9 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     all: &[(usize, u32)],
 ) -> Result<[[u8; LEN]; NB], Box<Fault>> {
     let mut stretch = [[0; LEN]; NB];
-    if m == 0 {
-        return Ok(stretch);
-    }
     let p = 32 / NB;
     for &(at, site) in all {
-        let addr = addr.map(|a| a.wrapping_add(at as u64) & u64::MAX >> (64 - bits.clamp(1, 64)));
+        let addr = addr.map(|a| a.wrapping_add(at as u64) & low(bits));
         let mut v = [T::default(); 32];
         // one of each row is enough, but for a monitor
         let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
@@ -334,7 +348,7 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
         let wanted = if same { first } else { m };
         if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
             x.site = site;
-            slow_load(x, q, m, &addr, [&mut v])?;
+            general_load(x, q, m, &addr, [&mut v])?;
         }
         lanes(wanted, |l| {
             let at = if same { at } else { at + l % p * T::BYTES };
@@ -411,9 +425,13 @@ pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: u
 #[cold]
 #[inline(never)]
 pub fn addresses<const NB: usize>(rows: [u64; NB], stride: i64, bits: u32) -> Lanes {
-    let all = u64::MAX >> (64 - bits.clamp(1, 64));
     let p = 32 / NB;
-    std::array::from_fn(|l| rows[l / p].wrapping_add(((l % p) as u64).wrapping_mul(stride as u64)) & all)
+    std::array::from_fn(|l| rows[l / p].wrapping_add(((l % p) as u64).wrapping_mul(stride as u64)) & low(bits))
+}
+
+/// So many low bits.
+fn low(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits.clamp(1, 64))
 }
 
 /// `st` in its general form.

@@ -4,6 +4,7 @@ pub mod address;
 pub(crate) mod ahead;
 pub(crate) mod common;
 pub mod global;
+pub(crate) mod places;
 pub(crate) mod range;
 pub mod scattered;
 pub mod tmem;

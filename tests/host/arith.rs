@@ -145,3 +145,75 @@ fn conversions_round_and_saturate() {
         assert_eq!(u[i], expected, "{} as f16", x[i]);
     }
 }
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // Roots of what each thread has and of what all have, kept in all kinds of ways.
+    .visible .entry roots(
+        .param .u64 .ptr .global .align 4 x: &[f32],
+        .param .u64 .ptr .global .align 4 out: &mut [u32],
+        .param .u64 .ptr .global .align 8 wide: &mut [u64],
+        .param .f32 one)
+        .reqntid 64
+    {
+        .reg .pred %p;
+        .reg .b32 %t;
+        .reg .f32 %v, %r, %one, %s;
+        .reg .f64 %w;
+        .reg .b64 %x, %out, %wide, %o;
+        ld.param.u64 %x, [x];
+        ld.param.u64 %out, [out];
+        ld.param.u64 %wide, [wide];
+        ld.param.f32 %one, [one];
+        mov.u32 %t, %tid.x;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %x, %x, %o;
+        add.u64 %out, %out, %o;
+        mul.wide.u32 %o, %t, 8;
+        add.u64 %wide, %wide, %o;
+        ld.global.f32 %v, [%x];
+        sqrt.rn.f32 %r, %v;
+        st.global.f32 [%out], %r;
+        sqrt.rn.f32 %s, %one;
+        mov.f32 %r, 0f3F800000;
+        setp.lt.u32 %p, %t, 40;
+        @%p sqrt.rn.f32 %r, %v;
+        st.global.f32 [%out+256], %r;
+        st.global.f32 [%out+512], %s;
+        cvt.f64.f32 %w, %v;
+        sqrt.rn.f64 %w, %w;
+        st.global.f64 [%wide], %w;
+        ret;
+    }
+}
+
+#[test]
+fn the_root_of_what_has_none() {
+    let nan = [0x7fc0_0000, 0x7f80_0001, 0xffc0_1234].map(f32::from_bits);
+    let others = [-1.0, -f32::MIN_POSITIVE, f32::NEG_INFINITY, f32::INFINITY, -0.0, 0.0, 2.0, 1e-40];
+    let kinds: Vec<f32> = nan.into_iter().chain(others).collect();
+    let x: Vec<f32> = kinds.iter().copied().cycle().take(64).collect();
+    // PTX ISA 9.7.3: a NaN of f32 is 0x7fffffff. LLVM must not see that it is a choice between a root and a NaN: it takes all
+    // NaNs for one.
+    let root = |x: f32| {
+        let r = std::hint::black_box(x.sqrt());
+        if r.is_nan() { 0x7fff_ffff } else { r.to_bits() }
+    };
+    for one in kinds {
+        let (mut out, mut wide) = (vec![0u32; 192], vec![0u64; 64]);
+        roots.launch(&Host::new(), Launch::grid(1).block(64), (&x, &mut out, &mut wide, one)).unwrap();
+        for (t, x) in x.iter().enumerate() {
+            assert_eq!(out[t], root(*x), "{x:e}");
+            assert_eq!(out[64 + t], if t < 40 { root(*x) } else { 1f32.to_bits() }, "{x:e}");
+            assert_eq!(out[128 + t], root(one), "{one:e}");
+            let w = f64::from(*x);
+            if x.is_nan() {
+                assert!(f64::from_bits(wide[t]).is_nan(), "{x:e}");
+            } else if w < 0.0 {
+                assert_eq!(wide[t], 0xfff8_0000_0000_0000, "{x:e}");
+            } else {
+                assert_eq!(wide[t], w.sqrt().to_bits(), "{x:e}");
+            }
+        }
+    }
+}

@@ -185,3 +185,39 @@ fn a_chain_of_arithmetic_ends_with_the_one_nan() {
         assert_eq!(v, wanted, "{x} ({:08x})", x.to_bits());
     }
 }
+
+#[test]
+fn what_some_lanes_set_before_a_barrier_is_theirs_behind_it() {
+    // One number for all lanes on each way, but not on both; the way is too long to be computed by everybody.
+    let k = ptx!(<sm_80, ptx 7.0> |d: &mut [u32]| {
+        .reg .pred %p;
+        .reg .b32 %v, %t, %a, %i;
+        .reg .b64 %x, %o;
+        ld.param.u64 %x, [d];
+        mov.u32 %t, %tid.x;
+        mul.wide.u32 %o, %t, 8;
+        add.u64 %x, %x, %o;
+        mov.u32 %v, 7;
+        mov.u32 %a, %t;
+        mov.u32 %i, 0;
+        setp.lt.u32 %p, %t, 40;
+        @%p bra MEET;
+        mov.u32 %v, 9;
+    AGAIN:
+        mad.lo.u32 %a, %a, 3, 1;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, 5;
+        @%p bra AGAIN;
+    MEET:
+        bar.sync 0;
+        st.global.u32 [%x], %v;
+        st.global.u32 [%x+4], %a;
+        ret;
+    });
+    let mut d = vec![0u32; 128];
+    k.launch(&Host::new(), Launch::grid(1).block(64), (&mut d,)).unwrap();
+    for (t, got) in (0u32..).zip(d.chunks(2)) {
+        let a = (0..if t < 40 { 0 } else { 5 }).fold(t, |a, _| 3 * a + 1);
+        assert_eq!(got, [if t < 40 { 7 } else { 9 }, a], "thread {t}");
+    }
+}

@@ -168,3 +168,12 @@ fn mbarrier_initialised_by_many() {
         ),
     ));
 }
+
+#[test]
+fn lanes_part_into_a_loop_without_an_end() {
+    // Their ways meet nowhere, which is nothing to be looked for.
+    both(&format!(
+        "{TID} ld.param.u32 %r2, [n];\n setp.lt.u32 %p1, %r1, %r2;\n @%p1 bra SKIP;\n bar.sync 0; // warning: PTX0603\n \
+         SKIP: st.shared.u32 [sh], %r1;\n bra SKIP;"
+    ));
+}

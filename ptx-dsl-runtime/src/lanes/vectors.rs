@@ -34,6 +34,21 @@ impl Level for Avx512 {
     }
 
     #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        let mut out = [0; 32];
+        for (out, at) in out.chunks_exact_mut(16).zip(at.chunks_exact(16)) {
+            // SAFETY: the level has AVX-512F, the row is 128 bytes long and the slices are 64.
+            unsafe {
+                let (low, high) =
+                    (_mm512_loadu_si512(row.as_ptr().cast()), _mm512_loadu_si512(row[16..].as_ptr().cast()));
+                let at = _mm512_loadu_si512(at.as_ptr().cast());
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, at, high));
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
     fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
         for ((to, v), half) in to.chunks_exact_mut(16).zip(v.chunks_exact(16)).zip([m as u16, (m >> 16) as u16]) {
             // SAFETY: the level has AVX-512F, and both slices are 64 bytes long.
@@ -62,6 +77,23 @@ impl Level for Avx2 {
     #[inline(always)]
     fn mask(lanes: &[u8; 32]) -> u32 {
         mask(lanes)
+    }
+
+    #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        let row: [__m256i; 4] = bytemuck::cast(*row);
+        let at: [__m256i; 4] = bytemuck::cast(*at);
+        // SAFETY: the level has AVX2.
+        bytemuck::cast(at.map(|at| unsafe {
+            let [a, b, c, d] = row.map(|eight| _mm256_permutevar8x32_epi32(eight, at));
+            // the upper two of the five bits say from which eight
+            let (odd, upper) = (_mm256_slli_epi32::<28>(at), _mm256_slli_epi32::<27>(at));
+            let select = |a, b, bit| {
+                let (a, b, bit) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(bit));
+                _mm256_castps_si256(_mm256_blendv_ps(a, b, bit))
+            };
+            select(select(a, b, odd), select(c, d, odd), upper)
+        }))
     }
 
     #[inline(always)]
@@ -95,6 +127,9 @@ mod tests {
             put::<L, _>(&mut a, &std::array::from_fn(|l| l as u64 + 2), m);
             put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u64 + 2), m);
             assert_eq!(a, b, "{m:08x}");
+            let row = std::array::from_fn(|l| 1000 + l as u32);
+            let at = std::array::from_fn(|l| m.rotate_left(3 * l as u32).wrapping_mul(l as u32 | 1));
+            assert_eq!(L::pick(&row, &at), at.map(|at| 1000 + (at & 31)), "{m:08x}");
         }
     }
 

@@ -7,6 +7,7 @@
 use crate::Lanes;
 use crate::lanes::{LANE, Word};
 use crate::machine::level::{Level, at_level};
+use crate::mem::places::{Places, PlacesMut};
 use crate::mem::range::{aligned, part, part_mut};
 
 /// The accesses of an element's type.
@@ -46,7 +47,8 @@ macro_rules! scattered {
             }
             #[inline(never)]
             fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
-                at_level!(level, gather_here::<$t>, (
+                at_level!(level, [],
+                    gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>, (
                     memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
                 ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
@@ -120,17 +122,14 @@ fn place(base: u64, addr: u64, bytes: usize) -> Option<usize> {
     aligned(addr, bytes).then(|| addr.wrapping_sub(base) as usize)
 }
 
-/// Where each lane's element is, if all are aligned and inside.
+/// Where each lane's element is.
 #[inline(always)]
-fn places<T: Word>(memory: &[u8], base: u64, addr: &Lanes) -> Option<[u64; 32]> {
-    let last = memory.len().checked_sub(T::BYTES)? as u64;
+fn places(base: u64, addr: &Lanes) -> Lanes {
     let mut at = *addr;
-    let mut bad = 0;
     for at in &mut at {
         *at = at.wrapping_sub(base);
-        bad |= u64::from(*at > last) | (*at & (T::BYTES as u64 - 1));
     }
-    (cfg!(ptx_dsl_unchecked) || bad == 0).then_some(at)
+    at
 }
 
 /// Where two rows of 16 consecutive elements begin, which are common. The address of the first lane is given: were it read here,
@@ -160,12 +159,8 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
             true
         });
     }
-    let Some(at) = places::<T>(memory, base, addr) else { return false };
-    for (out, at) in out.iter_mut().zip(at) {
-        let at = at as usize;
-        let Some(s) = part(memory, at, T::BYTES) else { return false };
-        *out = T::load(s);
-    }
+    let Some(places) = Places::<T, u64>::find(memory, places(base, addr)) else { return false };
+    places.load(out);
     true
 }
 
@@ -176,18 +171,44 @@ fn gather_wide<T: Word>(level: Level, memory: &[u8], first: u32, m: u32, addr: &
 
 /// If the lanes are all there.
 #[inline(always)]
-fn gather_here<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+fn gather_here<T: Word, L: crate::lanes::Level>(
+    memory: &[u8],
+    first: u32,
+    m: u32,
+    addr: &[u32; 32],
+    out: &mut [T; 32],
+) -> bool {
     if gather_row(memory, first, m, addr, out) {
         return true;
     }
-    if m != u32::MAX || !aligned(addr.iter().fold(0, |bits, a| bits | a) as u64, T::BYTES) {
-        return false;
+    let Some(places) = Places::<T, u32>::find(memory, *addr).filter(|_| m == u32::MAX) else { return false };
+    if T::BYTES == 4
+        && let Some((row, at)) = one_row(memory, addr)
+    {
+        // lanes that take from each other
+        *bytemuck::cast_mut(out) = L::pick(&row, &at);
+        return true;
     }
-    for (out, a) in out.iter_mut().zip(addr) {
-        let Some(s) = part(memory, *a as usize, T::BYTES) else { return false };
-        *out = T::load(s);
-    }
+    places.load(out);
     true
+}
+
+/// The 32 elements of four bytes that all lanes lie in, if they do, and which of them is whose.
+#[inline(always)]
+fn one_row(memory: &[u8], addr: &[u32; 32]) -> Option<([u32; 32], [u32; 32])> {
+    let (low, high) = addr.iter().fold((u32::MAX, 0), |(low, high), a| (low.min(*a), high.max(*a)));
+    // at the end of memory the row begins in front of the first
+    let begin = (low as usize).min(memory.len().checked_sub(128)?);
+    if high - low >= 128 || !aligned(begin as u64, 4) {
+        return None;
+    }
+    let mut row = [0; 32];
+    u32::load_row(part(memory, begin, 128)?, &mut row);
+    let mut at = *addr;
+    for at in &mut at {
+        *at = at.wrapping_sub(begin as u32) / 4;
+    }
+    Some((row, at))
 }
 
 /// If the lanes are all there and lie in a row.
@@ -224,13 +245,9 @@ fn gather_some<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lan
     for ((all, a), bit) in all.iter_mut().zip(addr).zip(LANE) {
         *all = if m & bit != 0 { *a } else { *all };
     }
-    let Some(at) = places::<T>(memory, base, &all) else { return false };
+    let Some(places) = Places::<T, u64>::find(memory, places(base, &all)) else { return false };
     let mut row = [T::default(); 32];
-    for (v, at) in row.iter_mut().zip(at) {
-        let at = at as usize;
-        let Some(s) = part(memory, at, T::BYTES) else { return false };
-        *v = T::load(s);
-    }
+    places.load(&mut row);
     for ((out, v), bit) in out.iter_mut().zip(row).zip(LANE) {
         *out = if m & bit != 0 { v } else { *out };
     }
@@ -266,6 +283,12 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
             true
         });
     }
+    if m == u32::MAX
+        && let Some(places) = PlacesMut::<T>::find(memory, places(base, addr))
+    {
+        places.change(|l, _| v[l]);
+        return true;
+    }
     each(m, |l| {
         let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
             return false;
@@ -277,6 +300,18 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
 
 #[inline(always)]
 fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
+    if m == u32::MAX
+        && let Some(places) = PlacesMut::<T>::find(memory, places(base, addr))
+    {
+        match old {
+            Some(old) => places.change(|l, was| {
+                old[l] = was;
+                was.plus(v[l])
+            }),
+            None => places.change(|l, was| was.plus(v[l])),
+        }
+        return 0;
+    }
     each(m, |l| {
         let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
             return false;

@@ -1,0 +1,80 @@
+//! Kernels that are large in one respect each take time in proportion.
+
+use super::{Source, Text, kernel, rust_name};
+use proc_macro2::{Span, TokenStream};
+use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_table::hir::FuncId;
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// A kernel with `part` once for each number below `n`, and as many registers.
+fn text(n: usize, part: fn(&mut String, usize)) -> String {
+    let mut body = String::new();
+    (0..n).for_each(|i| part(&mut body, i));
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 d) .reqntid 128\n{{\n\
+         .reg .pred %p; .reg .b32 %v<{n}>, %t; .reg .b64 %x;\n\
+         ld.param.u64 %x, [d];\nmov.u32 %t, %tid.x;\n{body}\nout:\nst.global.u32 [%x], %t;\nret;\n}}\n"
+    )
+}
+
+/// The time it takes to emit it.
+fn take(text: &str) -> Duration {
+    let (lexed, _) = lex(text);
+    let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+    assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
+    let problems = RefCell::new(Vec::new());
+    let source = Source {
+        line: &|_| 1,
+        span: &|_| Span::call_site(),
+        rust_type: &|_| TokenStream::new(),
+        file: Some("k.ptx".into()),
+        problems: &problems,
+    };
+    let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k", Span::call_site()));
+    let start = Instant::now();
+    let code = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
+    let time = start.elapsed();
+    assert!(!code.is_empty());
+    time
+}
+
+type Case = (&'static str, fn(&mut String, usize));
+
+const CASES: &[Case] = &[
+    ("branches over what all lanes can compute", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; setp.lt.u32 %p, %t, {i}; @%p bra l{i}; add.u32 %v{i}, %v{i}, 1;");
+        let _ = writeln!(s, "add.u32 %t, %t, %v{i}; l{i}: xor.b32 %v{i}, %v{i}, {i};");
+    }),
+    ("branches over barriers", |s, i| {
+        let _ = writeln!(s, "setp.lt.u32 %p, %t, {i}; @%p bra l{i}; add.u32 %t, %t, 3;");
+        let _ = writeln!(s, "st.global.u32 [%x], %t; l{i}: bar.sync 0; xor.b32 %t, %t, {i};");
+    }),
+    ("ways out", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; setp.eq.u32 %p, %t, {i}; @%p bra out; add.u32 %t, %t, %v{i};");
+    }),
+    ("loops", |s, i| {
+        let _ = writeln!(s, "mov.u32 %v{i}, %t; l{i}: add.u32 %t, %t, 3; sub.u32 %v{i}, %v{i}, 1;");
+        let _ = writeln!(s, "setp.ne.u32 %p, %v{i}, 0; @%p bra l{i};");
+    }),
+    ("loads and stores in a row", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; ld.global.u32 %v{i}, [%x+{}]; add.u32 %t, %t, %v{i};", 4 * i);
+        let _ = writeln!(s, "st.global.u32 [%x+{}], %t;", 4 * i);
+    }),
+];
+
+#[test]
+fn time_grows_with_size_and_not_with_its_square() {
+    for (name, part) in CASES {
+        let (small, large) = (text(200, *part), text(800, *part));
+        // Four times the size may take nine times as long; once more, and again, if it was bad luck.
+        let bad = (0..3).all(|_| {
+            let (small, large) = (take(&small), take(&large));
+            eprintln!("{name}: {small:?}, then {large:?}");
+            large > small * 9 + Duration::from_millis(60)
+        });
+        assert!(!bad, "{name}");
+    }
+}
