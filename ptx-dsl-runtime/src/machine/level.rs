@@ -49,22 +49,25 @@ fn find(_: Option<&str>) -> Level {
 
 /// Calls a function of this crate, which is inlined here, compiled for the instruction set of a level.
 macro_rules! at_level {
-    ($level:expr, $body:path, ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {{
+    ($level:expr, $body:path, $arguments:tt -> $r:ty) => {
+        at_level!($level, [$body, $body, $body], $arguments -> $r)
+    };
+    ($level:expr, [$avx512:path, $avx2:path, $base:path], ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {{
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
         #[inline(never)]
         fn avx512($($a: $t),*) -> $r {
-            $body($($a),*)
+            $avx512($($a),*)
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
         #[inline(never)]
         fn avx2($($a: $t),*) -> $r {
-            $body($($a),*)
+            $avx2($($a),*)
         }
         #[inline(never)]
         fn baseline($($a: $t),*) -> $r {
-            $body($($a),*)
+            $base($($a),*)
         }
         #[allow(unsafe_code)]
         match $level {

@@ -47,8 +47,9 @@ macro_rules! scattered {
             }
             #[inline(never)]
             fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
-                at_level!(level, [],
-                    gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>, (
+                at_level!(level, [
+                    gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>
+                ], (
                     memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
                 ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
