@@ -368,8 +368,8 @@ const CALLS: bool = cfg!(debug_assertions);
 #[inline(always)]
 fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8]; NB] {
     let mut slices: [&[u8]; NB] = [&[]; NB];
-    for j in 0..NB {
-        slices[j] = stretch[j];
+    for (slice, bytes) in slices.iter_mut().zip(&stretch) {
+        *slice = &bytes[..];
     }
     slices
 }
