@@ -75,25 +75,41 @@ fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
     while let Some(&slot) = x.free.last() {
         let Some(n) = x.team.take() else { return };
         x.free.pop();
-        let id = x.cluster_of(n);
-        x.report.clusters_launched += 1;
-        let shared = x.shared_size().2 as usize;
-        let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
-        let (ctas, threads) = (x.cluster_size() as usize, x.threads);
-        x.clusters[slot].start(id, ctas, threads, shared, local);
-        if let [cta] = &mut x.clusters[slot].ctas[..] {
-            cta.id = id;
-        } else {
-            for rank in 0..ctas {
-                let within = x.ctaid_in_cluster(rank as u32);
-                x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
-            }
-        }
-        if M::ON {
-            x.monitor.cluster(slot as u32);
-        }
-        body.reset(slot);
+        start(body, x, slot, n);
     }
+}
+
+/// The `n`-th cluster takes a place.
+fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
+    let id = x.cluster_of(n);
+    x.report.clusters_launched += 1;
+    let shared = x.shared_size().2 as usize;
+    let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
+    let (ctas, threads) = (x.cluster_size() as usize, x.threads);
+    x.clusters[slot].start(id, ctas, threads, shared, local);
+    if let [cta] = &mut x.clusters[slot].ctas[..] {
+        cta.id = id;
+    } else {
+        for rank in 0..ctas {
+            let within = x.ctaid_in_cluster(rank as u32);
+            x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
+        }
+    }
+    if M::ON {
+        x.monitor.cluster(slot as u32);
+    }
+    body.reset(slot);
+}
+
+/// The current cluster has ended: the next one takes its place at once, where nobody has to be asked or told. False if none does.
+fn follow<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> bool {
+    if M::ON || !x.plain || !x.free.is_empty() || !x.agents.is_empty() {
+        return false;
+    }
+    let Some(n) = x.team.take() else { return false };
+    x.tell_progress();
+    start(body, x, slot, n);
+    true
 }
 
 fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
@@ -140,6 +156,9 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             Next::Exit => {
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
+                    if x.turns < end && !x.rotate && follow(body, x, slot) {
+                        continue;
+                    }
                     x.here().resident = false;
                     x.free.push(slot);
                     x.vacant = true;
