@@ -162,7 +162,7 @@ impl Emit<'_> {
             let arg = &p.arg;
             quote!({ let __ptx_a = #a; #arg })
         });
-        let fresh = self.classes.fresh;
+        let (fresh, large) = (self.classes.fresh, self.large);
         let agreed = self.agreed.iter().map(|field| format_ident!("{field}"));
         let same = quote!(#(a.#agreed == b.#agreed)&&*);
         let (agree, agrees) = if same.is_empty() {
@@ -232,6 +232,8 @@ impl Emit<'_> {
             impl #rt::Kernel for #ident {
                 type Warp = #module::Warp;
                 const FRESH: bool = #fresh;
+                const LARGE: bool = #large;
+                const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
                 #agrees
                 const INFO: &'static #rt::KernelInfo = #module::INFO;
                 fn step<M: #rt::Monitor>(

@@ -55,6 +55,8 @@ struct Emit<'m> {
     entered: BTreeSet<usize>,
     /// Are regions functions of their own? Those that are.
     large: bool,
+    /// Do they call what reaches rows of memory?
+    far: bool,
     pieces: Vec<TokenStream>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<TokenStream>,
@@ -121,6 +123,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         reqntid: function.reqntid,
         entered: BTreeSet::new(),
         large: false,
+        far: false,
         pieces: Vec::new(),
         common: None,
         common_next: None,

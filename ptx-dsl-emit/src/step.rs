@@ -17,7 +17,8 @@ impl<'m> Emit<'m> {
     pub fn step(&mut self, program: &Program<'m>) -> (TokenStream, TokenStream) {
         let rt = rt();
         let exit = number(program.regions.len());
-        self.large = program.regions.iter().map(|r| r.body.len()).sum::<usize>() > LARGE;
+        let size = program.regions.iter().map(|r| r.body.len()).sum::<usize>();
+        (self.large, self.far) = (size > LARGE, size > FAR);
         let mut waits = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
@@ -82,13 +83,18 @@ impl<'m> Emit<'m> {
         let (here, next) = (number(pc), number(next));
         let call = self.warp_call(f, instr);
         let (before, call, after) = (call.before, call.call, call.after);
+        let after = if after.is_empty() {
+            after
+        } else {
+            quote!(if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); })
+        };
         let all = quote! {
             for k in 0..ws.len() {
                 let w = &mut ws[k];
                 let m = x.warp(k);
                 #before
                 let flow = #call?;
-                if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); }
+                #after
                 x.flow(flow, #here, #next);
             }
             match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
@@ -138,6 +144,7 @@ impl<'m> Emit<'m> {
             pub struct #name;
             impl #rt::Piece for #name {
                 type Warp = Warp;
+                const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
                 #[inline(always)]
                 fn run<M: #rt::Monitor, L: #rt::Level>(
                     x: &mut #rt::Ctx<'_, M>,
@@ -443,7 +450,10 @@ impl<'m> Emit<'m> {
         for a in instr.operands.iter().filter(|a| !written(a)) {
             for value in self.read(f, &a.value, a.ty) {
                 let name = format_ident!("s{}", sources.len());
-                before.extend(quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);));
+                before.extend(match a.value {
+                    Operand::Imm(_) => quote!(let #name: #rt::Lanes = [#value; 32];),
+                    _ => quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);),
+                });
                 sources.push(name);
             }
         }
@@ -507,6 +517,9 @@ const TRAIL: usize = 32;
 
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
+
+/// Instructions above which rows of memory are reached by calls (`far_stretch`).
+const FAR: usize = 500;
 
 /// Is it an instruction that needs the whole warp, and no more of it than to be there?
 fn everybody(instr: &Instr) -> bool {

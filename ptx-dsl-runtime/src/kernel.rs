@@ -12,6 +12,10 @@ pub trait Kernel: 'static {
     type Warp: Default + Clone + PartialEq;
     /// No register is read before it is written: a warp may start with what another one left.
     const FRESH: bool = false;
+    /// Its regions are [`Piece`]s.
+    const LARGE: bool = false;
+    /// It is worth its time to compile the kernel for more than one instruction set even in a development build.
+    const OPTIMISED: bool = false;
     /// What a launch has to know.
     const INFO: &'static KernelInfo;
     /// Are the registers equal that are read once for all warps of a cohort? Warps that differ in them stay apart.
@@ -32,6 +36,8 @@ pub trait Kernel: 'static {
 pub trait Piece {
     /// The registers of a warp.
     type Warp;
+    /// That of its [`Kernel`].
+    const OPTIMISED: bool = false;
     /// Runs it for the lanes of `active`, which it changes, and gives where they go on.
     fn run<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
 }

@@ -1,13 +1,17 @@
 //! Loops over the active lanes of a warp, and values of 32 lanes.
 
 mod blend;
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+mod instances;
+#[cfg(target_arch = "x86_64")]
 mod vectors;
 
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
+pub use instances::instances;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vectors::Avx2;
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-pub(crate) use vectors::{Avx2, Avx512};
+pub(crate) use vectors::Avx512;
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;
@@ -115,9 +119,7 @@ macro_rules! words {
         impl Word for $t {
             #[inline(always)]
             fn load(s: &[u8]) -> Self {
-                let mut b = [0; size_of::<$t>()];
-                b.copy_from_slice(s);
-                $t::from_le_bytes(b)
+                s.try_into().map_or(0, $t::from_le_bytes)
             }
             #[inline(always)]
             fn store(self, s: &mut [u8]) {
@@ -141,7 +143,8 @@ macro_rules! words {
 words!(u8 u16 u32 u64);
 
 /// One value for each row, as lanes.
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn expand<T: Copy + Default, const NB: usize>(v: [T; NB]) -> [T; 32] {
     let mut out = [T::default(); 32];
     for (out, v) in out.chunks_exact_mut(32 / NB).zip(v) {
@@ -357,15 +360,51 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     Ok(stretch)
 }
 
+/// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
+/// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
+const CALLS: bool = cfg!(debug_assertions);
+
+/// Without their lengths, of which there are too many to have all compiled.
+#[inline(always)]
+fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8]; NB] {
+    let mut slices: [&[u8]; NB] = [&[]; NB];
+    for (slice, bytes) in slices.iter_mut().zip(&stretch) {
+        *slice = &bytes[..];
+    }
+    slices
+}
+
 /// The element at this place in each row of a stretch.
 #[inline(always)]
 pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
+    if CALLS {
+        return called_heads(slices(stretch), at);
+    }
+    stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
+}
+
+#[inline(never)]
+fn called_heads<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; NB] {
     stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
 }
 
 /// The elements from this place on in each row of a stretch.
 #[inline(always)]
 pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
+    if CALLS {
+        return called_rows(slices(stretch), at);
+    }
+    let mut out = [T::default(); 32];
+    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
+        if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {
+            T::load_row(s, out);
+        }
+    }
+    out
+}
+
+#[inline(never)]
+fn called_rows<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; 32] {
     let mut out = [T::default(); 32];
     for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
         if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {

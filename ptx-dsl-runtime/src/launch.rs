@@ -8,7 +8,7 @@ use bytemuck::{NoUninit, Pod};
 use crate::fault::Fault;
 use crate::host::{Host, Report};
 use crate::kernel::{Kernel, KernelInfo, ParamInfo};
-use crate::machine;
+use crate::machine::{self, Program};
 use crate::mem::address::{FIRST_BUFFER, SEGMENT_SHIFT};
 use crate::mem::global::{Global, Segment};
 use crate::monitor::Monitor;
@@ -439,8 +439,19 @@ fn place<'s>(
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    let (params, global) = prepare(K::INFO, &launch, args)?;
-    machine::run::<K, M>(host, &launch, params, global).map_err(Error::Fault)
+    run(Program::of::<K>(), host, launch, args)
+}
+
+/// For all kernels. Not inlined: it is compiled here for the plain host, `instances` sees to that.
+#[inline(never)]
+pub(crate) fn run<M: Monitor>(
+    program: Program<M>,
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    let (params, global) = prepare(program.info(), &launch, args)?;
+    machine::run(program, host, &launch, params, global).map_err(Error::Fault)
 }
 
 /// Everything that has to be right before the first thread runs.

@@ -28,7 +28,7 @@ use std::thread;
 
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
-use crate::kernel::{Kernel, Next};
+use crate::kernel::{Kernel, KernelInfo, Next};
 use crate::launch::Launch;
 use crate::mem::global::Global;
 use crate::monitor::Monitor;
@@ -98,22 +98,55 @@ struct Failure {
     fault: Box<Fault>,
 }
 
+/// A kernel without its type: what all kernels share is compiled here, once.
+pub(crate) struct Program<M> {
+    info: &'static KernelInfo,
+    /// As the [`Kernel`] says.
+    optimised: bool,
+    /// Registers for so many slots of so many warps, and warps of a CTA.
+    registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+}
+
+impl<M> Clone for Program<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Program<M> {}
+
+impl<M: Monitor> Program<M> {
+    pub(crate) fn of<K: Kernel>() -> Self {
+        Program { info: K::INFO, optimised: K::OPTIMISED, registers: registers::<K, M> }
+    }
+
+    pub(crate) fn info(&self) -> &'static KernelInfo {
+        self.info
+    }
+}
+
+fn registers<K: Kernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
+    let warps = vec![vec![K::Warp::default(); warps]; slots];
+    Box::new(Loaded::<K> { warps, warps_per_cta, snapshot: Vec::new() })
+}
+
 /// Runs a grid whose launch has been checked.
-pub(crate) fn run<K: Kernel, M: Monitor>(
+pub(crate) fn run<M: Monitor>(
+    program: Program<M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
     global: Global<'_>,
 ) -> Result<Report, Box<Fault>> {
-    let cluster = launch.cluster_dims(K::INFO);
+    let cluster = launch.cluster_dims(program.info);
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.alone() {
-        return work::<K, M>(host, launch, params, global, &team).map_err(|f| f.fault);
+        return work(program, host, launch, params, global, &team).map_err(|f| f.fault);
     }
     let outcomes = global.spread(|spread| {
         thread::scope(|scope| {
-            let one = || work::<K, M>(host, launch, params.clone(), Global::part(spread), &team);
+            let one = || work(program, host, launch, params.clone(), Global::part(spread), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -170,7 +203,8 @@ impl Drop for Leaves<'_> {
 }
 
 /// What each thread does: runs clusters until there are no more.
-fn work<K: Kernel, M: Monitor>(
+fn work<M: Monitor>(
+    program: Program<M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -178,11 +212,12 @@ fn work<K: Kernel, M: Monitor>(
     team: &Team,
 ) -> Outcome {
     let _leaves = Leaves(team);
-    let mut x = Ctx::<M>::new(host, launch, K::INFO, params, global, team);
+    let mut x = Ctx::<M>::new(host, launch, program.info, params, global, team);
+    x.level = level::best(program.optimised);
     let slots = x.clusters.len();
-    let warps = vec![vec![K::Warp::default(); x.warps_per_cta() * x.cluster_size() as usize]; slots];
-    let mut body = Loaded::<K> { warps, warps_per_cta: x.warps_per_cta(), snapshot: Vec::new() };
-    match M::drive(&mut body, &mut x) {
+    let warps = x.warps_per_cta() * x.cluster_size() as usize;
+    let mut body = (program.registers)(slots, warps, x.warps_per_cta());
+    match M::drive(&mut *body, &mut x) {
         Ok(()) => Ok(x.into_report()),
         Err(mut fault) => {
             team.stop();

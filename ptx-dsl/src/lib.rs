@@ -36,6 +36,10 @@ pub use ptx_dsl_runtime::{
     Arg, CancelHandle, Checked, Error, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
 };
 
+/// This crate is optimised, as those of a development build are whose profile says so; the one that a kernel is in is then too.
+#[doc(hidden)]
+pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
+
 /// What most programs need.
 pub mod prelude {
     pub use crate::{Arg, Host, Launch, Report, include_ptx, ptx};

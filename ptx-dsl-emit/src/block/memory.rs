@@ -78,6 +78,11 @@ impl Block<'_, '_> {
         quote!(&#rt::lanes::addresses(#rows, #stride, #bits))
     }
 
+    /// What reaches rows of memory: inline, or a call.
+    pub(super) fn reach(&self, inline: &str) -> Ident {
+        if self.e.far { format_ident!("far_{inline}") } else { format_ident!("{inline}") }
+    }
+
     /// The address of every lane as an array of `u64`, if it is not in rows.
     pub(super) fn address_array(&mut self, v: &Value) -> TokenStream {
         let v = if v.bits == 64 {
@@ -197,9 +202,9 @@ impl Block<'_, '_> {
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            let slow = self.slow_address(&address);
+            let (slow, reach) = (self.slow_address(&address), self.reach("store_rows"));
             return self.code(quote! {
-                if #any !(#ok && x.store_rows::<#t, #nb>(#space, #mask, #rows, &#v)) {
+                if #any !(#ok && x.#reach::<#t, #nb>(#space, #mask, #rows, &#v)) {
                     x.site = #site;
                     #rt::lanes::slow_store(x, #q, #mask, #slow, [&#v])?;
                 }

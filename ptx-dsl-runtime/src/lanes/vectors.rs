@@ -9,6 +9,7 @@ use std::arch::x86_64::*;
 ///
 /// Nobody outside of the crate can name it. Code that is generic over levels is instantiated with it only by functions that
 /// `machine::level` calls where the processor has these features: what the `unsafe` blocks below rely on.
+#[cfg(not(debug_assertions))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512;
 
@@ -23,6 +24,7 @@ fn mask(lanes: &[u8; 32]) -> u32 {
     unsafe { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_setzero_si256())) as u32 }
 }
 
+#[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
 
@@ -79,19 +81,26 @@ impl Level for Avx2 {
 
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
-        let row: [__m256i; 4] = bytemuck::cast(*row);
-        let at: [__m256i; 4] = bytemuck::cast(*at);
-        // SAFETY: the level has AVX2.
-        bytemuck::cast(at.map(|at| unsafe {
-            let [a, b, c, d] = row.map(|eight| _mm256_permutevar8x32_epi32(eight, at));
-            // the upper two of the five bits say from which eight
-            let (odd, upper) = (_mm256_slli_epi32::<28>(at), _mm256_slli_epi32::<27>(at));
-            let select = |a, b, bit| {
-                let (a, b, bit) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(bit));
-                _mm256_castps_si256(_mm256_blendv_ps(a, b, bit))
-            };
-            select(select(a, b, odd), select(c, d, odd), upper)
-        }))
+        let mut out = [0; 32];
+        for (out, at) in out.chunks_exact_mut(8).zip(at.chunks_exact(8)) {
+            // SAFETY: the level has AVX2, the row is 128 bytes long and the slices are 32. No closures: one that is not inlined
+            // would not have AVX2, and call every instruction.
+            unsafe {
+                let at = _mm256_loadu_si256(at.as_ptr().cast());
+                let a = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row.as_ptr().cast()), at);
+                let b = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[8..].as_ptr().cast()), at);
+                let c = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[16..].as_ptr().cast()), at);
+                let d = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[24..].as_ptr().cast()), at);
+                // the upper two of the five bits say from which eight
+                let odd = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(at));
+                let upper = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(at));
+                let low = _mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), odd);
+                let high = _mm256_blendv_ps(_mm256_castsi256_ps(c), _mm256_castsi256_ps(d), odd);
+                let picked = _mm256_castps_si256(_mm256_blendv_ps(low, high, upper));
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), picked);
+            }
+        }
+        out
     }
 
     #[inline(always)]
@@ -136,6 +145,7 @@ mod tests {
         if is_x86_feature_detected!("avx2") {
             same::<Avx2>();
         }
+        #[cfg(not(debug_assertions))]
         if is_x86_feature_detected!("avx512f") {
             same::<Avx512>();
         }

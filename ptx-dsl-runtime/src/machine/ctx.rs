@@ -9,7 +9,7 @@ use crate::kernel::{Flow, KernelInfo, Pc, Wait};
 use crate::launch::{CancelHandle, Launch};
 use crate::machine::agent::Agents;
 use crate::machine::cluster::{Cluster, Cohort, Cta, Parked};
-use crate::machine::level::{self, Level};
+use crate::machine::level::Level;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::{Monitor, Who};
@@ -153,7 +153,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             threads,
             dynamic_shared: launch.dynamic_shared,
             rows: 4,
-            level: level::best(),
+            level: Level::Base,
             tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
             params,
             global,

@@ -117,6 +117,17 @@ impl<M: Monitor> Ctx<'_, M> {
         Some(rows)
     }
 
+    /// The same as a call, for very large kernels: rustc takes time for every copy.
+    #[inline(never)]
+    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        self.stretch::<T, NB, LEN>(space, m, base)
+    }
+
     /// Any addresses, an array of elements each.
     #[inline(always)]
     pub fn gather<T: Word, const D: usize>(
@@ -167,6 +178,18 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> bool {
         self.store_own_rows(space, m, base, v)
             || may_be_in_common(space) && self.store_rows_in_common(space, m, base, v)
+    }
+
+    /// The same as a call.
+    #[inline(never)]
+    pub fn far_store_rows<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        self.store_rows(space, m, base, v)
     }
 
     #[inline(always)]

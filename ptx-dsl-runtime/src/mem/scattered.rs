@@ -47,8 +47,9 @@ macro_rules! scattered {
             }
             #[inline(never)]
             fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
-                at_level!(level, [],
-                    gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>, (
+                at_level!(level, [
+                    gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>
+                ], (
                     memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
                 ) -> bool) || gather_wide(level, memory, first, m, addr, out)
             }
@@ -348,9 +349,17 @@ mod tests {
             let addr: Lanes = std::array::from_fn(|l| BASE + at(l) as u64);
             for m in [u32::MAX, 1, 0x8000_0000, 0x0ff0_1234] {
                 let mut out = [5u32; 32];
-                assert!(u32::gather(best(), &bytes, BASE, addr[0], m, &addr, &mut out));
+                assert!(u32::gather(best(true), &bytes, BASE, addr[0], m, &addr, &mut out));
                 let mut stored = bytes.clone();
-                assert!(u32::scatter(best(), &mut stored, BASE, addr[0], m, &addr, &std::array::from_fn(|l| l as u32)));
+                assert!(u32::scatter(
+                    best(true),
+                    &mut stored,
+                    BASE,
+                    addr[0],
+                    m,
+                    &addr,
+                    &std::array::from_fn(|l| l as u32)
+                ));
                 let mut wanted = bytes.clone();
                 for l in 0..32 {
                     let set = m >> l & 1 != 0;
@@ -371,20 +380,20 @@ mod tests {
             let mut addr: Lanes = std::array::from_fn(|l| BASE + 4 * l as u64);
             addr[9] = wrong;
             let mut out = [5u32; 32];
-            assert!(!u32::gather(best(), &bytes, BASE, addr[0], u32::MAX, &addr, &mut out), "{wrong:x}");
-            assert!(!u32::scatter(best(), &mut bytes, BASE, addr[0], u32::MAX, &addr, &[0; 32]), "{wrong:x}");
+            assert!(!u32::gather(best(true), &bytes, BASE, addr[0], u32::MAX, &addr, &mut out), "{wrong:x}");
+            assert!(!u32::scatter(best(true), &mut bytes, BASE, addr[0], u32::MAX, &addr, &[0; 32]), "{wrong:x}");
             assert!(!u32::gather_vectors(&bytes, BASE, u32::MAX, &addr, &mut [&mut out]), "{wrong:x}");
             assert_eq!(
-                u32::add(best(), &mut bytes, BASE, u32::MAX, &addr, &[0; 32], Some(&mut out)),
+                u32::add(best(true), &mut bytes, BASE, u32::MAX, &addr, &[0; 32], Some(&mut out)),
                 u32::MAX << 9,
                 "{wrong:x}"
             );
             // who does not take part may hold anything
-            assert!(u32::gather(best(), &bytes, BASE, addr[0], !(1 << 9), &addr, &mut out), "{wrong:x}");
+            assert!(u32::gather(best(true), &bytes, BASE, addr[0], !(1 << 9), &addr, &mut out), "{wrong:x}");
         }
         let addr: Lanes = [BASE; 32];
-        assert!(!u64::gather(best(), &bytes[..7], BASE, addr[0], u32::MAX, &addr, &mut [0; 32]));
-        assert!(!u64::scatter(best(), &mut bytes[..0], BASE, addr[0], u32::MAX, &addr, &[0; 32]));
+        assert!(!u64::gather(best(true), &bytes[..7], BASE, addr[0], u32::MAX, &addr, &mut [0; 32]));
+        assert!(!u64::scatter(best(true), &mut bytes[..0], BASE, addr[0], u32::MAX, &addr, &[0; 32]));
     }
 
     #[test]
@@ -393,7 +402,7 @@ mod tests {
         let mut old = [0u32; 32];
         assert_eq!(
             u32::add(
-                best(),
+                best(true),
                 &mut bytes,
                 BASE,
                 0xff00,
@@ -410,15 +419,15 @@ mod tests {
     #[test]
     fn parts_of_a_row() {
         let mut bytes = memory();
-        assert!(u16::store_some(best(), &mut bytes[..4], 3, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        assert!(u16::store_some(best(true), &mut bytes[..4], 3, &[1, 2, 3, 4, 5, 6, 7, 8]));
         assert_eq!(bytes[..4], [1, 0, 2, 0]);
-        assert!(!u16::store_some(best(), &mut bytes[..4], 7, &[1, 2, 3, 4, 5, 6, 7, 8]));
+        assert!(!u16::store_some(best(true), &mut bytes[..4], 7, &[1, 2, 3, 4, 5, 6, 7, 8]));
         // many of them
         let mut wanted = memory();
         (0..32).filter(|l| 0xfff0_0ff1u32 >> l & 1 != 0).for_each(|l| wanted[8 + l] = 200 + l as u8);
         let mut bytes = memory();
         assert!(u8::store_some(
-            best(),
+            best(true),
             &mut bytes[8..],
             0xfff0_0ff1,
             &std::array::from_fn::<u8, 32, _>(|l| 200 + l as u8)

@@ -1,0 +1,53 @@
+//! What kernels call of the plain host, compiled here: rustc takes functions that are never inlined from where they are
+//! instantiated first, so no crate with kernels has to compile them again.
+
+use super::*;
+use crate::Off;
+
+/// The functions. Nobody calls it.
+#[doc(hidden)]
+pub fn instances() -> Vec<*const ()> {
+    let mut all: Vec<*const ()> =
+        vec![crate::launch::run::<Off> as *const (), crate::launch::run::<crate::Checked> as *const ()];
+    macro_rules! of {
+        ($($t:ident $bytes:literal $row:literal $half:literal),*) => {$(
+            all.extend([
+                load::<Off, $t, 1> as *const (),
+                load::<Off, $t, 2> as *const (),
+                load::<Off, $t, 4> as *const (),
+                load_near::<Off, $t> as *const (),
+                store::<Off, $t, 1> as *const (),
+                store::<Off, $t, 2> as *const (),
+                store::<Off, $t, 4> as *const (),
+                slow_load::<Off, $t, 1> as *const (),
+                slow_store::<Off, $t, 1> as *const (),
+                slow_stretch::<Off, $t, 1, $bytes> as *const (),
+                slow_stretch::<Off, $t, 1, $row> as *const (),
+                slow_stretch::<Off, $t, 2, $bytes> as *const (),
+                slow_stretch::<Off, $t, 2, $half> as *const (),
+                slow_add::<Off, $t> as *const (),
+                slow_load_one::<Off, $t, 1> as *const (),
+                slow_store_one::<Off, $t, 1> as *const (),
+                slow_add_one::<Off, $t> as *const (),
+                expand::<$t, 1> as *const (),
+                expand::<$t, 2> as *const (),
+                expand::<$t, 4> as *const (),
+                called_heads::<$t, 1> as *const (),
+                called_heads::<$t, 2> as *const (),
+                called_heads::<$t, 4> as *const (),
+                called_rows::<$t, 1> as *const (),
+                called_rows::<$t, 2> as *const (),
+                called_rows::<$t, 4> as *const (),
+                Ctx::<Off>::far_stretch::<$t, 1, $bytes> as *const (),
+                Ctx::<Off>::far_stretch::<$t, 1, $row> as *const (),
+                Ctx::<Off>::far_stretch::<$t, 2, $half> as *const (),
+                Ctx::<Off>::far_store_rows::<$t, 1> as *const (),
+                Ctx::<Off>::far_store_rows::<$t, 2> as *const (),
+                Ctx::<Off>::store_rows_in_common::<$t, 1> as *const (),
+                Ctx::<Off>::store_rows_in_common::<$t, 2> as *const (),
+            ]);
+        )*};
+    }
+    of!(u8 1 32 16, u16 2 64 32, u32 4 128 64, u64 8 256 128);
+    all
+}

@@ -1,0 +1,9 @@
+//! Says whether the build is optimised, which only a build script is told: kernels are then compiled for AVX2 too (`OPTIMISED`).
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(ptx_dsl_optimised)");
+    if std::env::var("OPT_LEVEL").is_ok_and(|level| level != "0") {
+        println!("cargo::rustc-cfg=ptx_dsl_optimised");
+    }
+}
