@@ -32,7 +32,10 @@ fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bo
         ("ld" | "ldu" | "st", _) => vector,
         ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
         ("multimem.ld_reduce" | "multimem.st", _) => vector && float(),
-        ("mma.sp", "e") => ![".satfinite", ".u4", ".s4"].iter().any(|q| at.has(q)),
+        ("mma.sp", "e") => {
+            let ordered = at.quals.iter().any(|q| q.ends_with("::ordered_metadata"));
+            ![".u4", ".s4"].iter().any(|q| at.has(q)) && (ordered || !at.has(".satfinite"))
+        }
         ("mma" | "mma.sp", "scale-a-data" | "scale-b-data")
         | ("wgmma.mma_async.sp", "sp-meta")
         | ("tcgen05.ld.red", "redval")

@@ -225,6 +225,8 @@ fn braces_around_one() {
     let integers = "mma.sp.sync.aligned.m16n8k64.row.col.satfinite.s32.u8.s8.s32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, \
         {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1}, 0;";
     assert_eq!(verdict("sm_120a", integers), Some(414));
+    let ordered = integers.replacen("mma.sp", "mma.sp::ordered_metadata", 1);
+    assert_eq!(verdict("sm_120a", &ordered), None);
     // As the headers of nvcc have it.
     let scaled = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e5m2.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, \
         {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%f5, %f6, %f7, %f8}, {%r3}, {0, 0}, {%r4}, {0, 0};";
