@@ -69,6 +69,9 @@ pub struct Block<'e, 'm> {
     alone: bool,
     /// Those that only some lanes meet and that are still open.
     conditions: Vec<conditions::Condition>,
+    /// How many of them are skipped as a whole, and what registers were before those changed them.
+    aparts: usize,
+    changes: Vec<conditions::Change>,
     /// What the registers are when the loop comes round that the region is.
     start: HashMap<Key, Value>,
     pieces: Vec<Piece>,
@@ -115,6 +118,8 @@ impl<'e, 'm> Block<'e, 'm> {
             dirty: HashSet::new(),
             alone: false,
             conditions: Vec::new(),
+            aparts: 0,
+            changes: Vec::new(),
             start: HashMap::new(),
             pieces: Vec::new(),
             body: Vec::new(),

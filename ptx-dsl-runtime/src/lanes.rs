@@ -2,12 +2,15 @@
 
 mod blend;
 mod instances;
+mod stretches;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
 pub use instances::instances;
+pub use stretches::{ahead, heads, rows, slow_stretch};
+use stretches::{called_heads, called_rows};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vectors::Avx2;
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
@@ -15,9 +18,8 @@ pub(crate) use vectors::Avx512;
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;
-use crate::mem::ahead::DISTANCE;
 use crate::mem::scattered::Scattered;
-use crate::{Ctx, Fault, Lanes, Monitor, Q, mem};
+use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
 /// Runs `f` for every lane of `mask`. The full mask has a loop of its own, without tests, that LLVM can turn into vectors.
 #[inline(always)]
@@ -322,103 +324,6 @@ fn general_load<M: Monitor, T: Word, const D: usize>(
     }
     x.mask = all;
     Ok(())
-}
-
-/// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
-/// row; `all` are the places in it and the statements.
-#[cold]
-#[inline(never)]
-pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    m: u32,
-    addr: &Lanes,
-    bits: u32,
-    same: bool,
-    all: &[(usize, u32)],
-) -> Result<[[u8; LEN]; NB], Box<Fault>> {
-    let mut stretch = [[0; LEN]; NB];
-    let p = 32 / NB;
-    for &(at, site) in all {
-        let addr = addr.map(|a| a.wrapping_add(at as u64) & low(bits));
-        let mut v = [T::default(); 32];
-        // one of each row is enough, but for a monitor
-        let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
-        let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
-        let wanted = if same { first } else { m };
-        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
-            x.site = site;
-            general_load(x, q, m, &addr, [&mut v])?;
-        }
-        lanes(wanted, |l| {
-            let at = if same { at } else { at + l % p * T::BYTES };
-            if let Some(s) = stretch[l / p].get_mut(at..at + T::BYTES) {
-                v[l].store(s);
-            }
-        });
-    }
-    Ok(stretch)
-}
-
-/// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
-/// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
-const CALLS: bool = cfg!(debug_assertions);
-
-/// Without their lengths, of which there are too many to have all compiled.
-#[inline(always)]
-fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8]; NB] {
-    let mut slices: [&[u8]; NB] = [&[]; NB];
-    for (slice, bytes) in slices.iter_mut().zip(&stretch) {
-        *slice = &bytes[..];
-    }
-    slices
-}
-
-/// The element at this place in each row of a stretch.
-#[inline(always)]
-pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
-    if CALLS {
-        return called_heads(slices(stretch), at);
-    }
-    stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
-}
-
-#[inline(never)]
-fn called_heads<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; NB] {
-    stretch.map(|w| w.get(at..at + T::BYTES).map_or(T::default(), T::load))
-}
-
-/// The elements from this place on in each row of a stretch.
-#[inline(always)]
-pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
-    if CALLS {
-        return called_rows(slices(stretch), at);
-    }
-    let mut out = [T::default(); 32];
-    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
-        if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {
-            T::load_row(s, out);
-        }
-    }
-    out
-}
-
-#[inline(never)]
-fn called_rows<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; 32] {
-    let mut out = [T::default(); 32];
-    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
-        if let Some(s) = w.get(at..at + 32 / NB * T::BYTES) {
-            T::load_row(s, out);
-        }
-    }
-    out
-}
-
-/// Rows of global memory have been read, each from this place in its stretch on: those behind the stretch are wanted soon.
-#[inline(always)]
-pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
-    let distance = LEN.next_power_of_two().max(DISTANCE);
-    stretch.iter().for_each(|s| mem::ahead::ahead(&s[..], at, bytes, distance));
 }
 
 /// Addresses of `bits` bits that grow by `stride` from lane to lane of each row.

@@ -6,7 +6,7 @@ use super::{Block, Key, Value};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_table::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {
@@ -21,13 +21,14 @@ pub(super) struct Condition {
     apart: Option<Apart>,
 }
 
-/// A piece that is skipped as a whole.
+/// A piece that is skipped as a whole: the pieces of code before it, and the registers that were changed before it.
 struct Apart {
-    env: HashMap<Key, Value>,
-    dirty: HashSet<Key>,
-    /// Pieces of code before it.
     before: usize,
+    changes: usize,
 }
+
+/// What a register was before a piece that is skipped changed or read it, and whether it was to be stored.
+pub(super) type Change = (Key, Option<Value>, bool);
 
 impl Condition {
     /// Of one lane, and whether it has to hold.
@@ -70,14 +71,23 @@ impl<'m> Block<'_, 'm> {
         if !self.alone && leaves_nothing(self.f, rest) {
             self.running();
             self.close();
-            let apart = Apart { env: self.env.clone(), dirty: self.dirty.clone(), before: self.pieces.len() };
+            let apart = Apart { before: self.pieces.len(), changes: self.changes.len() };
+            self.aparts += 1;
             if let Some(c) = self.conditions.last_mut() {
                 c.apart = Some(apart);
             }
         }
     }
 
+    /// The register `k` is about to change, or to be read for the first time.
+    pub(super) fn note(&mut self, k: Key) {
+        if self.aparts > 0 {
+            self.changes.push((k, self.env.get(&k).cloned(), self.dirty.contains(&k)));
+        }
+    }
+
     fn set_to(&mut self, k: Key, v: Option<Value>) -> Option<Value> {
+        self.note(k);
         match v {
             Some(v) => self.env.insert(k, v),
             None => self.env.remove(&k),
@@ -98,7 +108,16 @@ impl<'m> Block<'_, 'm> {
         let Some(mut c) = self.conditions.pop() else { return };
         if let (Some(apart), Some(mask)) = (c.apart, &c.mask) {
             let code = self.pieces_from(apart.before);
-            (self.env, self.dirty) = (apart.env, apart.dirty);
+            for (k, was, dirty) in self.changes.drain(apart.changes..).rev() {
+                match was {
+                    Some(v) => self.env.insert(k, v),
+                    None => self.env.remove(&k),
+                };
+                if !dirty {
+                    self.dirty.remove(&k);
+                }
+            }
+            self.aparts -= 1;
             return self.code(quote!(if #mask != 0 { #code }));
         }
         // without an `Else` there is one way, else what it changed is what the others have
@@ -129,6 +148,7 @@ impl<'m> Block<'_, 'm> {
 
     /// A register gets a new value.
     pub(super) fn define(&mut self, k: Key, v: Value) {
+        self.note(k);
         let was = self.env.insert(k, v);
         self.dirty.insert(k);
         if let Some(c) = self.conditions.last_mut()

@@ -34,6 +34,7 @@ impl Block<'_, '_> {
             Repr::Field(field)
         };
         let v = Value { bits, shape, repr, guard: None };
+        self.note(k);
         self.env.insert(k, v.clone());
         v
     }
@@ -46,6 +47,7 @@ impl Block<'_, '_> {
         self.code(quote!(let #name: [#t; #nb] = w.#rows; let #ok: bool = w.#sure[0];));
         let guard = Some(Rc::new(Guard { ok: quote!(#ok), exact: quote!(w.#field[l]) }));
         let v = Value { bits, shape, repr: Repr::Rows(name), guard };
+        self.note(k);
         self.env.insert(k, v.clone());
         Some(v)
     }

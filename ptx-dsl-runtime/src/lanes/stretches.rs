@@ -1,0 +1,102 @@
+//! Stretches: what loads at fixed distances from one address read of memory, looked at once.
+
+use super::{general_load, lanes, low};
+use crate::lanes::Word;
+use crate::mem::ahead::{self, DISTANCE};
+use crate::{Ctx, Fault, Lanes, Monitor, Q};
+
+/// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
+/// row; `all` are the places in it and the statements.
+#[cold]
+#[inline(never)]
+pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    m: u32,
+    addr: &Lanes,
+    bits: u32,
+    same: bool,
+    all: &[(usize, u32)],
+) -> Result<[[u8; LEN]; NB], Box<Fault>> {
+    let mut stretch = [[0; LEN]; NB];
+    let p = 32 / NB;
+    for &(at, site) in all {
+        let addr = addr.map(|a| a.wrapping_add(at as u64) & low(bits));
+        let mut v = [T::default(); 32];
+        // one of each row is enough, but for a monitor
+        let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
+        let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
+        let wanted = if same { first } else { m };
+        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
+            x.site = site;
+            general_load(x, q, m, &addr, [&mut v])?;
+        }
+        lanes(wanted, |l| {
+            let at = if same { at } else { at + l % p * T::BYTES };
+            if let Some(s) = stretch[l / p].get_mut(at..at + T::BYTES) {
+                v[l].store(s);
+            }
+        });
+    }
+    Ok(stretch)
+}
+
+/// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
+/// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
+const CALLS: bool = cfg!(debug_assertions);
+
+/// Without their lengths, of which there are too many to have all compiled.
+#[inline(always)]
+fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8]; NB] {
+    let mut slices: [&[u8]; NB] = [&[]; NB];
+    for (slice, bytes) in slices.iter_mut().zip(&stretch) {
+        *slice = &bytes[..];
+    }
+    slices
+}
+
+/// The element at this place in each row of a stretch.
+#[inline(always)]
+pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
+    if CALLS { called_heads(slices(stretch), at) } else { heads_of(stretch, at) }
+}
+
+#[inline(never)]
+pub(super) fn called_heads<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; NB] {
+    heads_of(stretch, at)
+}
+
+#[inline(always)]
+fn heads_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize) -> [T; NB] {
+    stretch.map(|w| w.as_ref().get(at..at + T::BYTES).map_or(T::default(), T::load))
+}
+
+/// The elements from this place on in each row of a stretch, whose length is known here: without it loops of a kernel become slower
+/// by half.
+#[inline(always)]
+pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
+    if CALLS { called_rows(slices(stretch), at) } else { rows_of(stretch, at) }
+}
+
+#[inline(never)]
+pub(super) fn called_rows<T: Word, const NB: usize>(stretch: [&[u8]; NB], at: usize) -> [T; 32] {
+    rows_of(stretch, at)
+}
+
+#[inline(always)]
+fn rows_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize) -> [T; 32] {
+    let mut out = [T::default(); 32];
+    for (out, w) in out.chunks_exact_mut(32 / NB).zip(stretch) {
+        if let Some(s) = w.as_ref().get(at..at + 32 / NB * T::BYTES) {
+            T::load_row(s, out);
+        }
+    }
+    out
+}
+
+/// Rows of global memory have been read, each from this place in its stretch on: those behind the stretch are wanted soon.
+#[inline(always)]
+pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
+    let distance = LEN.next_power_of_two().max(DISTANCE);
+    stretch.iter().for_each(|s| ahead::ahead(&s[..], at, bytes, distance));
+}
