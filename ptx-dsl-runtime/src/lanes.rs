@@ -172,8 +172,15 @@ pub fn below(base: u32, limit: u32) -> u32 {
         let n = limit.saturating_sub(base).min(32);
         ((1u64 << n) - 1) as u32
     } else {
-        (0..32).fold(0, |m, l| m | u32::from(base.wrapping_add(l) < limit) << l)
+        wrapping_below(base, limit)
     }
+}
+
+/// The same where numbers begin again at 0.
+#[cold]
+#[inline(never)]
+fn wrapping_below(base: u32, limit: u32) -> u32 {
+    (0..32).fold(0, |m, l| m | u32::from(base.wrapping_add(l) < limit) << l)
 }
 
 /// The lanes with `base + l <= limit`.
@@ -337,6 +344,13 @@ pub fn addresses<const NB: usize>(rows: [u64; NB], stride: i64, bits: u32) -> La
 /// So many low bits.
 fn low(bits: u32) -> u64 {
     u64::MAX >> (64 - bits.clamp(1, 64))
+}
+
+/// A copy for a call that is seldom made. The call gets an address, and an array with one is in memory wherever it is used: this one
+/// is, what it is copied from stays in registers.
+#[inline(always)]
+pub fn copied<T: Copy>(v: T) -> T {
+    std::hint::black_box(v)
 }
 
 /// `st` in its general form.

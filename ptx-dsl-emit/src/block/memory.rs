@@ -206,7 +206,7 @@ impl Block<'_, '_> {
             return self.code(quote! {
                 if #any !(#ok && x.#reach::<#t, #nb>(#space, #mask, #rows, &#v)) {
                     x.site = #site;
-                    #rt::lanes::slow_store(x, #q, #mask, #slow, [&#v])?;
+                    #rt::lanes::slow_store(x, #q, #mask, #slow, [&#rt::lanes::copied(#v)])?;
                 }
             });
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Next;
-use crate::machine::cluster::{Cohort, Parked};
+use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::team::Verdict;
 use crate::machine::{Body, Ctx};
 use crate::monitor::{Monitor, Who};
@@ -81,35 +81,63 @@ fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
 
 /// The `n`-th cluster takes a place.
 fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
-    let id = x.cluster_of(n);
-    x.report.clusters_launched += 1;
-    let shared = x.shared_size().2 as usize;
-    let local = x.info.local_size as usize * x.threads.next_multiple_of(32) as usize;
-    let (ctas, threads) = (x.cluster_size() as usize, x.threads);
-    x.clusters[slot].start(id, ctas, threads, shared, local);
-    if let [cta] = &mut x.clusters[slot].ctas[..] {
-        cta.id = id;
-    } else {
-        for rank in 0..ctas {
-            let within = x.ctaid_in_cluster(rank as u32);
-            x.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * x.cluster[i] + within[i]);
-        }
-    }
-    if M::ON {
-        x.monitor.cluster(slot as u32);
-    }
+    x.occupy(slot, n);
     body.reset(slot);
 }
 
-/// The current cluster has ended: the next one takes its place at once, where nobody has to be asked or told. False if none does.
-fn follow<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> bool {
-    if M::ON || !x.plain || !x.free.is_empty() || !x.agents.is_empty() {
-        return false;
+impl<M: Monitor> Ctx<'_, M> {
+    /// The `n`-th cluster takes a place; its registers are the caller's.
+    fn occupy(&mut self, slot: usize, n: u64) {
+        let id = self.cluster_of(n);
+        self.report.clusters_launched += 1;
+        let shared = self.shared_size().2 as usize;
+        let (ctas, threads, local) = (self.cluster_size() as usize, self.threads, self.local_size());
+        self.clusters[slot].start(id, ctas, threads, shared, local);
+        if let [cta] = &mut self.clusters[slot].ctas[..] {
+            cta.id = id;
+        } else {
+            for rank in 0..ctas {
+                let within = self.ctaid_in_cluster(rank as u32);
+                self.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * self.cluster[i] + within[i]);
+            }
+        }
+        if M::ON {
+            self.monitor.cluster(slot as u32);
+        }
     }
-    let Some(n) = x.team.take() else { return false };
-    x.tell_progress();
-    start(body, x, slot, n);
-    true
+
+    /// Bytes of `.local` memory of a CTA.
+    fn local_size(&self) -> usize {
+        self.info.local_size as usize * self.threads.next_multiple_of(32) as usize
+    }
+
+    /// Is the current cohort, which ends, all of its cluster, and has nobody to be asked or told?
+    fn ends_at_once(&self) -> bool {
+        self.agents.is_empty() && self.pairs.is_none() && self.clusters[self.slot].ends_with(&self.cur)
+    }
+
+    /// The cluster that takes the place of the current one, which has ended, at once: where nobody has to be asked or told.
+    fn next_here(&self) -> Option<u64> {
+        let at_once = !M::ON && !self.rotate && self.plain && self.free.is_empty() && self.agents.is_empty();
+        if at_once { self.team.take() } else { None }
+    }
+
+    /// The current cohort ends, and its cluster with it: the next one takes its place, and the same cohort goes on as that, with
+    /// registers that the caller makes new. False, with nothing done, if that is not all there is to it.
+    pub(crate) fn follow(&mut self) -> bool {
+        if self.leave || !self.ends_at_once() || !self.clusters[self.slot].is_lasting() {
+            return false;
+        }
+        let Some(n) = self.next_here() else { return false };
+        self.progress += 1;
+        self.tell_progress();
+        self.report.clusters_launched += 1;
+        let (id, local) = (self.cluster_of(n), self.local_size());
+        self.here().again(id, local);
+        clear(&mut self.shared);
+        self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
+        true
+    }
 }
 
 fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
@@ -156,7 +184,11 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             Next::Exit => {
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
-                    if x.turns < end && !x.rotate && follow(body, x, slot) {
+                    if x.turns < end
+                        && let Some(n) = x.next_here()
+                    {
+                        x.tell_progress();
+                        start(body, x, slot, n);
                         continue;
                     }
                     x.here().resident = false;
@@ -312,7 +344,9 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
 /// The threads of the current cohort end: they no longer count at barriers.
 fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let (c, per_cta) = (x.cur, x.warps_per_cta());
-    if x.agents.is_empty() && x.pairs.is_none() && x.here().ends_at_once(&c) {
+    if x.ends_at_once() {
+        let cta = x.cta_mut();
+        (cta.threads, cta.exited) = (0, true);
         x.progress += 1;
         return Ok(());
     }

@@ -95,8 +95,18 @@ macro_rules! level {
 
             $(#[$attribute])*
             #[inline(never)]
-            pub fn step<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
-                K::step_at::<M, $level>(x, pc, warps)
+            pub fn step<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+                loop {
+                    match K::step_at::<M, $level>(x, pc, warps) {
+                        Ok(Next::Exit) if x.follow() => {
+                            if !K::FRESH {
+                                warps.fill(K::Warp::default());
+                            }
+                            pc = 0;
+                        }
+                        next => return next,
+                    }
+                }
             }
 
             $(#[$attribute])*

@@ -1,7 +1,7 @@
 //! Accesses of a whole warp at once: rows of consecutive elements, and lane by lane without a function call. Each of these
 //! says `false` (or leaves lanes over) where something is not plainly right; the general way, which reports it, comes next.
 
-use crate::lanes::Word;
+use crate::lanes::{Word, copied};
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, SHARED_OFFSET, WINDOW_SHIFT};
 use crate::mem::ahead::{DISTANCE, ahead};
@@ -177,7 +177,7 @@ impl<M: Monitor> Ctx<'_, M> {
         v: &[T; 32],
     ) -> bool {
         self.store_own_rows(space, m, base, v)
-            || may_be_in_common(space) && self.store_rows_in_common(space, m, base, v)
+            || may_be_in_common(space) && self.store_rows_in_common(space, m, base, &copied(*v))
     }
 
     /// The same as a call.
@@ -200,21 +200,39 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
-        let (p, level) = (32 / NB, self.level);
+        if m != u32::MAX {
+            return self.store_some_rows(space, m, base, &copied(*v));
+        }
+        let p = 32 / NB;
         for (j, v) in v.chunks_exact(p).enumerate() {
-            let lanes = m >> (j * p);
             let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
             if !aligned(base[j], T::BYTES) {
                 return false;
             }
-            if m == u32::MAX {
-                let Some(s) = part_mut(memory, at, p * T::BYTES) else { return false };
-                T::store_row(v, s);
-            } else {
-                let Some(memory) = memory.get_mut(at..) else { return false };
-                if !T::store_some(level, memory, lanes, v) {
-                    return false;
-                }
+            let Some(s) = part_mut(memory, at, p * T::BYTES) else { return false };
+            T::store_row(v, s);
+        }
+        true
+    }
+
+    /// The same for some lanes.
+    #[inline(always)]
+    fn store_some_rows<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        let (p, level) = (32 / NB, self.level);
+        for (j, v) in v.chunks_exact(p).enumerate() {
+            let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
+            if !aligned(base[j], T::BYTES) {
+                return false;
+            }
+            let Some(memory) = memory.get_mut(at..) else { return false };
+            if !T::store_some(level, memory, m >> (j * p), v) {
+                return false;
             }
         }
         true

@@ -100,6 +100,7 @@ impl Team {
     }
 
     /// Takes the next pending cluster, counted through the grid.
+    #[inline]
     pub fn take(&self) -> Option<u64> {
         let more = |n: u64| (n < self.clusters).then_some(n + 1);
         if self.alone() {
@@ -192,6 +193,7 @@ impl Team {
 
 impl<M: Monitor> Ctx<'_, M> {
     /// A cluster has ended.
+    #[inline]
     pub(crate) fn tell_progress(&mut self) {
         if self.team.told() {
             self.spend();

@@ -21,6 +21,12 @@ impl ClusterBarrier {
         ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0, used: false }
     }
 
+    /// Has nobody arrived or ended?
+    #[inline]
+    pub fn is_new(&self) -> bool {
+        !self.used
+    }
+
     /// As new.
     pub fn restart(&mut self, warps: usize, live: u32) {
         if self.used || self.arrived.len() != warps {
