@@ -57,6 +57,8 @@ struct Emit<'m> {
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
+    /// Numbers given to instructions that reach rows of memory.
+    places: usize,
     pieces: Vec<TokenStream>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<TokenStream>,
@@ -124,6 +126,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         entered: BTreeSet::new(),
         large: false,
         far: false,
+        places: 0,
         pieces: Vec::new(),
         common: None,
         common_next: None,

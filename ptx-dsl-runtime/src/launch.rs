@@ -10,7 +10,7 @@ use crate::host::{Host, Report};
 use crate::kernel::{Kernel, KernelInfo, ParamInfo};
 use crate::machine::{self, Program};
 use crate::mem::address::{FIRST_BUFFER, SEGMENT_SHIFT};
-use crate::mem::global::{Global, Segment};
+use crate::mem::segment::Segment;
 use crate::monitor::Monitor;
 
 /// Why a launch did not end well.
@@ -450,8 +450,9 @@ pub(crate) fn run<M: Monitor>(
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    let (params, global) = prepare(program.info(), &launch, args)?;
-    machine::run(program, host, &launch, params, global).map_err(Error::Fault)
+    let mut module = program.info().global_image.to_vec();
+    let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
+    machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 
 /// Everything that has to be right before the first thread runs.
@@ -459,7 +460,8 @@ fn prepare<'s>(
     info: &'static KernelInfo,
     launch: &Launch,
     args: &'s mut [Arg<'_>],
-) -> Result<(Vec<u8>, Global<'s>), Error> {
+    module: &'s mut [u8],
+) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = info.name;
     if let Some(&(instruction, site)) = info.not_yet.first() {
         let (text, line) = info.sites.get(site as usize).map_or(("", 0), |s| (s.text, s.line));
@@ -471,11 +473,11 @@ fn prepare<'s>(
         return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
-    let mut segments = vec![Segment::EMPTY, Segment::Module(info.global_image.into())];
+    let mut segments = vec![Segment::EMPTY, Segment::Buffer(module)];
     for (index, (arg, p)) in args.iter_mut().zip(info.params).enumerate() {
         let (bytes, segment) = place(index, p, arg, FIRST_BUFFER + index as u64).map_err(error)?;
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         segments.push(segment);
     }
-    Ok((params, Global::new(segments)))
+    Ok((params, segments))
 }

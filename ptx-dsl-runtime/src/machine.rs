@@ -31,6 +31,7 @@ use crate::host::{Host, Report};
 use crate::kernel::{Kernel, KernelInfo, Next};
 use crate::launch::Launch;
 use crate::mem::global::Global;
+use crate::mem::segment::{self, Segment};
 use crate::monitor::Monitor;
 use team::Team;
 
@@ -136,15 +137,15 @@ pub(crate) fn run<M: Monitor>(
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
-    global: Global<'_>,
+    segments: Vec<Segment<'_>>,
 ) -> Result<Report, Box<Fault>> {
     let cluster = launch.cluster_dims(program.info);
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.alone() {
-        return work(program, host, launch, params, global, &team).map_err(|f| f.fault);
+        return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
-    let outcomes = global.spread(|spread| {
+    let outcomes = segment::spread(segments, |spread| {
         thread::scope(|scope| {
             let one = || work(program, host, launch, params.clone(), Global::part(spread), &team);
             let others: Vec<_> = (1..team.threads())

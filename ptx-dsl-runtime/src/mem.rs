@@ -4,9 +4,11 @@ pub mod address;
 pub(crate) mod ahead;
 pub(crate) mod common;
 pub mod global;
+pub(crate) mod lines;
 pub(crate) mod places;
 pub(crate) mod range;
 pub mod scattered;
+pub(crate) mod segment;
 pub mod tmem;
 
 /// `bytes` bytes at `at`, little endian; `None` if they are not all there.

@@ -83,6 +83,13 @@ impl Block<'_, '_> {
         if self.e.far { format_ident!("far_{inline}") } else { format_ident!("{inline}") }
     }
 
+    /// A number for an instruction that reaches rows of memory: those of one number share what the runtime remembers of the last
+    /// time.
+    pub(super) fn next_place(&mut self) -> Literal {
+        self.e.places += 1;
+        Literal::usize_unsuffixed(self.e.places - 1)
+    }
+
     /// The address of every lane as an array of `u64`, if it is not in rows.
     pub(super) fn address_array(&mut self, v: &Value) -> TokenStream {
         let v = if v.bits == 64 {
@@ -202,9 +209,9 @@ impl Block<'_, '_> {
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            let (slow, reach) = (self.slow_address(&address), self.reach("store_rows"));
+            let (slow, reach, place) = (self.slow_address(&address), self.reach("store_rows"), self.next_place());
             return self.code(quote! {
-                if #any !(#ok && x.#reach::<#t, #nb>(#space, #mask, #rows, &#v)) {
+                if #any !(#ok && x.#reach::<#t, #nb>(#place, #space, #mask, #rows, &#v)) {
                     x.site = #site;
                     #rt::lanes::slow_store(x, #q, #mask, #slow, [&#rt::lanes::copied(#v)])?;
                 }

@@ -115,18 +115,17 @@ impl Block<'_, '_> {
         let v = self.name();
         let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
         let nb = usize_literal(32 / shape.p);
-        let axis = match name {
-            "%tid.x" => Some(0u32),
-            "%tid.y" => Some(1),
-            "%tid.z" => Some(2),
-            _ => None,
-        };
-        let init = match axis {
-            Some(axis) => {
-                let axis = usize_literal(axis);
+        let axis = ["%tid.x", "%tid.y", "%tid.z"].into_iter().position(|n| n == name);
+        let init = match (axis, self.e.reqntid) {
+            (Some(axis), Some(block)) if !block.contains(&0) => {
+                let rows = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p));
+                quote!([#((#rows) as #t),*])
+            }
+            (Some(axis), _) => {
+                let axis = usize_literal(axis as u32);
                 quote!(x.tid_rows::<#nb>(#axis).map(|v| v as #t))
             }
-            None => quote!({ let l = 0usize; [#lane; #nb] }),
+            (None, _) => quote!({ let l = 0usize; [#lane; #nb] }),
         };
         self.named(common, &v, quote!(let #v: [#t; #nb] = #init;));
         let guard = (shape.guard > 0).then(|| {
@@ -301,5 +300,20 @@ impl Block<'_, '_> {
         }
         let e = self.row(&v, 0, 32);
         Some(if pred.1 { e } else { quote!(!#e) })
+    }
+}
+
+/// `%tid` of a lane of the current warp in a block that is known.
+fn in_block(axis: usize, block: [u32; 3], lane: u32) -> TokenStream {
+    let [x, y, _] = block.map(Literal::u32_suffixed);
+    let lane = Literal::u32_suffixed(lane);
+    let thread = quote!(x.warp * 32 + #lane);
+    match (axis, block) {
+        (0, [_, 1, 1]) => thread,
+        (0, _) => quote!((#thread) % #x),
+        (_, [_, 1, 1]) => quote!(0u32),
+        (1, [_, _, 1]) => quote!((#thread) / #x),
+        (1, _) => quote!((#thread) / #x % #y),
+        _ => quote!((#thread) / #x / #y),
     }
 }

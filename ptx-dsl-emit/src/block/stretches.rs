@@ -119,11 +119,11 @@ impl<'m> Block<'_, 'm> {
         let (rows, ok) = self.address_rows(address);
         let (lanes, any, name) = (self.slow_address(address), self.anybody(i, &mask), self.name());
         let space = quote!(#rt::isa::space(#q));
-        let reach = self.reach("stretch");
+        let (reach, place) = (self.reach("stretch"), self.next_place());
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
-                let stretch = if #ok { x.#reach::<#t, #nb, #bytes>(#space, #mask, #rows) } else { None };
+                let stretch = if #ok { x.#reach::<#t, #nb, #bytes>(#place, #space, #mask, #rows) } else { None };
                 match stretch {
                     Some(s) => #rt::lanes::rows(s, 0),
                     None => {
@@ -156,8 +156,8 @@ impl<'m> Block<'_, 'm> {
             all.push(quote!((#at, #site)));
         }
         let (stretch, own) = (self.name(), self.name());
-        let reach = self.reach("stretch");
-        let look = quote!(x.#reach::<#t, #nb, #bytes>(#rt::isa::space(#q), #mask, #rows));
+        let (reach, place) = (self.reach("stretch"), self.next_place());
+        let look = quote!(x.#reach::<#t, #nb, #bytes>(#place, #rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
         // who takes no part wants nothing

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::kernel::{Pc, Wait};
+use crate::mem::lines::Lines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
@@ -58,7 +59,7 @@ pub(crate) struct Cta {
     pub barriers: [Barrier; 16],
     /// Those that are not as new.
     pub barriers_used: u16,
-    pub shared: Vec<u8>,
+    pub shared: Lines,
     pub local: Vec<u8>,
     pub tmem: Tmem,
     /// A response of failure has been observed (cluster launch control).
@@ -113,7 +114,7 @@ impl Cluster {
             cta.threads = threads;
             cta.exited = false;
             if cta.shared.len() != shared {
-                cta.shared.resize(shared, 0);
+                cta.shared.resize(shared);
             }
             clear(&mut cta.shared);
             cta.renew(local);

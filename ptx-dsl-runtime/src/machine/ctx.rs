@@ -12,6 +12,7 @@ use crate::machine::cluster::{Cluster, Cohort, Cta, Parked};
 use crate::machine::level::Level;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
+use crate::mem::lines::Lines;
 use crate::monitor::{Monitor, Who};
 use crate::schedule::{Choice, Scheduler};
 
@@ -82,7 +83,7 @@ pub struct Ctx<'a, M> {
     pub(crate) params: Vec<u8>,
     pub(crate) global: Global<'a>,
     /// Shared memory of the running CTA, while a step runs.
-    pub(crate) shared: Vec<u8>,
+    pub(crate) shared: Lines,
     held: bool,
     /// Places for resident clusters.
     pub(crate) clusters: Vec<Cluster>,
@@ -157,7 +158,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
             params,
             global,
-            shared: Vec::new(),
+            shared: Lines::default(),
             held: false,
             clusters: (0..slots).map(|_| Cluster::default()).collect(),
             pairs: None,

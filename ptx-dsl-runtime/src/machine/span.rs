@@ -95,9 +95,61 @@ impl<M: Monitor> Ctx<'_, M> {
         &mut self.shared
     }
 
-    /// The bytes from an address on in each row, to load elements from, if all of them are there.
+    /// The bytes from an address on in each row, to load elements from, if all of them are there. `place` is a number of the place in
+    /// the kernel.
     #[inline(always)]
     pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        place: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        if space != AddrSpace::Global {
+            return self.rows_at::<T, NB, LEN>(space, m, base);
+        }
+        self.near_rows::<T, NB, LEN>(place, base).or_else(|| self.far_stretch::<T, NB, LEN>(place, space, m, base))
+    }
+
+    /// The same as a call: very large kernels have nothing else, rustc takes time for every copy.
+    #[inline(never)]
+    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        place: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        if space == AddrSpace::Global {
+            self.global.come_to(place, base[0]);
+        }
+        self.rows_at::<T, NB, LEN>(space, m, base)
+    }
+
+    /// In the segment of global memory that this place has reached last.
+    #[inline(always)]
+    fn near_rows<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        place: usize,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        let mut rows = [&[0; LEN]; NB];
+        if M::ON {
+            return None;
+        }
+        for (to, base) in rows.iter_mut().zip(base) {
+            let row = self.global.near(place, base, LEN).filter(|_| aligned(base, T::BYTES))?;
+            if (64..=ONE_ROW).contains(&LEN) {
+                ahead(row, 0, LEN, DISTANCE);
+            }
+            *to = row.try_into().ok()?;
+        }
+        Some(rows)
+    }
+
+    /// In any memory.
+    #[inline(always)]
+    fn rows_at<T: Word, const NB: usize, const LEN: usize>(
         &self,
         space: AddrSpace,
         m: u32,
@@ -115,17 +167,6 @@ impl<M: Monitor> Ctx<'_, M> {
             *to = row(memory, at, LEN, m)?.try_into().ok()?;
         }
         Some(rows)
-    }
-
-    /// The same as a call, for very large kernels: rustc takes time for every copy.
-    #[inline(never)]
-    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
-        &self,
-        space: AddrSpace,
-        m: u32,
-        base: [u64; NB],
-    ) -> Option<[&[u8; LEN]; NB]> {
-        self.stretch::<T, NB, LEN>(space, m, base)
     }
 
     /// Any addresses, an array of elements each.
@@ -167,15 +208,20 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
-    /// Rows of consecutive elements.
+    /// Rows of consecutive elements. `place` is as for [`Self::stretch`].
     #[inline(always)]
     pub fn store_rows<T: Word, const NB: usize>(
         &mut self,
+        place: usize,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
+        if space == AddrSpace::Global {
+            return m == u32::MAX && self.store_near_rows(place, base, v)
+                || self.far_store_rows(place, space, m, base, &copied(*v));
+        }
         self.store_own_rows(space, m, base, v)
             || may_be_in_common(space) && self.store_rows_in_common(space, m, base, &copied(*v))
     }
@@ -184,12 +230,33 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline(never)]
     pub fn far_store_rows<T: Word, const NB: usize>(
         &mut self,
+        place: usize,
         space: AddrSpace,
         m: u32,
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
-        self.store_rows(space, m, base, v)
+        if space == AddrSpace::Global {
+            self.global.come_to(place, base[0]);
+        }
+        self.store_own_rows(space, m, base, v)
+            || may_be_in_common(space) && self.store_rows_in_common(space, m, base, v)
+    }
+
+    /// Where this place has stored last.
+    #[inline(always)]
+    fn store_near_rows<T: Word, const NB: usize>(&mut self, place: usize, base: [u64; NB], v: &[T; 32]) -> bool {
+        if M::ON || self.probing {
+            return false;
+        }
+        let p = 32 / NB;
+        v.chunks_exact(p).zip(base).all(|(v, base)| {
+            let row = self.global.near_mut(place, base, p * T::BYTES).filter(|_| aligned(base, T::BYTES));
+            row.is_some_and(|s| {
+                T::store_row(v, s);
+                true
+            })
+        })
     }
 
     #[inline(always)]

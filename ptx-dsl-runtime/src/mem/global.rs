@@ -1,77 +1,80 @@
-//! Global memory: the caller's buffers, each a segment of its own.
-//!
-//! On one thread the launch has them as slices. Several threads have what is only read as slices too, and all that may be
-//! written in common, see `mem/common.rs`.
+//! Global memory as one thread has it, and where in it accesses have been lately.
 
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use crate::fault::FaultKind;
+use crate::mem::address::SEGMENT_SHIFT;
 use crate::mem::common;
+use crate::mem::range::near_part;
+use crate::mem::segment::{Segment, Spread};
 
-/// All of them are a pointer and a length, so that finding the bytes of one needs no branch.
-pub(crate) enum Segment<'a> {
-    /// Variables of the module.
-    Module(Box<[u8]>),
-    ReadOnly(&'a [u8]),
-    Buffer(&'a mut [u8]),
+/// Places in a kernel that remember the segment that they have reached last. Further ones share these.
+const NEAR: usize = 8;
+
+/// The bytes of a segment.
+#[derive(Clone, Copy)]
+struct Span {
+    at: NonNull<u8>,
+    len: usize,
+    /// How many of them can be written: all or none.
+    writable: usize,
 }
 
-impl Segment<'_> {
-    /// No memory at all.
-    pub const EMPTY: Self = Segment::ReadOnly(&[]);
+impl Span {
+    const EMPTY: Self = Span { at: NonNull::dangling(), len: 0, writable: 0 };
+
+    fn read_only(b: &[u8]) -> Self {
+        Span { at: NonNull::from(b).cast(), len: b.len(), writable: 0 }
+    }
+
+    fn buffer(b: &mut [u8]) -> Self {
+        let len = b.len();
+        Span { at: NonNull::from(b).cast(), len, writable: len }
+    }
+}
+
+/// A segment, and the address that it starts at.
+#[derive(Clone, Copy)]
+struct Near {
+    start: u64,
+    span: Span,
 }
 
 /// All of global memory of a launch, as one thread has it.
+///
+/// The spans, and the copies of them in `near`, are the only way to their bytes as long as this lives, and give them out as long as
+/// this is borrowed, to write only if it is borrowed to be changed: as if they were the slices that they are made of.
 pub(crate) struct Global<'a> {
-    segments: Vec<Segment<'a>>,
+    segments: Vec<Span>,
+    near: [Cell<Near>; NEAR],
     /// By segment, those that several threads work on; the segment itself is then empty, so that whoever looks there first
     /// need not ask which it is. Nothing at all on one thread.
     common: Vec<&'a [AtomicU8]>,
-}
-
-/// A segment as all threads have it: one of the two is empty.
-#[derive(Clone, Copy)]
-pub(crate) struct Spread<'a> {
-    read_only: &'a [u8],
-    common: &'a [AtomicU8],
+    of: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Global<'a> {
+    /// For the only thread.
     pub fn new(segments: Vec<Segment<'a>>) -> Self {
-        Global { segments, common: Vec::new() }
+        let spans = segments.into_iter().map(|s| match s {
+            Segment::ReadOnly(b) => Span::read_only(b),
+            Segment::Buffer(b) => Span::buffer(b),
+        });
+        Self::of(spans.collect(), Vec::new())
     }
 
     /// One of the threads' views.
     pub fn part(spread: &[Spread<'a>]) -> Self {
-        Global {
-            segments: spread.iter().map(|s| Segment::ReadOnly(s.read_only)).collect(),
-            common: spread.iter().map(|s| s.common).collect(),
-        }
+        let spans = spread.iter().map(|s| Span::read_only(s.read_only)).collect();
+        Self::of(spans, spread.iter().map(|s| s.common).collect())
     }
 
-    /// Calls `work` with what several threads can share. Buffers that do not start at a multiple of [`common::ALIGN`] are
-    /// copied, and back in the end.
-    pub fn spread<R>(mut self, work: impl FnOnce(&[Spread<'_>]) -> R) -> R {
-        let mut copies: Vec<Option<Vec<u128>>> = self.segments.iter().map(copy).collect();
-        let spread: Vec<Spread<'_>> = (self.segments.iter_mut().zip(&mut copies))
-            .map(|(segment, copy)| match (segment, copy) {
-                (Segment::ReadOnly(b), _) => Spread { read_only: b, common: &[] },
-                (segment, Some(copy)) => {
-                    let bytes: &mut [u8] = bytemuck::cast_slice_mut(copy);
-                    Spread { read_only: &[], common: common::share(&mut bytes[..segment.len()]) }
-                }
-                (Segment::Buffer(b), None) => Spread { read_only: &[], common: common::share(b) },
-                (Segment::Module(b), None) => Spread { read_only: &[], common: common::share(b) },
-            })
-            .collect();
-        let result = work(&spread);
-        for (segment, copy) in self.segments.iter_mut().zip(&copies) {
-            if let (Segment::Buffer(b), Some(copy)) = (segment, copy) {
-                let n = b.len();
-                b.copy_from_slice(&bytemuck::cast_slice(copy)[..n]);
-            }
-        }
-        result
+    fn of(segments: Vec<Span>, common: Vec<&'a [AtomicU8]>) -> Self {
+        let near = std::array::from_fn(|_| Cell::new(Near { start: 0, span: Span::EMPTY }));
+        Global { segments, near, common, of: PhantomData }
     }
 
     /// Do other threads work on it?
@@ -88,22 +91,47 @@ impl<'a> Global<'a> {
     }
 
     #[inline(always)]
+    #[allow(unsafe_code)]
     pub fn bytes(&self, segment: usize) -> &[u8] {
-        match self.segments.get(segment) {
-            Some(Segment::Buffer(b)) => b,
-            Some(Segment::ReadOnly(b)) => b,
-            Some(Segment::Module(b)) => b,
-            None => &[],
-        }
+        let s = self.segments.get(segment).copied().unwrap_or(Span::EMPTY);
+        // SAFETY: a span is a slice that lives for `'a`; nobody writes while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(s.at.as_ptr(), s.len) }
     }
 
     /// `None` for what must not be written.
     #[inline(always)]
+    #[allow(unsafe_code)]
     pub fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
-        match self.segments.get_mut(segment) {
-            Some(Segment::Buffer(b)) => Some(b),
-            Some(Segment::Module(b)) => Some(b),
-            _ => None,
+        let s = self.segments.get(segment).filter(|s| s.writable != 0)?;
+        // SAFETY: made of a slice that may be written, which lives for `'a`; `self` is borrowed alone.
+        Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
+    }
+
+    /// `n` bytes at an address, if they are in the segment that this place in the kernel has reached last.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn near(&self, place: usize, addr: u64, n: usize) -> Option<&[u8]> {
+        let Near { start, span } = self.near[place % NEAR].get();
+        let at = near_part(addr.wrapping_sub(start), span.len, n)?;
+        // SAFETY: as in `bytes`; and all `n` are inside.
+        Some(unsafe { std::slice::from_raw_parts(span.at.as_ptr().add(at), n) })
+    }
+
+    /// The same, to write.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn near_mut(&mut self, place: usize, addr: u64, n: usize) -> Option<&mut [u8]> {
+        let Near { start, span } = self.near[place % NEAR].get();
+        let at = near_part(addr.wrapping_sub(start), span.writable, n)?;
+        // SAFETY: as in `bytes_mut`; and all `n` are inside.
+        Some(unsafe { std::slice::from_raw_parts_mut(span.at.as_ptr().add(at), n) })
+    }
+
+    /// This place in the kernel has come to an address.
+    #[inline]
+    pub fn come_to(&self, place: usize, addr: u64) {
+        if let Some(&span) = self.segments.get((addr >> SEGMENT_SHIFT) as usize) {
+            self.near[place % NEAR].set(Near { start: addr >> SEGMENT_SHIFT << SEGMENT_SHIFT, span });
         }
     }
 
@@ -121,15 +149,17 @@ impl<'a> Global<'a> {
 
     #[inline(always)]
     pub fn store(&mut self, segment: usize, offset: u64, addr: u64, bytes: u32, v: [u64; 4]) -> Result<(), FaultKind> {
-        let done = match self.segments.get_mut(segment) {
-            Some(Segment::Buffer(b)) => super::store(b, offset, bytes, v),
-            Some(Segment::Module(b)) => super::store(b, offset, bytes, v),
-            Some(Segment::ReadOnly(b)) if offset + bytes as u64 <= b.len() as u64 => {
-                return Err(FaultKind::ReadOnly { space: "global", addr });
-            }
-            _ => self.common(segment, offset, bytes as usize).map(|s| common::store_wide(s, v)),
-        };
-        done.ok_or_else(|| self.outside(segment, addr, bytes))
+        if let Some(b) = self.bytes_mut(segment)
+            && super::store(b, offset, bytes, v).is_some()
+        {
+            return Ok(());
+        }
+        if let Some(s) = self.common(segment, offset, bytes as usize) {
+            common::store_wide(s, v);
+            return Ok(());
+        }
+        let outside = super::load(self.bytes(segment), offset, bytes).is_none();
+        Err(if outside { self.outside(segment, addr, bytes) } else { FaultKind::ReadOnly { space: "global", addr } })
     }
 
     #[cold]
@@ -137,29 +167,4 @@ impl<'a> Global<'a> {
         let size = self.bytes(segment).len().max(self.common.get(segment).map_or(0, |s| s.len())) as u64;
         FaultKind::OutOfBounds { space: "global", addr, bytes, size }
     }
-}
-
-impl Segment<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Segment::Module(b) => b.len(),
-            Segment::ReadOnly(b) => b.len(),
-            Segment::Buffer(b) => b.len(),
-        }
-    }
-}
-
-/// A copy that is aligned, if it can be written and is not.
-fn copy(segment: &Segment<'_>) -> Option<Vec<u128>> {
-    let bytes: &[u8] = match segment {
-        Segment::ReadOnly(_) => return None,
-        Segment::Buffer(b) => b,
-        Segment::Module(b) => b,
-    };
-    if bytes.as_ptr().addr().is_multiple_of(common::ALIGN) {
-        return None;
-    }
-    let mut copy = vec![0u128; bytes.len().div_ceil(common::ALIGN)];
-    bytemuck::cast_slice_mut(&mut copy)[..bytes.len()].copy_from_slice(bytes);
-    Some(copy)
 }

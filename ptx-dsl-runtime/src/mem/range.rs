@@ -41,6 +41,13 @@ pub(crate) fn part_mut(memory: &mut [u8], at: usize, n: usize) -> Option<&mut [u
     Some(unsafe { memory.get_unchecked_mut(at..at.wrapping_add(n)) })
 }
 
+/// Where in a memory of so many bytes `n` of them are, `None` if they are not all there.
+#[inline(always)]
+pub(crate) fn near_part(at: u64, len: usize, n: usize) -> Option<usize> {
+    let rest = (len as u64).checked_sub(at)?;
+    (cfg!(ptx_dsl_unchecked) || n as u64 <= rest).then_some(at as usize)
+}
+
 /// The bytes of a row for the lanes `m` of a warp. Lanes that take no part may hold any address, so this is always asked
 /// where some do not.
 #[inline(always)]

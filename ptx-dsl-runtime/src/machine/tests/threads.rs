@@ -23,12 +23,18 @@ kernel!(Racy, INFO, |x, pc, ws| {
                 let at = crate::lanes::addresses([base + 64], 4, 64);
                 let row: [[u8; 128]; 1] =
                     crate::lanes::slow_stretch::<_, u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
-                assert!(x.store_rows(space, mask, [base + 68], &crate::lanes::rows::<u32, 1, 128>(row.each_ref(), 0)));
+                assert!(x.store_rows(
+                    0,
+                    space,
+                    mask,
+                    [base + 68],
+                    &crate::lanes::rows::<u32, 1, 128>(row.each_ref(), 0)
+                ));
                 let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
                 let at = crate::lanes::addresses([base + 64, base + 72], 8, 64);
                 let rows = crate::lanes::slow_stretch::<_, u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
                 wide = crate::lanes::rows(rows.each_ref(), 0);
-                assert!(x.store_rows(space, mask, [base + 72, base + 64], &wide));
+                assert!(x.store_rows(0, space, mask, [base + 72, base + 64], &wide));
             }
             let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
             crate::lanes::slow_load(x, q, m, &addr, [&mut wide])?;
