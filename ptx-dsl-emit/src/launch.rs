@@ -164,6 +164,7 @@ impl Emit<'_> {
         });
         let (fresh, large) = (self.classes.fresh, self.large);
         let agreed = self.agreed.iter().map(|field| format_ident!("{field}"));
+        let settle = if self.keeps { self.settling() } else { quote!() };
         let same = quote!(#(a.#agreed == b.#agreed)&&*);
         let (agree, agrees) = if same.is_empty() {
             (quote!(), quote!())
@@ -204,6 +205,8 @@ impl Emit<'_> {
                 #agree
 
                 #frames
+
+                #settle
 
                 pub const INFO: &#rt::KernelInfo = &#info;
 

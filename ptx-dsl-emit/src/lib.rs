@@ -66,6 +66,14 @@ struct Emit<'m> {
     common_next: Option<TokenStream>,
     /// Fields that are read once for all warps of a cohort.
     agreed: BTreeSet<String>,
+    /// Does the first warp of a cohort keep what all of them have in common? Then these registers are its alone until
+    /// [`Emit::settle`].
+    keeps: bool,
+    kept: BTreeSet<String>,
+    /// What the region that is being made sets of them, behind the loop over the warps; and whether it is known that all warps come
+    /// to its end.
+    sets: TokenStream,
+    together: bool,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
     qual_items: Vec<TokenStream>,
@@ -131,6 +139,10 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         common: None,
         common_next: None,
         agreed: BTreeSet::new(),
+        keeps: false,
+        kept: BTreeSet::new(),
+        sets: TokenStream::new(),
+        together: false,
         quals: HashMap::new(),
         qual_items: Vec::new(),
         sites: HashMap::new(),

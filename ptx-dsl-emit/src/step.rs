@@ -19,6 +19,7 @@ impl<'m> Emit<'m> {
         let exit = number(program.regions.len());
         let size = program.regions.iter().map(|r| r.body.len()).sum::<usize>();
         (self.large, self.far) = (size > LARGE, size > FAR);
+        self.keeps = !self.large && self.classes.rows.values().any(|shape| shape.common);
         let mut waits = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
@@ -38,13 +39,17 @@ impl<'m> Emit<'m> {
                 waits.push(self.abreast(program, pc));
             }
         }
+        let settle = self.settle();
+        let kept = if self.keeps { quote!(let mut kept = false;) } else { quote!() };
         let step = quote! {
+            #kept
             loop {
                 x.turn(pc)?;
                 pc = match pc {
                     #(#waits)*
                     _ if pc >= #exit => return Ok(#rt::Next::Exit),
                     _ => {
+                        #settle
                         for k in 0..ws.len() {
                             let m = x.warp(k);
                             run::<M, L>(x, &mut ws[k], pc, m)?;
@@ -53,6 +58,7 @@ impl<'m> Emit<'m> {
                     }
                 };
                 if x.diverged() {
+                    #settle
                     return Ok(#rt::Next::Go(pc));
                 }
             }
@@ -88,7 +94,9 @@ impl<'m> Emit<'m> {
         } else {
             quote!(if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); })
         };
+        let settle = self.settle();
         let all = quote! {
+            #settle
             for k in 0..ws.len() {
                 let w = &mut ws[k];
                 let m = x.warp(k);
@@ -174,27 +182,32 @@ impl<'m> Emit<'m> {
                 }
             }
         };
-        let go = quote!(match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) });
-        let all = |before: TokenStream, code: TokenStream, next: Option<TokenStream>| match next {
+        let settle = self.settle();
+        let all = |[before, code, behind]: [TokenStream; 3], next: Option<TokenStream>| match next {
             // they all go the same way
             Some(next) => {
-                let code = each(quote!({ #code };));
-                quote!({ #before #code #next })
+                let code = if code.is_empty() { code } else { each(quote!({ #code };)) };
+                quote!({ #before #code #behind #next })
             }
             None => {
                 let code = each(quote!(let next: #rt::Pc = { #code }; x.branch(m, next);));
-                quote!({ #before #code #go })
+                quote!({ #before #code #behind match x.go() {
+                    Some(pc) => pc,
+                    None => { #settle return Ok(#rt::Next::Split) }
+                } })
             }
         };
         let r = &program.regions[pc];
         if trail.len() == 1
             && let Some(code) = self.going_on(program, pc)
         {
-            let code = all(quote!(), code, None);
+            let code = all([settle.clone(), code, quote!()], None);
             return quote!(#here => #code);
         }
         let list = ending(program, pc);
-        let (before, plain) = self.with_common(|e| e.code(program, &list, "branch"));
+        // those that end early and the others end together
+        let together = list.len() > 1 || matches!(r.end, End::Goto(_) | End::Exit);
+        let [before, plain, behind] = self.with_common(together, |e| e.code(program, &list, "branch"));
         if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
             // nothing to do but to go on
             return quote!(#here => { #plain });
@@ -202,17 +215,20 @@ impl<'m> Emit<'m> {
         let next = self.common_next.take().or_else(|| match &r.end {
             End::Goto(t) => Some(number(*t).into_token_stream()),
             End::Exit => Some(number(program.regions.len()).into_token_stream()),
-            // those that end early and the others end together
             _ if list.len() > 1 => Some(number(program.regions.len()).into_token_stream()),
             _ => None,
         });
-        let plain = all(before, self.piece(pc, plain), next);
+        // calls and returns look at the state of each warp
+        let own = |pc: &usize| matches!(program.regions[*pc].end, End::Call { .. } | End::Return | End::Switch { .. });
+        let settle = if list.iter().any(own) { self.settle() } else { quote!() };
+        let plain = all([quote!(#settle #before), self.piece(pc, plain), behind], next);
         if trail.len() == 1 {
             return quote!(#here => #plain);
         }
-        let (before, whole) = self.with_common(|e| e.code(program, &trail, "branch"));
+        let [before, whole, behind] = self.with_common(false, |e| e.code(program, &trail, "branch"));
         let next = self.common_next.take();
-        let whole = all(before, self.piece(pc, whole), next);
+        let settle = if trail.iter().any(own) { self.settle() } else { quote!() };
+        let whole = all([quote!(#settle #before), self.piece(pc, whole), behind], next);
         quote!(#here => if x.whole_warps() #whole else #plain,)
     }
 

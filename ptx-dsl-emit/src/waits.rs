@@ -51,8 +51,10 @@ impl<'m> Emit<'m> {
         let (addr, parity) = b.phase(instr);
         let wait = b.finish(|_| quote!(x.try_wait(#q, #addr, #parity, #here, #site)?));
         let store = self.result_of_wait(f, instr, &quote!(done));
+        let settle = self.settle();
         quote! {
             #here => {
+                #settle
                 for k in 0..ws.len() {
                     let w = &mut ws[k];
                     let m = x.warp(k);

@@ -376,3 +376,156 @@ fn places_at_fixed_distances_in_global_memory() {
         assert!(text.contains("out of bounds") && text.contains(site), "{short}: {text}");
     }
 }
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // What all warps count alike is read where lanes part, by waits, and by a device function.
+    .func (.param .b32 r) twice_and(.param .b32 a, .param .b32 b)
+    {
+        .reg .b32 %a, %b;
+        ld.param.b32 %a, [a];
+        ld.param.b32 %b, [b];
+        mad.lo.u32 %a, %a, 2, %b;
+        st.param.b32 [r], %a;
+        ret;
+    }
+    .visible .entry counted(
+        .param .u64 .ptr .global .align 4 out: &mut [u32],
+        .param .u32 rounds)
+        .reqntid 128
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %t, %i, %id, %rounds, %sum, %v, %part, %n;
+        .reg .b64 %d, %o;
+        ld.param.u64 %d, [out];
+        ld.param.u32 %rounds, [rounds];
+        mov.u32 %t, %tid.x;
+        and.b32 %part, %t, 3;
+        mov.u32 %sum, 0;
+        mov.u32 %i, 0;
+        mov.u32 %id, 1;
+        mov.u32 %n, 5;
+      round:
+        bar.sync %id, 128;
+        and.b32 %v, %i, 3;
+        setp.eq.u32 %p, %v, %part;
+        @%p bra other;
+        add.u32 %sum, %sum, %i;
+        setp.gt.u32 %q, %part, %n;
+        @%q bra deeper;
+        add.u32 %sum, %sum, %id;
+        bra next;
+      deeper:
+        mad.lo.u32 %sum, %n, 100, %sum;
+        bra next;
+      other:
+        {
+            .param .b32 a;
+            .param .b32 b;
+            .param .b32 r;
+            st.param.b32 [a], %sum;
+            st.param.b32 [b], %i;
+            call (r), twice_and, (a, b);
+            ld.param.b32 %sum, [r];
+        }
+      next:
+        shfl.sync.idx.b32 %v, %sum, %n, 31, 0xffffffff;
+        bar.sync 0;
+        add.u32 %sum, %sum, %v;
+        xor.b32 %n, %n, %id;
+        add.u32 %i, %i, 1;
+        and.b32 %id, %i, 7;
+        add.u32 %id, %id, 1;
+        setp.lt.u32 %p, %i, %rounds;
+        @%p bra round;
+        add.u32 %sum, %sum, %id;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %d, %d, %o;
+        st.global.u32 [%d], %sum;
+        ret;
+    }
+}
+
+#[test]
+fn what_is_counted_alike_is_read_everywhere() {
+    const ROUNDS: u32 = 37;
+    let mut expected = [0u32; 128];
+    let (mut id, mut n) = (1u32, 5u32);
+    for i in 0..ROUNDS {
+        for (t, sum) in expected.iter_mut().enumerate() {
+            let part = t as u32 & 3;
+            if i & 3 == part {
+                *sum = sum.wrapping_mul(2).wrapping_add(i);
+            } else if part > n {
+                *sum = sum.wrapping_add(i).wrapping_add(n * 100);
+            } else {
+                *sum = sum.wrapping_add(i).wrapping_add(id);
+            }
+        }
+        for warp in expected.chunks_mut(32) {
+            let v = warp[n as usize & 31];
+            warp.iter_mut().for_each(|sum| *sum = sum.wrapping_add(v));
+        }
+        n ^= id;
+        id = ((i + 1) & 7) + 1;
+    }
+    expected.iter_mut().for_each(|sum| *sum = sum.wrapping_add(id));
+    for host in [Host::new(), Host::new().seed(3), Host::new().seed(4)] {
+        let mut out = [0; 128];
+        counted.launch(&host, Launch::grid(1), (&mut out, ROUNDS)).unwrap();
+        assert_eq!(out, expected);
+    }
+    let mut out = [0; 128];
+    counted.launch(&Host::checked(), Launch::grid(1), (&mut out, ROUNDS)).unwrap();
+    assert_eq!(out, expected);
+}
+
+ptx! {
+    <sm_80, ptx 7.0, allow(PTX0620)>
+    // Every CTA finds its place as new: what one leaves in shared and local memory, in registers and at barriers is gone.
+    .visible .entry places(
+        .param .u64 .ptr .global .align 4 out: &mut [u32])
+        .reqntid 64
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %b, %v, %w, %never, %at;
+        .reg .b64 %d, %o;
+        .shared .align 4 .b8 s[1024];
+        .local .align 4 .b8 own[8];
+        ld.param.u64 %d, [out];
+        mov.u32 %t, %tid.x;
+        mov.u32 %b, %ctaid.x;
+        setp.lt.u32 %p, %t, 7;
+        @%p bra set;
+        bra on;
+      set:
+        add.u32 %never, %never, 1;
+      on:
+        mov.u32 %at, s;
+        mad.lo.u32 %at, %t, 4, %at;
+        ld.shared.u32 %v, [%at];
+        ld.local.u32 %w, [own+4];
+        mad.lo.u32 %v, %v, 100, %w;
+        mad.lo.u32 %v, %never, 10000, %v;
+        st.shared.u32 [%at], 5;
+        st.shared.u32 [%at+512], %v;
+        st.local.u32 [own+4], 9;
+        bar.sync 3;
+        ld.shared.u32 %w, [%at+512];
+        mad.lo.u32 %b, %b, 64, %t;
+        mul.wide.u32 %o, %b, 4;
+        add.u64 %d, %d, %o;
+        st.global.u32 [%d], %w;
+        ret;
+    }
+}
+
+#[test]
+fn a_cta_leaves_nothing_to_the_next() {
+    let expected: Vec<u32> = (0..64 * 100).map(|i| if i % 64 < 7 { 10000 } else { 0 }).collect();
+    for host in [Host::new(), Host::new().resident_clusters(3), Host::new().threads(2)] {
+        let mut out = vec![1; 64 * 100];
+        places.launch(&host, Launch::grid(100), (&mut out,)).unwrap();
+        assert_eq!(out, expected);
+    }
+}

@@ -1,10 +1,10 @@
 //! What all warps of a CTA compute alike, from parameters, `%ctaid` and constants: it stands before the loop over the warps.
 
 use super::super::Emit;
-use super::{Block, Repr, UNIFORM, Value, ty, usize_literal};
+use super::{Block, Key, Repr, UNIFORM, Value, ty, usize_literal};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
-use quote::quote;
+use quote::{format_ident, quote};
 
 /// Special registers that are the same for all warps of a CTA.
 const OF_THE_CTA: [&str; 7] =
@@ -26,12 +26,53 @@ impl<'m> Emit<'m> {
         (loads && inside).then(|| var.offset + at as u32)
     }
 
-    /// The code that `make` makes for each warp of a cohort, and what comes before.
-    pub fn with_common(&mut self, make: impl FnOnce(&mut Self) -> TokenStream) -> (TokenStream, TokenStream) {
+    /// The code that `make` makes for each warp of a cohort, and what comes before and behind. `together`: all warps come to its end.
+    pub fn with_common(&mut self, together: bool, make: impl FnOnce(&mut Self) -> TokenStream) -> [TokenStream; 3] {
         // a region that is a function of its own does not see what its caller has
         self.common = (!self.large).then(TokenStream::new);
+        self.together = together;
         let code = make(self);
-        (self.common.take().unwrap_or_default(), code)
+        let sets = std::mem::take(&mut self.sets);
+        let behind = if sets.is_empty() {
+            quote!()
+        } else {
+            quote! {
+                if let Some(w) = ws.first_mut() { #sets }
+                kept = true;
+            }
+        };
+        [self.common.take().unwrap_or_default(), code, behind]
+    }
+
+    /// All warps get what the first one keeps for them: before code that looks at a warp's state for itself, and before the step
+    /// ends.
+    pub fn settle(&self) -> TokenStream {
+        if self.keeps {
+            quote!(if kept {
+                settle(ws);
+                kept = false;
+            })
+        } else {
+            quote!()
+        }
+    }
+
+    /// The function that does it.
+    pub fn settling(&self) -> TokenStream {
+        let kept = self.kept.iter().map(|field| format_ident!("{field}"));
+        let all = quote!(#(w.#kept = first.#kept;)*);
+        if all.is_empty() {
+            return quote!(
+                fn settle(_: &mut [Warp]) {}
+            );
+        }
+        quote! {
+            #[inline(never)]
+            fn settle(ws: &mut [Warp]) {
+                let [first, others @ ..] = ws else { return };
+                for w in others { #all }
+            }
+        }
     }
 }
 
@@ -61,6 +102,26 @@ impl Block<'_, '_> {
         let (yes, no) = if pred.1 { (taken, fall) } else { (fall, taken) };
         self.e.common_next = Some(quote!(if #p { #yes } else { #no }));
         true
+    }
+
+    /// Registers that all warps set alike at the end of the region: for the first warp alone, behind the loop. Gives the others.
+    pub(super) fn set_in_common(&mut self, mut keys: Vec<Key>) -> Vec<Key> {
+        if !self.e.keeps || self.e.common.is_none() || !self.e.together && self.e.common_next.is_none() {
+            return keys;
+        }
+        keys.sort_unstable();
+        keys.retain(|k| {
+            let v = self.env[k].clone();
+            let set = self.e.classes.shape(k).common && self.is_common(&v);
+            if set {
+                let (field, _) = self.e.key_field(*k);
+                let value = self.row(&v, 0, 32);
+                self.e.sets.extend(quote!(w.#field = [#value];));
+                self.e.kept.insert(field.to_string());
+            }
+            !set
+        });
+        keys
     }
 
     /// Defines `name`, before the loop if it `is` common.

@@ -18,6 +18,7 @@ impl Block<'_, '_> {
     /// The same, apart, so that it is not compiled for each caller.
     fn finished(mut self, last: TokenStream) -> TokenStream {
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
+        let keys = self.set_in_common(keys);
         let stores = self.write_back(keys, &format_ident!("m"));
         let out = self.pieces();
         quote!(#out #stores #last)
