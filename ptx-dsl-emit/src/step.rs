@@ -175,9 +175,11 @@ impl<'m> Emit<'m> {
         let trail = self.trail(program, pc);
         let each = |code: TokenStream| {
             quote! {
+                let (first, all) = x.cohort();
                 for k in 0..ws.len() {
                     let w = &mut ws[k];
-                    let mut m = x.warp(k);
+                    (x.warp, x.mask) = (first + k as u32, all);
+                    let mut m = all;
                     #code
                 }
             }

@@ -117,8 +117,19 @@ impl<'m> Block<'_, 'm> {
         let (nb, bytes) = (usize_literal(32 / address.shape.p), usize_literal(address.shape.p * i.types[0].bits() / 8));
         let mask = self.active(i);
         let (rows, ok) = self.address_rows(address);
-        let (lanes, any, name) = (self.slow_address(address), self.anybody(i, &mask), self.name());
+        let (any, name) = (self.anybody(i, &mask), self.name());
         let space = quote!(#rt::isa::space(#q));
+        let general = match &address.guard {
+            Some(g) if address.bits == 32 => {
+                let exact = &g.exact;
+                let lanes = quote!(&::core::array::from_fn::<u32, 32, _>(|l| #exact));
+                quote!(#rt::lanes::load_near::<M, #t>(x, &#q, #space, #site, #mask, #lanes, &mut v)?;)
+            }
+            _ => {
+                let lanes = self.slow_address(address);
+                quote!(#rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
+            }
+        };
         let (reach, place) = (self.reach("stretch"), self.next_place());
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
@@ -128,7 +139,7 @@ impl<'m> Block<'_, 'm> {
                     Some(s) => #rt::lanes::rows(s, 0),
                     None => {
                         let mut v: [#t; 32] = [0; 32];
-                        #rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;
+                        #general
                         v
                     }
                 }

@@ -277,6 +277,12 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         self.look_now()
     }
 
+    /// The first warp of the cohort, and the lanes of all of them.
+    #[inline(always)]
+    pub fn cohort(&self) -> (u32, u32) {
+        (self.cur.lo, self.cur.mask)
+    }
+
     /// Makes warp `k` of the cohort the current one, with all lanes of the cohort active; returns them.
     #[inline(always)]
     pub fn warp(&mut self, k: usize) -> u32 {
