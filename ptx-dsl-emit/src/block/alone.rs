@@ -172,8 +172,9 @@ impl Block<'_, '_> {
         };
         let address = self.address_alone(&i.operands[1].value);
         let (on, name, n) = (self.on(i), self.name(), usize_literal(dests.len() as u32));
+        let place = self.next_place();
         let load = quote! {
-            match x.load_one::<#t, #n>(#rt::isa::space(#q), #address) {
+            match x.load_one::<#t, #n>(#place, #rt::isa::space(#q), #address) {
                 Some(v) => v,
                 None => {
                     x.site = #site;
@@ -217,9 +218,9 @@ impl Block<'_, '_> {
             .collect();
         let address = self.address_alone(&i.operands[0].value);
         let (on, n) = (self.on(i), usize_literal(values.len() as u32));
-        let on = on.map(|on| quote!(#on &&));
+        let (on, place) = (on.map(|on| quote!(#on &&)), self.next_place());
         self.body.push(quote! {
-            if #on !x.store_one::<#t, #n>(#rt::isa::space(#q), #address, [#(#values),*]) {
+            if #on !x.store_one::<#t, #n>(#place, #rt::isa::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
                 #rt::lanes::slow_store_one::<M, #t, #n>(x, #rt::isa::space(#q), l, #address, [#(#values),*])?;
             }
@@ -242,9 +243,9 @@ impl Block<'_, '_> {
             }
         };
         let address = self.address_alone(&sources[0].value);
-        let on = self.on(i).map(|on| quote!(#on &&));
+        let (on, place) = (self.on(i).map(|on| quote!(#on &&)), self.next_place());
         self.body.push(quote! {
-            if #on !x.add_one::<#t>(#rt::isa::space(#q), #address, #v) {
+            if #on !x.add_one::<#t>(#place, #rt::isa::space(#q), #address, #v) {
                 x.site = #site;
                 #rt::lanes::slow_add_one::<M, #t>(x, #q, l, #address, #v)?;
             }

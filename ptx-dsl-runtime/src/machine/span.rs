@@ -15,6 +15,14 @@ fn peer(space: AddrSpace, addr: u64) -> Option<(u32, usize)> {
     (addr >> 32 == window && rank != 0).then(|| (rank - 1, (addr & SHARED_OFFSET) as usize))
 }
 
+/// What lies in memory, in order.
+#[inline(always)]
+fn elements<T: Word, const D: usize>(s: &[u8]) -> [T; D] {
+    let mut v = [T::default(); D];
+    v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::load(s));
+    v
+}
+
 /// Bytes that 32 lanes load at most. A longer stretch has rows here and there, and whoever loads them looks ahead.
 const ONE_ROW: usize = 256;
 
@@ -326,32 +334,65 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
-    /// `D` consecutive elements for one lane.
+    /// `D` consecutive elements for one lane. `place` is as for [`Self::stretch`].
     #[inline(always)]
-    pub fn load_one<T: Word, const D: usize>(&self, space: AddrSpace, addr: u64) -> Option<[T; D]> {
-        let (memory, at) = self.memory(space, addr)?;
-        let s = part(memory, at, T::BYTES * D).filter(|_| aligned(addr, T::BYTES * D))?;
-        let mut v = [T::default(); D];
-        v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::load(s));
-        Some(v)
+    pub fn load_one<T: Word, const D: usize>(&self, place: usize, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        if M::ON {
+            return None;
+        }
+        if space != AddrSpace::Global {
+            let (memory, at) = self.memory(space, addr)?;
+            return part(memory, at, n).filter(|_| aligned(addr, n)).map(elements);
+        }
+        match self.global.near(place, addr, n).filter(|_| aligned(addr, n)) {
+            Some(s) => Some(elements(s)),
+            None => self.far_load_one(place, addr),
+        }
+    }
+
+    #[inline(never)]
+    fn far_load_one<T: Word, const D: usize>(&self, place: usize, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        self.global.come_to(place, addr);
+        self.global.near(place, addr, n).filter(|_| aligned(addr, n)).map(elements)
     }
 
     /// The same to memory.
     #[inline(always)]
-    pub fn store_one<T: Word, const D: usize>(&mut self, space: AddrSpace, addr: u64, v: [T; D]) -> bool {
-        let Some((memory, at)) = self.memory_mut(space, addr) else { return false };
-        let Some(s) = part_mut(memory, at, T::BYTES * D).filter(|_| aligned(addr, T::BYTES * D)) else { return false };
-        v.iter().zip(s.chunks_exact_mut(T::BYTES)).for_each(|(v, s)| v.store(s));
-        true
+    pub fn store_one<T: Word, const D: usize>(&mut self, place: usize, space: AddrSpace, addr: u64, v: [T; D]) -> bool {
+        self.change_one(place, space, addr, T::BYTES * D, |s| {
+            v.iter().zip(s.chunks_exact_mut(T::BYTES)).for_each(|(v, s)| v.store(s));
+        })
     }
 
     /// `red.add` of one lane.
     #[inline(always)]
-    pub fn add_one<T: Word>(&mut self, space: AddrSpace, addr: u64, v: T) -> bool {
-        let Some((memory, at)) = self.memory_mut(space, addr) else { return false };
-        let Some(s) = part_mut(memory, at, T::BYTES).filter(|_| aligned(addr, T::BYTES)) else { return false };
-        T::load(s).plus(v).store(s);
-        true
+    pub fn add_one<T: Word>(&mut self, place: usize, space: AddrSpace, addr: u64, v: T) -> bool {
+        self.change_one(place, space, addr, T::BYTES, |s| T::load(s).plus(v).store(s))
+    }
+
+    /// Changes `n` bytes, if they are there.
+    #[inline(always)]
+    fn change_one(
+        &mut self,
+        place: usize,
+        space: AddrSpace,
+        addr: u64,
+        n: usize,
+        change: impl FnOnce(&mut [u8]),
+    ) -> bool {
+        let bytes = if space != AddrSpace::Global {
+            self.memory_mut(space, addr).and_then(|(memory, at)| part_mut(memory, at, n))
+        } else if M::ON || self.probing {
+            None
+        } else {
+            if !self.global.is_near(place, addr) {
+                self.global.come_to(place, addr);
+            }
+            self.global.near_mut(place, addr, n)
+        };
+        bytes.filter(|_| aligned(addr, n)).map(change).is_some()
     }
 
     /// `red.add` and `atom.add` of 32 or 64 bits, lane after lane; gives the lanes that are left when something is not right.

@@ -127,8 +127,15 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(span.at.as_ptr().add(at), n) })
     }
 
+    /// Is the address in that segment?
+    #[inline(always)]
+    pub fn is_near(&self, place: usize, addr: u64) -> bool {
+        let Near { start, span } = self.near[place % NEAR].get();
+        addr.wrapping_sub(start) < span.len as u64
+    }
+
     /// This place in the kernel has come to an address.
-    #[inline]
+    #[inline(never)]
     pub fn come_to(&self, place: usize, addr: u64) {
         if let Some(&span) = self.segments.get((addr >> SEGMENT_SHIFT) as usize) {
             self.near[place % NEAR].set(Near { start: addr >> SEGMENT_SHIFT << SEGMENT_SHIFT, span });
@@ -166,5 +173,41 @@ impl<'a> Global<'a> {
     fn outside(&self, segment: usize, addr: u64, bytes: u32) -> FaultKind {
         let size = self.bytes(segment).len().max(self.common.get(segment).map_or(0, |s| s.len())) as u64;
         FaultKind::OutOfBounds { space: "global", addr, bytes, size }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(segment: u64, offset: u64) -> u64 {
+        segment << SEGMENT_SHIFT | offset
+    }
+
+    // small enough for Miri, which looks at who may use which pointer
+    #[test]
+    fn near_is_the_same_memory() {
+        let (source, mut result) = ([1, 2, 3, 4, 5], [0; 8]);
+        let segments = vec![Segment::EMPTY, Segment::ReadOnly(&source), Segment::Buffer(&mut result)];
+        let mut global = Global::new(segments);
+        assert_eq!((global.near(0, at(1, 0), 1), global.near(0, 0, 0)), (None, Some(&[][..])));
+        global.come_to(0, at(1, 3));
+        global.come_to(1, at(2, 0));
+        for round in 0..3 {
+            let (a, b) = (global.near(0, at(1, 1), 4), global.bytes(1));
+            assert_eq!((a, b.len()), (Some(&[2, 3, 4, 5][..]), 5));
+            global.near_mut(1, at(2, 2), 2).unwrap().fill(round + 1);
+            global.bytes_mut(2).unwrap()[7] = round;
+            global.store(2, 0, at(2, 0), 1, [9, 0, 0, 0]).unwrap();
+            assert_eq!(global.near(9, at(2, 0), 8), Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..]));
+        }
+        // what is outside, in another segment, or not to be written
+        for (addr, n) in [(at(2, 8), 1), (at(2, 7), 2), (at(2, 0), 9), (at(2, 0) - 1, 1), (at(1, 0), 1), (u64::MAX, 2)] {
+            assert!(global.near(1, addr, n).is_none() && global.near_mut(1, addr, n).is_none(), "{addr:#x} {n}");
+        }
+        assert!(global.near(0, at(1, 0), 5).is_some() && global.near_mut(0, at(1, 0), 1).is_none());
+        global.come_to(1, at(3, 0));
+        assert!(global.near(1, at(3, 0), 1).is_none(), "there is no such segment");
+        assert_eq!(result[..4], [9, 0, 3, 3]);
     }
 }
