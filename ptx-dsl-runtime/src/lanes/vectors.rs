@@ -36,13 +36,13 @@ impl Level for Avx512 {
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         let mut out = [0; 32];
-        for (out, at) in out.chunks_exact_mut(16).zip(at.chunks_exact(16)) {
-            // SAFETY: the level has AVX-512F, the row is 128 bytes long and the slices are 64.
+        for half in [0, 16] {
+            // SAFETY: the level has AVX-512F; the row and what is picked are 128 bytes long, each half of `at` is 64.
             unsafe {
                 let (low, high) =
                     (_mm512_loadu_si512(row.as_ptr().cast()), _mm512_loadu_si512(row[16..].as_ptr().cast()));
-                let at = _mm512_loadu_si512(at.as_ptr().cast());
-                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, at, high));
+                let at = _mm512_loadu_si512(at[half..].as_ptr().cast());
+                _mm512_storeu_si512(out[half..].as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, at, high));
             }
         }
         out

@@ -2,7 +2,7 @@
 //! processor looks ahead, so that it would find out about the next row only when it comes to it.
 
 /// So many bytes further on is what the warps read that follow, and the next CTA.
-pub(crate) const DISTANCE: usize = 2048;
+pub(crate) const DISTANCE: usize = 4096;
 
 /// Memory has been read at `at`: what lies `distance` further on is wanted soon.
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -202,7 +202,8 @@ mod tests {
             assert_eq!(global.near(9, at(2, 0), 8), Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..]));
         }
         // what is outside, in another segment, or not to be written
-        for (addr, n) in [(at(2, 8), 1), (at(2, 7), 2), (at(2, 0), 9), (at(2, 0) - 1, 1), (at(1, 0), 1), (u64::MAX, 2)] {
+        for (addr, n) in [(at(2, 8), 1), (at(2, 7), 2), (at(2, 0), 9), (at(2, 0) - 1, 1), (at(1, 0), 1), (u64::MAX, 2)]
+        {
             assert!(global.near(1, addr, n).is_none() && global.near_mut(1, addr, n).is_none(), "{addr:#x} {n}");
         }
         assert!(global.near(0, at(1, 0), 5).is_some() && global.near_mut(0, at(1, 0), 1).is_none());

@@ -4,13 +4,14 @@
 #![allow(unsafe_code)]
 
 use crate::lanes::Word;
+use crate::mem::range::aligned;
 use std::marker::PhantomData;
 
 /// A place: 32 or 64 bits.
 pub(crate) trait Place: Copy + PartialEq + Into<u64> {
     const ZERO: Self;
-    /// Is it beyond this one, or not a multiple of `size`, a power of two? Zero if not.
-    fn bad(self, last: u64, size: usize) -> Self;
+    /// Is it beyond this one? Zero if not.
+    fn beyond(self, last: u64) -> Self;
     fn or(self, other: Self) -> Self;
 }
 
@@ -19,10 +20,9 @@ macro_rules! place {
         impl Place for $t {
             const ZERO: $t = 0;
             #[inline(always)]
-            fn bad(self, last: u64, size: usize) -> $t {
+            fn beyond(self, last: u64) -> $t {
                 // a memory that is larger than all of these is never too short
-                let last = $t::try_from(last).unwrap_or($t::MAX);
-                $t::from(self > last) | (self & (size as $t - 1))
+                $t::from(self > $t::try_from(last).unwrap_or($t::MAX))
             }
             #[inline(always)]
             fn or(self, other: $t) -> $t {
@@ -37,11 +37,15 @@ place!(u32 u64);
 #[inline(always)]
 fn fit<T: Word, P: Place>(len: usize, at: &[P; 32]) -> bool {
     let Some(last) = len.checked_sub(T::BYTES) else { return false };
-    let mut bad = P::ZERO;
+    // one question after the other: of both together LLVM makes no vectors
+    let (mut bits, mut beyond) = (P::ZERO, P::ZERO);
     for at in at {
-        bad = bad.or(at.bad(last as u64, T::BYTES));
+        bits = bits.or(*at);
     }
-    cfg!(ptx_dsl_unchecked) || bad == P::ZERO
+    for at in at {
+        beyond = beyond.or(at.beyond(last as u64));
+    }
+    cfg!(ptx_dsl_unchecked) || beyond == P::ZERO && aligned(bits.into(), T::BYTES)
 }
 
 /// 32 places that can be read.

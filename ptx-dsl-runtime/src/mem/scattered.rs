@@ -184,27 +184,57 @@ fn gather_here<T: Word, L: crate::lanes::Level>(
     }
     let Some(places) = Places::<T, u32>::find(memory, *addr).filter(|_| m == u32::MAX) else { return false };
     if T::BYTES == 4
-        && let Some((row, at)) = one_row(memory, addr)
+        && let Some(v) = one_row::<L>(memory, addr).or_else(|| two_rows::<L>(memory, addr))
     {
-        // lanes that take from each other
-        *bytemuck::cast_mut(out) = L::pick(&row, &at);
+        *bytemuck::cast_mut(out) = v;
         return true;
     }
     places.load(out);
     true
 }
 
-/// The 32 elements of four bytes that all lanes lie in, if they do, and which of them is whose.
+/// Bytes of 32 elements of four.
+const ROW: usize = 128;
+
+/// What lanes read that take from each other: elements of four bytes, known to be all there, that lie in one row.
 #[inline(always)]
-fn one_row(memory: &[u8], addr: &[u32; 32]) -> Option<([u32; 32], [u32; 32])> {
+fn one_row<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[u32; 32]> {
     let (low, high) = addr.iter().fold((u32::MAX, 0), |(low, high), a| (low.min(*a), high.max(*a)));
-    // at the end of memory the row begins in front of the first
-    let begin = (low as usize).min(memory.len().checked_sub(128)?);
-    if high - low >= 128 || !aligned(begin as u64, 4) {
+    if high - low >= ROW as u32 {
+        return None;
+    }
+    let (row, at) = row_at(memory, low as usize, addr)?;
+    Some(L::pick(&row, &at))
+}
+
+/// The same around the end of a ring: in the row that begins with the first lane's, or in the one that ends with the last lane's.
+#[inline(always)]
+fn two_rows<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[u32; 32]> {
+    let (row, at) = row_at(memory, addr[0] as usize, addr)?;
+    let (other, there) = row_at(memory, (addr[31] as usize + 4).saturating_sub(ROW), addr)?;
+    let mut apart = 0;
+    for l in 0..32 {
+        apart |= u32::from(at[l] >= 32) & u32::from(there[l] >= 32);
+    }
+    if apart != 0 {
+        return None;
+    }
+    let (mut v, others) = (L::pick(&row, &at), L::pick(&other, &there));
+    for l in 0..32 {
+        v[l] = if at[l] < 32 { v[l] } else { others[l] };
+    }
+    Some(v)
+}
+
+/// The row that begins there, or at the end of memory in front of it, and which of its elements is whose: 32 and more for none.
+#[inline(always)]
+fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [u32; 32])> {
+    let begin = begin.min(memory.len().checked_sub(ROW)?);
+    if !aligned(begin as u64, 4) {
         return None;
     }
     let mut row = [0; 32];
-    u32::load_row(part(memory, begin, 128)?, &mut row);
+    u32::load_row(part(memory, begin, ROW)?, &mut row);
     let mut at = *addr;
     for at in &mut at {
         *at = at.wrapping_sub(begin as u32) / 4;
@@ -369,6 +399,38 @@ mod tests {
                     }
                 }
                 assert_eq!(stored, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn near_addresses_in_one_row_two_or_more() {
+        let bytes = memory();
+        let kinds: [fn(usize) -> usize; 8] = [
+            |l| l * 4,
+            |l| (31 - l) * 4,
+            |l| (l ^ 5) * 4 + 896,
+            |l| (l + 255) % 256 * 4,
+            |l| (l + 240) % 256 * 4,
+            |l| if l == 17 { 1020 } else { 512 },
+            |l| if l < 9 { 4 * l } else { 252 + 4 * l },
+            |l| [0, 500, 1020][l % 3],
+        ];
+        for (kind, at) in kinds.into_iter().enumerate() {
+            let addr: [u32; 32] = std::array::from_fn(|l| at(l) as u32);
+            for len in [1024, 1023, 1022, 600] {
+                let mut out = [5u32; 32];
+                let there = addr.iter().all(|a| *a as usize + 4 <= len);
+                let found = u32::gather_near(best(true), &bytes[..len], addr[0], u32::MAX, &addr, &mut out);
+                assert_eq!(found, there, "{kind} {len}");
+                if there {
+                    assert_eq!(out, addr.map(|a| word(&bytes, a as usize)), "{kind} {len}");
+                }
+                let wide = addr.map(u64::from);
+                let mut again = [0u32; 32];
+                if u32::gather(best(true), &bytes[..len], 0, wide[0], u32::MAX, &wide, &mut again) {
+                    assert_eq!(out, again);
+                }
             }
         }
     }
