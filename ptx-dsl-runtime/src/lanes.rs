@@ -9,7 +9,7 @@ mod vectors;
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
 pub use instances::instances;
-pub use stretches::{ahead, heads, rows, slow_stretch};
+pub use stretches::{ahead, heads, rows, slow_rows, slow_stretch};
 use stretches::{called_heads, called_rows};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vectors::Avx2;

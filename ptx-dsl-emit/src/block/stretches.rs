@@ -160,12 +160,19 @@ impl<'m> Block<'_, 'm> {
         }
         let mask = self.active(first);
         let (rows, ok) = self.address_rows(address);
-        let (slow, bits) = (self.slow_address(address), Literal::u32_suffixed(address.bits));
+        let bits = Literal::u32_suffixed(address.bits);
         let mut all = Vec::new();
         for (i, at) in members {
             let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
             all.push(quote!((#at, #site)));
         }
+        let slow = if address.guard.is_some() {
+            let lanes = self.slow_address(address);
+            quote!(slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #same, &[#(#all),*])?)
+        } else {
+            let stride = Literal::i64_suffixed(address.shape.stride);
+            quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*])?)
+        };
         let (stretch, own) = (self.name(), self.name());
         let (reach, place) = (self.reach("stretch"), self.next_place());
         let look = quote!(x.#reach::<#t, #nb, #bytes>(#place, #rt::isa::space(#q), #mask, #rows));
@@ -180,7 +187,7 @@ impl<'m> Block<'_, 'm> {
                 Some(s) => s,
                 #nobody
                 None => {
-                    #own = #rt::lanes::slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #slow, #bits, #same, &[#(#all),*])?;
+                    #own = #rt::lanes::#slow;
                     #own.each_ref()
                 }
             };

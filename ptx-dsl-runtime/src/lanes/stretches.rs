@@ -1,6 +1,6 @@
 //! Stretches: what loads at fixed distances from one address read of memory, looked at once.
 
-use super::{general_load, lanes, low};
+use super::{addresses, general_load, lanes, low};
 use crate::lanes::Word;
 use crate::mem::ahead::{self, DISTANCE};
 use crate::{Ctx, Fault, Lanes, Monitor, Q};
@@ -39,6 +39,28 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
         });
     }
     Ok(stretch)
+}
+
+/// The same where the stretch begins in rows: `base` is where, and from lane to lane of a row it is `stride` further on.
+#[cold]
+#[inline(never)]
+pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    m: u32,
+    base: [u64; NB],
+    (stride, bits): (i64, u32),
+    same: bool,
+    all: &[(usize, u32)],
+) -> Result<[[u8; LEN]; NB], Box<Fault>> {
+    // what is between the places is read, too: worth it where that is little
+    let wanted = all.len() * if same { 1 } else { 32 / NB } * T::BYTES;
+    if 2 * wanted >= LEN
+        && let Some(stretch) = x.stretch_in_common::<T, NB, LEN>(crate::isa::space(q), base)
+    {
+        return Ok(stretch);
+    }
+    slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all)
 }
 
 /// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
@@ -98,5 +120,5 @@ fn rows_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize)
 #[inline(always)]
 pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
     let distance = LEN.next_power_of_two().max(DISTANCE);
-    stretch.iter().for_each(|s| ahead::ahead(&s[..], at, bytes, distance));
+    stretch.iter().for_each(|s| ahead::ahead(s.as_ptr().wrapping_add(at), bytes, distance));
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicU8;
 use crate::fault::Fault;
 use crate::lanes::Word;
 use crate::machine::Ctx;
+use crate::machine::span::ONE_ROW;
 use crate::mem::address::{AddrSpace, Place, SEGMENT_SHIFT, WINDOW_SHIFT, resolve};
+use crate::mem::ahead::{DISTANCE, ahead};
 use crate::mem::common;
 use crate::monitor::{Access, Monitor};
 use crate::{Lanes, lanes};
@@ -20,6 +22,24 @@ impl<M: Monitor> Ctx<'_, M> {
             return None;
         }
         self.global.common((addr >> SEGMENT_SHIFT) as usize, addr & ((1 << SEGMENT_SHIFT) - 1), bytes)
+    }
+
+    /// The bytes from an address on in each row.
+    pub(crate) fn stretch_in_common<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        space: AddrSpace,
+        base: [u64; NB],
+    ) -> Option<[[u8; LEN]; NB]> {
+        if !self.global.in_common() {
+            return None;
+        }
+        let mut stretch = [[0; LEN]; NB];
+        for (to, base) in stretch.iter_mut().zip(base) {
+            let s = self.in_common(space, base, T::BYTES, LEN)?;
+            ahead(s.as_ptr().cast(), LEN.min(ONE_ROW), DISTANCE);
+            common::copy_in(s, to);
+        }
+        Some(stretch)
     }
 
     #[cold]

@@ -24,7 +24,7 @@ fn elements<T: Word, const D: usize>(s: &[u8]) -> [T; D] {
 }
 
 /// Bytes that 32 lanes load at most. A longer stretch has rows here and there, and whoever loads them looks ahead.
-const ONE_ROW: usize = 256;
+pub(crate) const ONE_ROW: usize = 256;
 
 /// Known when compiling: other memory has no use for a second try.
 #[inline(always)]
@@ -148,7 +148,7 @@ impl<M: Monitor> Ctx<'_, M> {
         for (to, base) in rows.iter_mut().zip(base) {
             let row = self.global.near(place, base, LEN).filter(|_| aligned(base, T::BYTES))?;
             if (64..=ONE_ROW).contains(&LEN) {
-                ahead(row, 0, LEN, DISTANCE);
+                ahead(row.as_ptr(), LEN, DISTANCE);
             }
             *to = row.try_into().ok()?;
         }
@@ -170,7 +170,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 return None;
             }
             if may_be_in_common(space) && (64..=ONE_ROW).contains(&LEN) {
-                ahead(memory, at, LEN, DISTANCE);
+                ahead(memory.as_ptr().wrapping_add(at), LEN, DISTANCE);
             }
             *to = row(memory, at, LEN, m)?.try_into().ok()?;
         }

@@ -4,13 +4,13 @@
 /// So many bytes further on is what the warps read that follow, and the next CTA.
 pub(crate) const DISTANCE: usize = 4096;
 
-/// Memory has been read at `at`: what lies `distance` further on is wanted soon.
+/// Bytes of memory are read from `at` on: what lies `distance` further on is wanted soon.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code)]
 #[inline(always)]
-pub(crate) fn ahead(memory: &[u8], at: usize, bytes: usize, distance: usize) {
+pub(crate) fn ahead(at: *const u8, bytes: usize, distance: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    let first = memory.as_ptr().wrapping_add(at.wrapping_add(distance)).cast::<i8>();
+    let first = at.wrapping_add(distance).cast::<i8>();
     for line in 0..bytes.div_ceil(64) {
         // SAFETY: a hint, which reads nothing, whatever the address is.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) }
@@ -20,4 +20,4 @@ pub(crate) fn ahead(memory: &[u8], at: usize, bytes: usize, distance: usize) {
 /// Processors that are told nothing.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
-pub(crate) fn ahead(_: &[u8], _: usize, _: usize, _: usize) {}
+pub(crate) fn ahead(_: *const u8, _: usize, _: usize) {}
