@@ -29,6 +29,23 @@ pub(crate) struct Part {
     pub site: u32,
 }
 
+/// `%tid` of all lanes of a CTA.
+fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
+    let mut next = [0; 3];
+    let tids = (0..(x * y * z).next_multiple_of(32)).map(|_| {
+        let tid = next;
+        next[0] += 1;
+        for axis in 0..2 {
+            if next[axis] == [x, y][axis] {
+                next[axis] = 0;
+                next[axis + 1] += 1;
+            }
+        }
+        tid
+    });
+    tids.collect()
+}
+
 /// The machine, as seen by the region that runs on it.
 pub struct Ctx<'a, M> {
     /// Active lanes.
@@ -116,9 +133,9 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         global: Global<'a>,
         team: &'a Team,
     ) -> Self {
-        let block @ [bx, by, bz] = launch.block_dims(info);
+        let block = launch.block_dims(info);
         let cluster = launch.cluster_dims(info);
-        let threads = bx * by * bz;
+        let threads = block.iter().product();
         let slots = team.places(host.resident());
         Ctx {
             mask: 0,
@@ -155,7 +172,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             dynamic_shared: launch.dynamic_shared,
             rows: 4,
             level: Level::Base,
-            tids: (0..threads.next_multiple_of(32)).map(|i| [i % bx, i / bx % by, i / bx / by]).collect(),
+            tids: tids(block),
             params,
             global,
             shared: Lines::default(),
