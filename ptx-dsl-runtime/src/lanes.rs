@@ -9,6 +9,7 @@ mod vectors;
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
 pub use instances::instances;
+pub(crate) use stretches::CALLS;
 pub use stretches::{ahead, heads, rows, slow_rows, slow_stretch};
 use stretches::{called_heads, called_rows};
 #[cfg(target_arch = "x86_64")]

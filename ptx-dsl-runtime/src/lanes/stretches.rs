@@ -65,7 +65,7 @@ pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
 
 /// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
 /// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
-const CALLS: bool = cfg!(debug_assertions);
+pub(crate) const CALLS: bool = cfg!(debug_assertions);
 
 /// Without their lengths, of which there are too many to have all compiled.
 #[inline(always)]

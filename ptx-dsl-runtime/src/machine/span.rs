@@ -1,7 +1,7 @@
 //! Accesses of a whole warp at once: rows of consecutive elements, and lane by lane without a function call. Each of these
 //! says `false` (or leaves lanes over) where something is not plainly right; the general way, which reports it, comes next.
 
-use crate::lanes::{Word, copied};
+use crate::lanes::{CALLS, Word, copied};
 use crate::machine::Ctx;
 use crate::mem::address::{AddrSpace, RANK_SHIFT, SEGMENT_SHIFT, SHARED, SHARED_OFFSET, WINDOW_SHIFT};
 use crate::mem::ahead::{DISTANCE, ahead};
@@ -113,13 +113,16 @@ impl<M: Monitor> Ctx<'_, M> {
         m: u32,
         base: [u64; NB],
     ) -> Option<[&[u8; LEN]; NB]> {
+        if CALLS {
+            return self.far_stretch::<T, NB, LEN>(place, space, m, base);
+        }
         if space != AddrSpace::Global {
             return self.rows_at::<T, NB, LEN>(space, m, base);
         }
         self.near_rows::<T, NB, LEN>(place, base).or_else(|| self.far_stretch::<T, NB, LEN>(place, space, m, base))
     }
 
-    /// The same as a call: very large kernels have nothing else, rustc takes time for every copy.
+    /// The same as a call: very large kernels have nothing else, rustc takes time for every copy, nor have development builds.
     #[inline(never)]
     pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
         &self,
@@ -129,6 +132,9 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
     ) -> Option<[&[u8; LEN]; NB]> {
         if space == AddrSpace::Global {
+            if let Some(rows) = self.near_rows::<T, NB, LEN>(place, base) {
+                return Some(rows);
+            }
             self.global.come_to(place, base[0]);
         }
         self.rows_at::<T, NB, LEN>(space, m, base)
@@ -226,6 +232,9 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
         v: &[T; 32],
     ) -> bool {
+        if CALLS {
+            return self.far_store_rows(place, space, m, base, v);
+        }
         if space == AddrSpace::Global {
             return m == u32::MAX && self.store_near_rows(place, base, v)
                 || self.far_store_rows(place, space, m, base, &copied(*v));
@@ -245,6 +254,9 @@ impl<M: Monitor> Ctx<'_, M> {
         v: &[T; 32],
     ) -> bool {
         if space == AddrSpace::Global {
+            if m == u32::MAX && self.store_near_rows(place, base, v) {
+                return true;
+            }
             self.global.come_to(place, base[0]);
         }
         self.store_own_rows(space, m, base, v)
