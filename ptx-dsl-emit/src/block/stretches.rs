@@ -166,14 +166,14 @@ impl<'m> Block<'_, 'm> {
             let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
             all.push(quote!((#at, #site)));
         }
+        let (stretch, own) = (self.name(), self.name());
         let slow = if address.guard.is_some() {
             let lanes = self.slow_address(address);
-            quote!(slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #same, &[#(#all),*])?)
+            quote!(slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #same, &[#(#all),*], &mut #own)?)
         } else {
             let stride = Literal::i64_suffixed(address.shape.stride);
-            quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*])?)
+            quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*], &mut #own)?)
         };
-        let (stretch, own) = (self.name(), self.name());
         let (reach, place) = (self.reach("stretch"), self.next_place());
         let look = quote!(x.#reach::<#t, #nb, #bytes>(#place, #rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
@@ -182,12 +182,13 @@ impl<'m> Block<'_, 'm> {
         let nobody = if any.is_empty() { quote!() } else { quote!(None if !(#any true) => [&[0; #bytes]; #nb],) };
         let look = if address.guard.is_some() { quote!(if #ok { #look } else { None }) } else { look };
         self.code(quote! {
-            let #own: [[u8; #bytes]; #nb];
+            let mut #own: [[u8; #bytes]; #nb];
             let #stretch: [&[u8; #bytes]; #nb] = match #look {
                 Some(s) => s,
                 #nobody
                 None => {
-                    #own = #rt::lanes::#slow;
+                    #own = [[0; #bytes]; #nb];
+                    #rt::lanes::#slow;
                     #own.each_ref()
                 }
             };

@@ -1,14 +1,15 @@
 //! Stretches: what loads at fixed distances from one address read of memory, looked at once.
 
-use super::{addresses, general_load, lanes, low};
+use super::{Done, addresses, general_load, lanes, low};
 use crate::lanes::Word;
 use crate::mem::ahead::{self, DISTANCE};
-use crate::{Ctx, Fault, Lanes, Monitor, Q};
+use crate::{Ctx, Lanes, Monitor, Q};
 
 /// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
-/// row; `all` are the places in it and the statements.
+/// row; `all` are the places in it and the statements. Fills `stretch`, as far as it is wanted.
 #[cold]
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
 pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -17,8 +18,8 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     bits: u32,
     same: bool,
     all: &[(usize, u32)],
-) -> Result<[[u8; LEN]; NB], Box<Fault>> {
-    let mut stretch = [[0; LEN]; NB];
+    stretch: &mut [[u8; LEN]; NB],
+) -> Done {
     let p = 32 / NB;
     for &(at, site) in all {
         let addr = addr.map(|a| a.wrapping_add(at as u64) & low(bits));
@@ -38,12 +39,13 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
             }
         });
     }
-    Ok(stretch)
+    Ok(())
 }
 
 /// The same where the stretch begins in rows: `base` is where, and from lane to lane of a row it is `stride` further on.
 #[cold]
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
 pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -52,15 +54,14 @@ pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     (stride, bits): (i64, u32),
     same: bool,
     all: &[(usize, u32)],
-) -> Result<[[u8; LEN]; NB], Box<Fault>> {
+    stretch: &mut [[u8; LEN]; NB],
+) -> Done {
     // what is between the places is read, too: worth it where that is little
     let wanted = all.len() * if same { 1 } else { 32 / NB } * T::BYTES;
-    if 2 * wanted >= LEN
-        && let Some(stretch) = x.stretch_in_common::<T, NB, LEN>(crate::isa::space(q), base)
-    {
-        return Ok(stretch);
+    if 2 * wanted >= LEN && x.stretch_in_common::<T, NB, LEN>(crate::isa::space(q), base, stretch) {
+        return Ok(());
     }
-    slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all)
+    slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)
 }
 
 /// Is this a development build of the runtime? Its small functions are then called where they are generic only over what

@@ -29,17 +29,17 @@ impl<M: Monitor> Ctx<'_, M> {
         &self,
         space: AddrSpace,
         base: [u64; NB],
-    ) -> Option<[[u8; LEN]; NB]> {
+        stretch: &mut [[u8; LEN]; NB],
+    ) -> bool {
         if !self.global.in_common() {
-            return None;
+            return false;
         }
-        let mut stretch = [[0; LEN]; NB];
         for (to, base) in stretch.iter_mut().zip(base) {
-            let s = self.in_common(space, base, T::BYTES, LEN)?;
+            let Some(s) = self.in_common(space, base, T::BYTES, LEN) else { return false };
             ahead(s.as_ptr().cast(), LEN.min(ONE_ROW), DISTANCE);
             common::copy_in(s, to);
         }
-        Some(stretch)
+        true
     }
 
     #[cold]

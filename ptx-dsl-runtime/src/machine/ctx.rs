@@ -3,6 +3,8 @@
 mod fragments;
 mod ids;
 
+use std::ops::Range;
+
 use crate::fault::{At, Fault, FaultKind, ThreadId};
 use crate::host::{Host, Report};
 use crate::kernel::{Flow, KernelInfo, Pc, Wait};
@@ -86,6 +88,8 @@ pub struct Ctx<'a, M> {
     /// Another thread has a fault: this one has none, it just ends.
     pub(crate) stopped: bool,
     pub(crate) team: &'a Team,
+    /// Clusters that this thread has taken and that have no place yet.
+    pub(crate) hand: Range<u64>,
     pub(crate) info: &'static KernelInfo,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
@@ -164,6 +168,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             cancel: launch.cancel.clone(),
             stopped: false,
             team,
+            hand: 0..0,
             info,
             grid: launch.grid,
             block,

@@ -73,7 +73,7 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
 /// Fills free places with pending clusters.
 fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
     while let Some(&slot) = x.free.last() {
-        let Some(n) = x.team.take() else { return };
+        let Some(n) = x.team.take(&mut x.hand) else { return };
         x.free.pop();
         start(body, x, slot, n);
     }
@@ -117,9 +117,9 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// The cluster that takes the place of the current one, which has ended, at once: where nobody has to be asked or told.
-    fn next_here(&self) -> Option<u64> {
+    fn next_here(&mut self) -> Option<u64> {
         let at_once = !M::ON && !self.rotate && self.plain && self.free.is_empty() && self.agents.is_empty();
-        if at_once { self.team.take() } else { None }
+        if at_once { self.team.take(&mut self.hand) } else { None }
     }
 
     /// The current cohort ends, and its cluster with it: the next one takes its place, and the same cohort goes on as that, with

@@ -1,6 +1,7 @@
 //! What the threads that run a grid have in common, besides its global memory: the queue of pending clusters, the step budget,
 //! and whether any of them can still go on.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,10 +15,15 @@ use crate::monitor::Monitor;
 /// A thread whose clusters all wait looks again after this time: what others store may end a loop of `try_wait`.
 const RETRY: Duration = Duration::from_millis(1);
 
+/// The most clusters that a thread takes at a time.
+const AT_ONCE: u64 = 32;
+
 /// The threads of one launch.
 #[derive(Debug)]
 pub(crate) struct Team {
     threads: usize,
+    /// Clusters that a thread takes at a time.
+    at_once: u64,
     /// Clusters of the grid, and the next one that is pending.
     clusters: u64,
     next: AtomicU64,
@@ -69,8 +75,10 @@ impl Team {
     /// As many threads as the clusters are worth, and `threads` at most.
     pub fn new(threads: usize, clusters: u64, launch: &Launch) -> Self {
         let threads = (threads as u64).min(clusters).max(1) as usize;
+        let at_once = if threads == 1 { 1 } else { (clusters / (threads as u64 * 64)).clamp(1, AT_ONCE) };
         Team {
             threads,
+            at_once,
             clusters,
             next: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
@@ -99,22 +107,34 @@ impl Team {
         resident.div_ceil(self.threads).max(1)
     }
 
-    /// Takes the next pending cluster, counted through the grid.
+    /// Takes the next pending clusters, counted through the grid, into the `hand` of a thread, and gives the first. In a grid that is
+    /// large enough several follow each other: what neighbours work on is often side by side, and better left to one processor.
     #[inline]
-    pub fn take(&self) -> Option<u64> {
-        let more = |n: u64| (n < self.clusters).then_some(n + 1);
-        if self.alone() {
+    pub fn take(&self, hand: &mut Range<u64>) -> Option<u64> {
+        if let Some(n) = hand.next() {
+            return Some(n);
+        }
+        *hand = self.pending(self.at_once)?;
+        hand.next()
+    }
+
+    #[inline]
+    fn pending(&self, at_most: u64) -> Option<Range<u64>> {
+        let more = |n: u64| (n < self.clusters).then(|| self.clusters.min(n + at_most));
+        let n = if self.alone() {
             // without the price of an atomic step
             let n = self.next.load(Relaxed);
             self.next.store(more(n)?, Relaxed);
-            return Some(n);
-        }
-        self.next.fetch_update(Relaxed, Relaxed, more).ok()
+            n
+        } else {
+            self.next.fetch_update(Relaxed, Relaxed, more).ok()?
+        };
+        Some(n..more(n)?)
     }
 
-    /// The same, for cluster launch control.
+    /// The next one, for cluster launch control.
     pub fn cancel(&self) -> Option<u64> {
-        let n = self.take()?;
+        let n = self.pending(1)?.start;
         self.cancelled.fetch_add(1, Relaxed);
         Some(n)
     }
@@ -264,10 +284,25 @@ mod tests {
 
     #[test]
     fn every_cluster_is_given_out_once() {
-        for threads in [1, 4] {
-            let t = team(threads, 10);
-            assert_eq!((0..10).map(|_| t.take()).collect::<Vec<_>>(), (0..10).map(Some).collect::<Vec<_>>());
-            assert_eq!((t.take(), t.cancel()), (None, None));
+        for (threads, clusters) in [(1, 10), (4, 10), (1, 3000), (2, 3001), (4, 30_000)] {
+            let t = team(threads, clusters);
+            let mut hands = vec![0..0; threads];
+            let mut all: Vec<u64> = Vec::new();
+            while all.len() < clusters as usize {
+                let hand = &mut hands[all.len() / 5 % threads];
+                all.extend(if all.len() % 7 == 3 { t.cancel().or_else(|| t.take(hand)) } else { t.take(hand) });
+                let next = t.next.load(Relaxed);
+                assert!(
+                    next < clusters
+                        || hands.iter().map(|h| h.end - h.start).sum::<u64>() + all.len() as u64 == clusters
+                );
+                if next == clusters {
+                    all.extend(hands.iter_mut().flatten());
+                }
+            }
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..clusters), "{threads} threads");
+            assert_eq!((t.take(&mut hands[0]), t.cancel()), (None, None));
         }
         assert_eq!(team(8, 3).threads(), 3);
     }

@@ -21,8 +21,8 @@ kernel!(Racy, INFO, |x, pc, ws| {
             for mask in [u32::MAX, 0x00ff_f00f] {
                 let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U32]);
                 let at = crate::lanes::addresses([base + 64], 4, 64);
-                let row: [[u8; 128]; 1] =
-                    crate::lanes::slow_stretch::<_, u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
+                let mut row = [[0; 128]; 1];
+                crate::lanes::slow_stretch::<_, u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut row)?;
                 assert!(x.store_rows(
                     0,
                     space,
@@ -32,7 +32,8 @@ kernel!(Racy, INFO, |x, pc, ws| {
                 ));
                 let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
                 let at = crate::lanes::addresses([base + 64, base + 72], 8, 64);
-                let rows = crate::lanes::slow_stretch::<_, u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)])?;
+                let mut rows = [[0; 128]; 2];
+                crate::lanes::slow_stretch::<_, u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut rows)?;
                 wide = crate::lanes::rows(rows.each_ref(), 0);
                 assert!(x.store_rows(0, space, mask, [base + 72, base + 64], &wide));
             }
