@@ -1,6 +1,7 @@
 //! Kernels with what the flow analysis says marked in the text: `// error: PTX0603` or `// warning: PTX0620` on its line.
 
-use ptx_dsl_syntax::lex::{lex, line_col};
+use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_table::diag::Severity;
 
 mod asynchronous;
@@ -19,7 +20,7 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
     let (mut got, mut want, mut full) = (Vec::new(), Vec::new(), Vec::new());
     for d in early.iter().chain(&compiled.diagnostics) {
-        let line = line_col(text, lexed.bytes(d.span).start).0;
+        let line = Lines::new(text).line_column(lexed.bytes(d.span).start).0;
         let level = if d.severity == Severity::Error { "error" } else { "warning" };
         got.push(format!("{line} {level} PTX{:04}", d.code));
         full.push(format!("{line}: PTX{:04} {} | {:?} | {:?}", d.code, d.message, d.notes, d.helps));

@@ -8,7 +8,8 @@ use proc_macro2::{Span, TokenStream};
 use ptx_dsl_emit::Problem;
 use ptx_dsl_emit::rust_type::string;
 use ptx_dsl_syntax::levels;
-use ptx_dsl_syntax::lex::{lex, line_col};
+use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_syntax::parse::parse_levels;
 use quote::quote;
 
@@ -37,10 +38,11 @@ pub fn include(input: TokenStream) -> TokenStream {
     wrong.extend(levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
     let wrong = report::items(&wrong, &|s| rest.span(s), &|_| None);
-    let at = |s: ptx_dsl_syntax::span::Span| line_col(&text, lexed.bytes(s).start);
+    let lines = Lines::new(&text);
+    let at = |s: ptx_dsl_syntax::span::Span| lines.line_column(lexed.bytes(s).start);
     let place = |s: ptx_dsl_syntax::span::Span| {
         let (line, column) = at(s);
-        let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or("").trim_end();
+        let shown = lines.text(line.saturating_sub(1)).trim_end();
         Some(format!("{name}:{line}:{column}\n  | {shown}"))
     };
     let line = |s| at(s).0 as u32;

@@ -31,17 +31,6 @@ impl Lexed {
     }
 }
 
-/// Line and column of a byte, both from 1; the column counts characters.
-pub fn line_col(text: &str, byte: usize) -> (usize, usize) {
-    let mut end = byte.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let before = &text[..end];
-    let start = before.rfind('\n').map_or(0, |i| i + 1);
-    (before.bytes().filter(|&b| b == b'\n').count() + 1, before[start..].chars().count() + 1)
-}
-
 /// May this byte stand inside an identifier (PTX ISA 4.4, `followsym`)?
 fn follow(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$'

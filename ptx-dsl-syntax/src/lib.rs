@@ -9,6 +9,7 @@ mod errors;
 pub mod explain;
 pub mod levels;
 pub mod lex;
+pub mod lines;
 pub mod parse;
 pub mod print;
 pub mod token;

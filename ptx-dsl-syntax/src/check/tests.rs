@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::diag::Severity;
-use crate::lex::{lex, line_col};
+use crate::lex::lex;
+use crate::lines::Lines;
 
 mod directives;
 mod verdicts;
@@ -18,7 +19,7 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut full = Vec::new();
     // Protocol and flow (06xx) have tests of their own.
     for d in all.iter().filter(|d| d.code < 600) {
-        let line = line_col(text, lexed.bytes(d.span).start).0;
+        let line = Lines::new(text).line_column(lexed.bytes(d.span).start).0;
         let kind = if d.severity == Severity::Error { "error" } else { "warning" };
         got.push(format!("{line} {kind} PTX{:04}", d.code));
         full.push(format!("{line}: PTX{:04} {} | {:?} | {:?}", d.code, d.message, d.notes, d.helps));

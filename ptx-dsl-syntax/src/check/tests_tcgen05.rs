@@ -1,7 +1,8 @@
 //! Statements with the verdict of ptxas 13.5 on each, and the code of the error where it refuses.
 
 use crate::diag::Severity;
-use crate::lex::{lex, line_col};
+use crate::lex::lex;
+use crate::lines::Lines;
 
 /// Statements, each with the code that refuses it, or nothing.
 type Cases = &'static [(&'static str, &'static str)];
@@ -19,7 +20,7 @@ fn check(target: &str, version: &str, cases: Cases) {
     // Single instructions in kernels that owe what the flow (06xx) asks for, such as `dealloc`.
     let errors = |d: &&crate::diag::Diagnostic| d.severity == Severity::Error && d.code < 600;
     for d in crate::compile(&lexed.tokens).diagnostics.iter().filter(errors) {
-        let line = line_col(&text, lexed.bytes(d.span).start).0 as usize;
+        let line = Lines::new(&text).line_column(lexed.bytes(d.span).start).0 as usize;
         assert!(line > 3, "{target} {version}: {}", d.message);
         if got[line - 4].is_empty() {
             got[line - 4] = format!("PTX{:04}", d.code);

@@ -148,11 +148,3 @@ fn rust_literals() {
     split_literal("1.5", 0, false, &mut out);
     assert_eq!(show(&out), " n1.n5");
 }
-
-#[test]
-fn lines_and_columns() {
-    let text = "ab\né c\n";
-    for (byte, want) in [(0, (1, 1)), (1, (1, 2)), (3, (2, 1)), (4, (2, 1)), (6, (2, 3)), (8, (3, 1)), (99, (3, 1))] {
-        assert_eq!(line_col(text, byte), want, "{byte}");
-    }
-}

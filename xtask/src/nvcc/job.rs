@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
-use ptx_dsl_syntax::lex::{Lexed, lex, line_col};
+use ptx_dsl_syntax::lex::{Lexed, lex};
+use ptx_dsl_syntax::lines::Lines;
 
 use super::{Program, cubin};
 
@@ -136,8 +137,9 @@ impl<'a> Job<'a> {
 
 /// A diagnostic with the line that it is about.
 fn show(text: &str, lexed: &Lexed, d: &Diagnostic) -> String {
-    let (line, column) = line_col(text, lexed.bytes(d.span).start);
-    let source = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
+    let lines = Lines::new(text);
+    let (line, column) = lines.line_column(lexed.bytes(d.span).start);
+    let source = lines.text(line.saturating_sub(1)).trim();
     format!("{line}:{column}: [PTX{:04}] {}\n    {source}", d.code, d.message)
 }
 

@@ -11,10 +11,10 @@ use ptx_dsl_syntax::compile_at;
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
 use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::{Lexed, lex};
+use ptx_dsl_syntax::lines::Lines;
 
 use crate::arguments::LEVELS;
 use crate::input::{Input, inputs};
-use crate::place::Lines;
 
 /// What is asked for.
 struct Request<'m> {

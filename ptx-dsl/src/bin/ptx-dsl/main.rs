@@ -6,7 +6,6 @@ mod describe;
 mod format;
 mod input;
 mod layout;
-mod place;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

@@ -31,6 +31,13 @@ impl<'t> Lines<'t> {
         (line + 1, self.text[self.starts[line]..byte].chars().count() + 1)
     }
 
+    /// A line, from 0, without its end; nothing behind the last one.
+    pub fn text(&self, line: usize) -> &'t str {
+        let Some(&start) = self.starts.get(line) else { return "" };
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
     /// The lines from that of the first byte to that of the last, as bytes, without the last line break.
     pub fn around(&self, bytes: Range<usize>) -> Range<usize> {
         let start = self.starts[self.line(bytes.start)];
@@ -50,5 +57,20 @@ impl<'t> Lines<'t> {
             byte
         };
         clamp(part.start)..clamp(part.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns() {
+        let lines = Lines::new("ab\né c\r\n");
+        for (byte, want) in [(0, (1, 1)), (1, (1, 2)), (3, (2, 1)), (4, (2, 1)), (6, (2, 3)), (9, (3, 1)), (99, (3, 1))]
+        {
+            assert_eq!(lines.line_column(byte), want, "{byte}");
+        }
+        assert_eq!([0, 1, 2, 3].map(|line| lines.text(line)), ["ab", "é c", "", ""]);
     }
 }
