@@ -57,7 +57,7 @@ struct Emit<'m> {
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
-    /// Numbers given to instructions that reach rows of memory.
+    /// Numbers given to instructions that may reach global memory.
     places: usize,
     pieces: Vec<TokenStream>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.

@@ -144,3 +144,33 @@ fn progress_is_told_at_the_end_of_each_cluster() {
     assert_eq!(d, [6]);
     assert_eq!(*told.lock().unwrap(), (1..=6).map(|n| (n, 6)).collect::<Vec<_>>());
 }
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // nothing to do, for very many
+    .visible .entry idle(.param .u64 .ptr .global .align 4 out: &mut [u32]) .reqntid 32
+    {
+        .reg .pred %p;
+        .reg .b32 %b;
+        .reg .b64 %d;
+        ld.param.u64 %d, [out];
+        mov.u32 %b, %ctaid.x;
+        setp.ne.u32 %p, %b, 3;
+        @%p ret;
+        st.global.u32 [%d], %b;
+        ret;
+    }
+}
+
+#[test]
+fn a_grid_that_takes_for_ever_is_ended() {
+    let mut out = [0];
+    let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).step_limit(100_000), (&mut out,)).unwrap_err();
+    assert!(error.to_string().contains("no end after 100000 steps"), "{error}");
+    assert_eq!(out, [3]);
+    let handle = ptx_dsl::CancelHandle::new();
+    handle.cancel();
+    let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
+    assert!(error.to_string().contains("cancelled, last at `"), "{error}");
+    assert!(!error.to_string().contains("`?`"), "{error}");
+}

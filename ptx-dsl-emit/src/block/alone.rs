@@ -172,7 +172,7 @@ impl Block<'_, '_> {
         };
         let address = self.address_alone(&i.operands[1].value);
         let (on, name, n) = (self.on(i), self.name(), usize_literal(dests.len() as u32));
-        let place = self.next_place();
+        let place = self.place_number(i);
         let load = quote! {
             match x.load_one::<#t, #n>(#place, #rt::isa::space(#q), #address) {
                 Some(v) => v,
@@ -218,7 +218,7 @@ impl Block<'_, '_> {
             .collect();
         let address = self.address_alone(&i.operands[0].value);
         let (on, n) = (self.on(i), usize_literal(values.len() as u32));
-        let (on, place) = (on.map(|on| quote!(#on &&)), self.next_place());
+        let (on, place) = (on.map(|on| quote!(#on &&)), self.place_number(i));
         self.body.push(quote! {
             if #on !x.store_one::<#t, #n>(#place, #rt::isa::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
@@ -243,7 +243,7 @@ impl Block<'_, '_> {
             }
         };
         let address = self.address_alone(&sources[0].value);
-        let (on, place) = (self.on(i).map(|on| quote!(#on &&)), self.next_place());
+        let (on, place) = (self.on(i).map(|on| quote!(#on &&)), self.place_number(i));
         self.body.push(quote! {
             if #on !x.add_one::<#t>(#place, #rt::isa::space(#q), #address, #v) {
                 x.site = #site;

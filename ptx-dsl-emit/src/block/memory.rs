@@ -3,6 +3,7 @@
 use super::super::step::{number32, written};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
+use super::stretches::global;
 use super::{Block, Guard, LANES, Repr, Value, plus, ty, usize_literal};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
@@ -83,11 +84,11 @@ impl Block<'_, '_> {
         if self.e.far { format_ident!("far_{inline}") } else { format_ident!("{inline}") }
     }
 
-    /// A number for an instruction that reaches rows of memory: those of one number share what the runtime remembers of the last
-    /// time.
-    pub(super) fn next_place(&mut self) -> Literal {
-        self.e.places += 1;
-        Literal::usize_unsuffixed(self.e.places - 1)
+    /// A number for an instruction that may reach global memory, where the runtime remembers what each number has reached last.
+    pub(super) fn place_number(&mut self, i: &Instr) -> Literal {
+        let number = self.e.places;
+        self.e.places += usize::from(global(i));
+        Literal::usize_unsuffixed(number)
     }
 
     /// The address of every lane as an array of `u64`, if it is not in rows.
@@ -209,7 +210,7 @@ impl Block<'_, '_> {
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
-            let (slow, reach, place) = (self.slow_address(&address), self.reach("store_rows"), self.next_place());
+            let (slow, reach, place) = (self.slow_address(&address), self.reach("store_rows"), self.place_number(i));
             return self.code(quote! {
                 if #any !(#ok && x.#reach::<#t, #nb>(#place, #space, #mask, #rows, &#v)) {
                     x.site = #site;

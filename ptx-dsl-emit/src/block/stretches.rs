@@ -21,7 +21,7 @@ const LARGEST: i64 = 4096;
 const ONE_ROW: i64 = 256;
 
 /// Can it be global memory that an instruction loads from?
-fn global(i: &Instr) -> bool {
+pub(super) fn global(i: &Instr) -> bool {
     i.quals.iter().any(|q| q == ".global") || !names_space(i)
 }
 
@@ -130,7 +130,7 @@ impl<'m> Block<'_, 'm> {
                 quote!(#rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
             }
         };
-        let (reach, place) = (self.reach("stretch"), self.next_place());
+        let (reach, place) = (self.reach("stretch"), self.place_number(i));
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
@@ -174,7 +174,7 @@ impl<'m> Block<'_, 'm> {
             let stride = Literal::i64_suffixed(address.shape.stride);
             quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*], &mut #own)?)
         };
-        let (reach, place) = (self.reach("stretch"), self.next_place());
+        let (reach, place) = (self.reach("stretch"), self.place_number(first));
         let look = quote!(x.#reach::<#t, #nb, #bytes>(#place, #rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };

@@ -279,6 +279,13 @@ impl<M: Monitor> Ctx<'_, M> {
         })
     }
 
+    /// The memory from an address on that can be written, if it is aligned for a `T`.
+    #[inline(always)]
+    fn behind<T: Word>(&mut self, space: AddrSpace, base: u64) -> Option<&mut [u8]> {
+        let (memory, at) = self.memory_mut(space, base).filter(|_| aligned(base, T::BYTES))?;
+        memory.get_mut(at..)
+    }
+
     #[inline(always)]
     fn store_own_rows<T: Word, const NB: usize>(
         &mut self,
@@ -292,11 +299,9 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         let p = 32 / NB;
         for (j, v) in v.chunks_exact(p).enumerate() {
-            let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
-            if !aligned(base[j], T::BYTES) {
+            let Some(s) = self.behind::<T>(space, base[j]).and_then(|s| part_mut(s, 0, p * T::BYTES)) else {
                 return false;
-            }
-            let Some(s) = part_mut(memory, at, p * T::BYTES) else { return false };
+            };
             T::store_row(v, s);
         }
         true
@@ -313,11 +318,7 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> bool {
         let (p, level) = (32 / NB, self.level);
         for (j, v) in v.chunks_exact(p).enumerate() {
-            let Some((memory, at)) = self.memory_mut(space, base[j]) else { return false };
-            if !aligned(base[j], T::BYTES) {
-                return false;
-            }
-            let Some(memory) = memory.get_mut(at..) else { return false };
+            let Some(memory) = self.behind::<T>(space, base[j]) else { return false };
             if !T::store_some(level, memory, m >> (j * p), v) {
                 return false;
             }

@@ -12,7 +12,7 @@ use crate::mem::range::near_part;
 use crate::mem::segment::{Segment, Spread};
 
 /// Places in a kernel that remember the segment that they have reached last. Further ones share these.
-const NEAR: usize = 8;
+const NEAR: usize = 32;
 
 /// The bytes of a segment.
 #[derive(Clone, Copy)]
@@ -199,7 +199,7 @@ mod tests {
             global.near_mut(1, at(2, 2), 2).unwrap().fill(round + 1);
             global.bytes_mut(2).unwrap()[7] = round;
             global.store(2, 0, at(2, 0), 1, [9, 0, 0, 0]).unwrap();
-            assert_eq!(global.near(9, at(2, 0), 8), Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..]));
+            assert_eq!(global.near(NEAR + 1, at(2, 0), 8), Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..]));
         }
         // what is outside, in another segment, or not to be written
         for (addr, n) in [(at(2, 8), 1), (at(2, 7), 2), (at(2, 0), 9), (at(2, 0) - 1, 1), (at(1, 0), 1), (u64::MAX, 2)]

@@ -426,11 +426,6 @@ mod tests {
                 if there {
                     assert_eq!(out, addr.map(|a| word(&bytes, a as usize)), "{kind} {len}");
                 }
-                let wide = addr.map(u64::from);
-                let mut again = [0u32; 32];
-                if u32::gather(best(true), &bytes[..len], 0, wide[0], u32::MAX, &wide, &mut again) {
-                    assert_eq!(out, again);
-                }
             }
         }
     }
