@@ -14,13 +14,13 @@ mod waits;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
-use super::step::{carry_use, function_carries, named_destinations, number32, written};
+use super::step::{carry_use, function_carries, named_destinations, written};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use quote::{format_ident, quote};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -28,22 +28,22 @@ use std::rc::Rc;
 #[derive(Clone)]
 enum Repr {
     /// `[T; NB]`: the first lane of each row.
-    Rows(Ident),
+    Rows(Name),
     Constant(u64),
     /// Computed in a loop over lanes, by number.
     Loop(u32),
     /// `[T; 32]`, of predicates the mask.
-    Array(Ident),
+    Array(Name),
     /// The same in the warp's state.
-    Field(Ident),
+    Field(Name),
     /// Of the lane that runs alone.
-    Scalar(Ident),
+    Scalar(Name),
 }
 
 /// A value of rows that is one only if `ok`; the lanes themselves are `exact`, of the lane `l`.
 struct Guard {
-    ok: TokenStream,
-    exact: TokenStream,
+    ok: Code,
+    exact: Code,
 }
 
 #[derive(Clone)]
@@ -55,8 +55,8 @@ struct Value {
 }
 
 enum Piece {
-    Code(TokenStream),
-    Loop(Vec<TokenStream>, Vec<(u32, u32)>),
+    Code(Code),
+    Loop(Vec<Code>, Vec<(u32, u32)>),
 }
 
 pub struct Block<'e, 'm> {
@@ -76,7 +76,7 @@ pub struct Block<'e, 'm> {
     start: HashMap<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
-    body: Vec<TokenStream>,
+    body: Vec<Code>,
     defined: Vec<(u32, u32)>,
     /// Values read outside of their loop.
     exported: HashSet<u32>,
@@ -84,23 +84,19 @@ pub struct Block<'e, 'm> {
     /// that only at its end.
     any_nan: HashSet<u32>,
     /// What loads give that are part of a stretch, by instruction.
-    stretched: HashMap<u32, Ident>,
+    stretched: HashMap<u32, Name>,
     /// Names that are defined before the loop over the warps.
-    common: HashSet<Ident>,
+    common: HashSet<Name>,
     count: u32,
 }
 
 /// The type of a register.
-fn ty(bits: u32) -> Ident {
-    if bits == 1 { format_ident!("bool") } else { format_ident!("u{}", bits) }
-}
-
-fn usize_literal(n: u32) -> Literal {
-    Literal::usize_unsuffixed(n as usize)
+fn ty(bits: u32) -> Name {
+    if bits == 1 { name!("bool") } else { name!("u{}", bits) }
 }
 
 /// `v + n`, of registers of this width.
-fn plus(v: TokenStream, n: i64, bits: u32) -> TokenStream {
+fn plus(v: Code, n: i64, bits: u32) -> Code {
     if n == 0 {
         return v;
     }
@@ -137,11 +133,11 @@ impl<'e, 'm> Block<'e, 'm> {
         self.count
     }
 
-    fn name(&mut self) -> Ident {
-        format_ident!("v{}", self.fresh())
+    fn name(&mut self) -> Name {
+        name!("v{}", self.fresh())
     }
 
-    fn code(&mut self, code: TokenStream) {
+    fn code(&mut self, code: Code) {
         if self.alone {
             return self.body.push(code);
         }
@@ -258,10 +254,10 @@ impl<'e, 'm> Block<'e, 'm> {
         let dests: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
         for a in &dests {
             for _ in 0..self.e.width(a) {
-                names.push(format_ident!("d{}", self.fresh()));
+                names.push(name!("d{}", self.fresh()));
             }
         }
-        let cc = format_ident!("d{}", self.fresh());
+        let cc = name!("d{}", self.fresh());
         let pattern = match (function_carries(i), writes) {
             (true, true) => quote!([#(#names,)* #cc]),
             (true, false) => quote!([#(#names,)* _]),
@@ -279,7 +275,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
-    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<TokenStream> {
+    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<Code> {
         let super::native::Op::Setp(op) = native.op else { return None };
         let counts = Shape { stride: 1, ..UNIFORM };
         if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
@@ -343,10 +339,10 @@ impl<'e, 'm> Block<'e, 'm> {
         let nb = 32 / shape.p;
         let Some(Operand::Reg(r, e)) = i.operands.iter().find(|a| written(a)).map(|a| a.value.clone()) else { return };
         let bits = self.e.reg_bits(self.f, r);
-        let (name, t, n) = (self.name(), ty(bits), usize_literal(nb));
+        let (name, t, n) = (self.name(), ty(bits), nb as usize);
         let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
         let (mut guard, mut common) = (None, false);
-        let rows: Vec<TokenStream> = if let Some(native) = self.e.native(self.f, i) {
+        let rows: Vec<Code> = if let Some(native) = self.e.native(self.f, i) {
             let values: Vec<Value> =
                 sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
             if shape.guard > 0 {
@@ -380,7 +376,7 @@ impl<'e, 'm> Block<'e, 'm> {
     fn guard(&mut self, native: super::native::Native, values: &[Value], shape: Shape) -> Guard {
         use super::native::Op;
         let rt = rt();
-        let mut ok = TokenStream::new();
+        let mut ok = Code::new();
         for v in values {
             if let Some(g) = &v.guard {
                 let g = &g.ok;
@@ -392,7 +388,7 @@ impl<'e, 'm> Block<'e, 'm> {
         if widens {
             let signed = native.signed;
             for v in values.iter().filter(|v| v.shape.stride != 0 && v.bits == 32) {
-                let stride = Literal::i64_suffixed(v.shape.stride);
+                let stride = v.shape.stride;
                 let p = shape.p;
                 let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
                 let one = quote!(#rt::lanes::fits([#(#rows),*], #stride, #signed));
@@ -417,7 +413,7 @@ impl<'e, 'm> Block<'e, 'm> {
             .map(|v| match (&v.guard, &v.repr) {
                 (Some(g), _) => g.exact.clone(),
                 (None, Repr::Rows(name)) => {
-                    let (p, t) = (usize_literal(v.shape.p), ty(v.bits));
+                    let (p, t) = (v.shape.p as usize, ty(v.bits));
                     let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
                     if v.shape.stride == 0 {
                         quote!(#name[l / #p])
@@ -428,13 +424,13 @@ impl<'e, 'm> Block<'e, 'm> {
                 _ => self.row(v, 0, 32),
             })
             .collect();
-        let name = format_ident!("ok{}", self.fresh());
+        let name = name!("ok{}", self.fresh());
         self.code(quote!(let #name: bool = #ok;));
         Guard { ok: quote!(#name), exact: native.tokens(&exact) }
     }
 
     /// Sets a register to an expression of the loop.
-    fn set(&mut self, o: &Operand, expr: TokenStream, bits: u32, guard: &Option<TokenStream>) {
+    fn set(&mut self, o: &Operand, expr: Code, bits: u32, guard: &Option<Code>) {
         let Operand::Reg(r, e) = o else { return };
         let k = (self.f.0, r.0, *e);
         let expr = match guard {
@@ -450,7 +446,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// Stores `u64` values to an operand.
-    fn write(&mut self, o: &Operand, values: &mut dyn Iterator<Item = TokenStream>, guard: &Option<TokenStream>) {
+    fn write(&mut self, o: &Operand, values: &mut dyn Iterator<Item = Code>, guard: &Option<Code>) {
         match o {
             Operand::Reg(r, _) => {
                 let Some(v) = values.next() else { return };
@@ -481,23 +477,23 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// `mov` that packs or unpacks, or moves 128 bits.
-    fn mov(&mut self, i: &Instr, guard: &Option<TokenStream>) {
+    fn mov(&mut self, i: &Instr, guard: &Option<Code>) {
         let [d, a, ..] = i.operands.as_slice() else { return };
         let whole = i.types.first().map_or(64, |t| t.bits().max(1));
         let count = |o: &Operand| if let Operand::Vector(v) = o { Some(v.len().max(1)) } else { None };
-        let (name, n) = (format_ident!("d{}", self.fresh()), count(&a.value));
+        let (name, n) = (name!("d{}", self.fresh()), count(&a.value));
         let source = match (n, count(&d.value)) {
             (Some(n), None) => {
                 let bits = whole / n as u32;
                 let values = self.parts(&a.value, super::step::ty_of_bits(bits), None);
-                let shifts = (0..).map(|i| Literal::u32_suffixed(i * bits));
+                let shifts: Vec<_> = (0..n as u32).map(|i| i * bits).collect();
                 quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
             }
             _ => {
                 let values = self.parts(&a.value, a.ty.or(i.types.first().copied()), None);
                 let each = whole / values.len().max(1) as u32;
                 let each = if values.len() == 2 && whole == 128 { 64 } else { each };
-                let shifts = (0..values.len()).map(|i| Literal::u32_suffixed(i as u32 * each));
+                let shifts: Vec<_> = (0..values.len() as u32).map(|i| i * each).collect();
                 quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
             }
         };
@@ -505,9 +501,9 @@ impl<'e, 'm> Block<'e, 'm> {
         match count(&d.value) {
             Some(n) => {
                 let bits = whole / n as u32;
-                let mask = Literal::u128_suffixed(if bits >= 128 { u128::MAX } else { (1 << bits) - 1 });
+                let mask = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
                 let mut values = (0..n).map(|i| {
-                    let shift = Literal::u32_suffixed(i as u32 * bits);
+                    let shift = i as u32 * bits;
                     quote!(((#name >> #shift) & #mask) as u64)
                 });
                 self.write(&d.value, &mut values, guard);
@@ -522,24 +518,24 @@ impl<'e, 'm> Block<'e, 'm> {
     /// An instruction of the runtime on the lanes of the warp.
     fn warp_instruction(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, function, site) = (self.e.q(i), self.e.function(i), number32(self.e.site(i)));
+        let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
-        let mut sources: Vec<Ident> = Vec::new();
+        let mut sources: Vec<Name> = Vec::new();
         for a in i.operands.iter().filter(|a| !written(a)) {
             let parts = self.parts(&a.value, a.ty, None);
             // what these say of an open loop is said there
             let names: Vec<u32> = parts.iter().map(|_| self.fresh()).collect();
             for (n, e) in names.iter().zip(parts) {
-                let t = format_ident!("t{}", n);
+                let t = name!("t{}", n);
                 self.body.push(quote!(let #t: u64 = #e;));
                 self.defined.push((*n, 64));
                 self.exported.insert(*n);
-                sources.push(format_ident!("a{}", n));
+                sources.push(name!("a{}", n));
             }
         }
         self.close();
         let mask = self.active(i);
-        let mut dests: Vec<Ident> = Vec::new();
+        let mut dests: Vec<Name> = Vec::new();
         let written_operands: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
         for a in &written_operands {
             for _ in 0..self.e.width(a) {
@@ -567,12 +563,12 @@ impl<'e, 'm> Block<'e, 'm> {
 }
 
 /// A result of f32 arithmetic with the NaN that PTX gives.
-fn one_nan(value: &TokenStream) -> TokenStream {
+fn one_nan(value: &Code) -> Code {
     let rt = rt();
     quote!(#rt::lanes::one_nan(#value))
 }
 
-fn element(name: &Ident, bits: u32) -> TokenStream {
+fn element(name: &Name, bits: u32) -> Code {
     if bits == 1 { quote!((#name >> l & 1 != 0)) } else { quote!(#name[l]) }
 }
 

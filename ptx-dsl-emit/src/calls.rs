@@ -6,19 +6,19 @@
 use super::regions::Callee;
 use super::step::number;
 use super::{Emit, FUNCTION_TAG, rt};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_table::isa::Role;
-use quote::{format_ident, quote};
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
 pub const STACK: u32 = 1 << 16;
 
 impl Emit<'_> {
     /// Where a function's lanes go back to.
-    pub fn return_field(&mut self, f: FuncId) -> Ident {
-        let name = format_ident!("f{}back", f.0);
-        self.fields.insert(name.to_string(), (16, 1));
+    pub fn return_field(&mut self, f: FuncId) -> Name {
+        let name = name!("f{}back", f.0);
+        self.fields.insert(name.clone(), (16, 1));
         name
     }
 
@@ -28,21 +28,21 @@ impl Emit<'_> {
     }
 
     /// Passes the arguments and goes to the callee; an indirect call does so for each function it may reach.
-    pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> TokenStream {
+    pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> Code {
         let rt = rt();
-        let site = Literal::u32_suffixed(self.site(instr));
+        let site = self.site(instr);
         let pointer = instr.operands.iter().find_map(|a| match (&a.value, a.role) {
             (Operand::Reg(..), Role::Name | Role::Src) => Some(a.value.clone()),
             _ => None,
         });
-        let masks: Vec<_> = (0..callees.len()).map(|i| format_ident!("m{}", i)).collect();
+        let masks: Vec<_> = (0..callees.len()).map(|i| name!("m{}", i)).collect();
         let mut out = quote!(x.site = #site;);
         // All masks first: passing arguments to the function itself changes its registers.
         for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
             let lanes = match &pointer {
                 Some(p) => {
                     let value = self.read(f, p, None).remove(0);
-                    let tag = Literal::u64_suffixed(FUNCTION_TAG | u64::from(callee.0));
+                    let tag = FUNCTION_TAG | u64::from(callee.0);
                     quote!(m & #rt::mask_by(|l| (#value) == #tag))
                 }
                 None => quote!(m),
@@ -71,18 +71,18 @@ impl Emit<'_> {
     }
 
     /// Reads all arguments, makes the frame, writes all parameters.
-    fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
+    fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
         let params = self.module.functions[callee.0 as usize].params.clone();
         let args = list(instr, false);
-        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
+        let (mut read, mut write) = (Code::new(), Code::new());
         for (i, (param, arg)) in params.iter().zip(&args).enumerate() {
             let Some(to) = home(param) else { continue };
             read.extend(self.taken(f, arg, param, i));
             write.extend(self.given(callee, &to, param, i, quote!(mc)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, save) = (rt(), format_ident!("save_f{}", f.0));
-            let (size, limit) = (Literal::u64_suffixed(self.frame), Literal::u64_suffixed(STACK.into()));
+            let (rt, save) = (rt(), name!("save_f{}", f.0));
+            let (size, limit) = (self.frame, u64::from(STACK));
             quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
         } else {
             quote!()
@@ -91,18 +91,18 @@ impl Emit<'_> {
     }
 
     /// Fetches the results of a call in the region that it comes back to.
-    pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
+    pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
         let rets = self.module.functions[callee.0 as usize].rets.clone();
         let wanted = list(instr, true);
-        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
+        let (mut read, mut write) = (Code::new(), Code::new());
         for (i, (param, to)) in rets.iter().zip(&wanted).enumerate() {
             let Some(from) = home(param) else { continue };
             read.extend(self.taken(callee, &from, param, i));
             write.extend(self.given(f, to, param, i, quote!(m)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, restore) = (rt(), format_ident!("restore_f{}", f.0));
-            let size = Literal::u64_suffixed(self.frame);
+            let (rt, restore) = (rt(), name!("restore_f{}", f.0));
+            let size = self.frame;
             quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
         } else {
             quote!()
@@ -111,12 +111,12 @@ impl Emit<'_> {
     }
 
     /// The value of an argument or a result, as `v{i}`: eight bytes of each lane at a time.
-    fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> TokenStream {
+    fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> Code {
         let rt = rt();
-        let v = format_ident!("v{}", i);
+        let v = name!("v{}", i);
         match variable(from) {
             Some(var) => {
-                let (at, size) = (self.place(f, var), Literal::u32_suffixed(param.size));
+                let (at, size) = (self.place(f, var), param.size);
                 quote!(let #v = #rt::read_param(x, |l| #at, #size)?;)
             }
             None => {
@@ -127,16 +127,16 @@ impl Emit<'_> {
     }
 
     /// Stores `v{i}` as a parameter or a result.
-    fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: TokenStream) -> TokenStream {
+    fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: Code) -> Code {
         let rt = rt();
-        let v = format_ident!("v{}", i);
+        let v = name!("v{}", i);
         match variable(to) {
             Some(var) => {
-                let (at, size) = (self.place(f, var), Literal::u32_suffixed(param.size));
+                let (at, size) = (self.place(f, var), param.size);
                 quote!(#rt::write_param(x, |l| #at, #size, &#v)?;)
             }
             None => {
-                let places = (0..super::values::places(Some(param.ty))).map(Literal::usize_suffixed);
+                let places = 0..super::values::places(Some(param.ty));
                 let mut values = places.map(|n| quote!(#v[#n][l]));
                 let store = self.write(f, to, &mut values);
                 quote!(#rt::lanes(#mask, |l| { #store });)
@@ -144,51 +144,60 @@ impl Emit<'_> {
         }
     }
 
-    fn place(&self, f: FuncId, var: VarId) -> TokenStream {
-        self.framed(f, var, Literal::u64_suffixed(self.var_address(var, 0)))
+    fn place(&self, f: FuncId, var: VarId) -> Code {
+        self.framed(f, var, self.var_address(var, 0))
     }
 
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
-    pub fn frames(&self) -> TokenStream {
+    pub fn frames(&self) -> Code {
         let rt = rt();
         let mut functions: Vec<_> = self.recursive.iter().copied().collect();
         functions.sort_unstable();
-        let methods = functions.iter().map(|f| {
-            let (save, restore) = (format_ident!("save_f{}", f.0), format_ident!("restore_f{}", f.0));
-            let prefix = format!("f{}", f.0);
-            let own = |name: &str| {
-                name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-            };
-            let fields: Vec<_> = self.fields.iter().filter(|(name, _)| own(name)).collect();
-            let push = fields.iter().map(|(name, (bits, _))| {
-                let name = format_ident!("{name}");
-                if *bits == 1 {
-                    return quote!(s.push((self.#name >> l & 1) as u64););
-                }
-                let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
-                quote!(s.push(self.#name[l] as u64); #high)
-            });
-            let pop = fields.iter().rev().map(|(name, (bits, _))| {
-                let (name, next) = (format_ident!("{name}"), quote!(s.pop().unwrap_or_default()));
-                match bits {
-                    1 => quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
-                    128 => quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
-                    64 => quote!(self.#name[l] = #next;),
-                    bits => {
-                        let ty = format_ident!("u{bits}");
-                        quote!(self.#name[l] = #next as #ty;)
+        let methods: Vec<_> = functions
+            .iter()
+            .map(|f| {
+                let (save, restore) = (name!("save_f{}", f.0), name!("restore_f{}", f.0));
+                let prefix = format!("f{}", f.0);
+                let own = |name: &str| {
+                    name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+                };
+                let fields: Vec<_> = self.fields.iter().filter(|(name, _)| own(&name.0)).collect();
+                let push: Vec<_> = fields
+                    .iter()
+                    .map(|(name, (bits, _))| {
+                        if *bits == 1 {
+                            return quote!(s.push((self.#name >> l & 1) as u64););
+                        }
+                        let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
+                        quote!(s.push(self.#name[l] as u64); #high)
+                    })
+                    .collect();
+                let pop: Vec<_> = fields
+                    .iter()
+                    .rev()
+                    .map(|(name, (bits, _))| {
+                        let next = quote!(s.pop().unwrap_or_default());
+                        match bits {
+                            1 => quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
+                            128 => quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
+                            64 => quote!(self.#name[l] = #next;),
+                            bits => {
+                                let ty = name!("u{bits}");
+                                quote!(self.#name[l] = #next as #ty;)
+                            }
+                        }
+                    })
+                    .collect();
+                quote! {
+                    fn #save(&mut self, m: u32) {
+                        #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#push)* });
+                    }
+                    fn #restore(&mut self, m: u32) {
+                        #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#pop)* });
                     }
                 }
-            });
-            quote! {
-                fn #save(&mut self, m: u32) {
-                    #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#push)* });
-                }
-                fn #restore(&mut self, m: u32) {
-                    #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#pop)* });
-                }
-            }
-        });
+            })
+            .collect();
         if functions.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
     }
 }

@@ -2,56 +2,71 @@
 
 use super::regions::Program;
 use super::{Emit, rt};
-use crate::rust_type::{RustType, rust_type};
-use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
+use crate::code::{Bytes, Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Param};
 use ptx_dsl_table::span::Span;
 use ptx_dsl_table::ty::Ty;
-use quote::{format_ident, quote};
+use std::cell::RefCell;
 
 /// What the emitter asks of the macro about the source.
 pub struct Source<'a> {
     /// Line in the Rust (or included) file, 0 if unknown.
     pub line: &'a dyn Fn(Span) -> u32,
-    /// The Rust span of a piece of PTX.
-    pub span: &'a dyn Fn(Span) -> RustSpan,
-    /// The Rust tokens of a parameter's type.
-    pub rust_type: &'a dyn Fn(Span) -> TokenStream,
+    /// What stands for a name that the user has written in that place.
+    pub name: &'a dyn Fn(&Name, Span) -> Name,
+    /// The Rust type of a parameter; nothing if it is no type.
+    pub rust_type: &'a dyn Fn(Span) -> Option<RustType<Code>>,
     /// The file as the fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
-    /// What it finds wrong itself.
-    pub problems: &'a std::cell::RefCell<Vec<Problem>>,
+    /// What it finds wrong itself in the types of parameters: one sentence, and the type.
+    pub problems: &'a RefCell<Vec<(String, Span)>>,
 }
 
-/// An error that only the macros can find: of the Rust in a kernel, or around it.
-pub struct Problem {
-    /// `PTX0150` is 150.
-    pub code: u16,
-    /// One sentence, as that of a diagnostic.
-    pub message: String,
-    /// The first Rust token.
-    pub first: RustSpan,
-    /// The last one.
-    pub last: RustSpan,
-    /// An edit that compiles.
-    pub help: Option<String>,
+/// A type, as far as the macros tell types apart.
+pub enum RustType<T> {
+    /// `&[T]` or `&mut [T]`, with its `T`.
+    Slice {
+        /// With `mut`.
+        mutable: bool,
+        /// `T`.
+        element: T,
+    },
+    /// Another reference.
+    Reference {
+        /// With `mut`.
+        mutable: bool,
+    },
+    /// Anything else.
+    Value(T),
+}
+
+impl<T> RustType<T> {
+    /// The same with another form of what is in it.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> RustType<U> {
+        match self {
+            RustType::Slice { mutable, element } => RustType::Slice { mutable, element: to(element) },
+            RustType::Reference { mutable } => RustType::Reference { mutable },
+            RustType::Value(value) => RustType::Value(to(value)),
+        }
+    }
 }
 
 /// How one parameter is passed from Rust.
 struct Passing {
     /// Its type in the argument tuple.
-    ty: TokenStream,
+    ty: Code,
     /// A type parameter of `launch`, with its bound.
-    generic: Option<TokenStream>,
+    generic: Option<Code>,
     /// `Arg` from the value `a`.
-    arg: TokenStream,
+    arg: Code,
     read_only: bool,
     pointer: Option<u32>,
 }
 
 impl Emit<'_> {
     /// `KernelInfo`.
-    pub fn info(&mut self, entry: FuncId, program: &Program<'_>) -> TokenStream {
+    pub fn info(&mut self, entry: FuncId, program: &Program<'_>) -> Code {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
         let name = &f.name;
@@ -89,9 +104,8 @@ impl Emit<'_> {
         let stack = if program.recursive.is_empty() { 0 } else { super::calls::STACK };
         let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
         let target = &self.module.target;
-        let bytes = |b: &[u8]| Literal::byte_string(b);
-        let (consts, globals) = (bytes(&self.module.const_image), bytes(&self.module.global_image));
-        let regions = program.regions.iter().map(|r| &r.name);
+        let (consts, globals) = (Bytes(&self.module.const_image), Bytes(&self.module.global_image));
+        let regions: Vec<_> = program.regions.iter().map(|r| &r.name).collect();
         let not_yet: Vec<_> = program
             .not_yet
             .iter()
@@ -129,41 +143,50 @@ impl Emit<'_> {
         }
     }
 
-    /// The type, its constants, its `Kernel` and its `launch`.
-    pub fn item(&mut self, entry: FuncId, (step, run): (TokenStream, TokenStream), info: TokenStream) -> TokenStream {
+    /// A module of its own for the code; and the type, its constants, its `Kernel` and its `launch`, where all is that the user has
+    /// written.
+    pub fn item(&mut self, entry: FuncId, (step, run): (Code, Code), info: Code) -> [Code; 2] {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
-        let ident = rust_name(&f.name, (self.source.span)(f.span));
-        let module = format_ident!("__ptx_{}", ident.to_string().trim_start_matches("r#"));
+        let ident = rust_name(&f.name);
+        let module = name!("__ptx_{}", ident.plain());
+        let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
-        let fields = self.fields.iter().map(|(name, (bits, p))| {
-            let name = format_ident!("{name}");
-            let ty = match bits {
-                1 => quote!(bool),
-                8 => quote!(u8),
-                16 => quote!(u16),
-                32 => quote!(u32),
-                64 => quote!(u64),
-                _ => quote!(u128),
-            };
-            let rows = Literal::usize_unsuffixed(if *p > 1 { 32 / *p as usize } else { 32 });
-            // a predicate is the mask of its lanes
-            if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
-        });
+        let fields: Vec<_> = self
+            .fields
+            .iter()
+            .map(|(name, (bits, p))| {
+                let ty = match bits {
+                    1 => quote!(bool),
+                    8 => quote!(u8),
+                    16 => quote!(u16),
+                    32 => quote!(u32),
+                    64 => quote!(u64),
+                    _ => quote!(u128),
+                };
+                let rows = if *p > 1 { 32 / *p as usize } else { 32 };
+                // a predicate is the mask of its lanes
+                if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
+            })
+            .collect();
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
         let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
-        let types = passing.iter().map(|p| &p.ty);
+        let types: Vec<_> = passing.iter().map(|p| &p.ty).collect();
         let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
-        let names: Vec<_> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
-        let args = passing.iter().zip(&names).map(|(p, a)| {
-            let arg = &p.arg;
-            quote!({ let __ptx_a = #a; #arg })
-        });
+        let names: Vec<_> = (0..passing.len()).map(|i| name!("__ptx_a{i}")).collect();
+        let args: Vec<_> = passing
+            .iter()
+            .zip(&names)
+            .map(|(p, a)| {
+                let arg = &p.arg;
+                quote!({ let __ptx_a = #a; #arg })
+            })
+            .collect();
         let (fresh, large) = (self.classes.fresh, self.large);
-        let agreed = self.agreed.iter().map(|field| format_ident!("{field}"));
+        let agreed: Vec<_> = self.agreed.iter().collect();
         let settle = if self.keeps { self.settling() } else { quote!() };
         let same = quote!(#(a.#agreed == b.#agreed)&&*);
         let (agree, agrees) = if same.is_empty() {
@@ -185,12 +208,7 @@ impl Emit<'_> {
                 f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
             }
         );
-        quote! {
-            #[doc = #doc]
-            #[allow(non_camel_case_types)]
-            #[derive(Clone, Copy, Debug, Default)]
-            pub struct #ident;
-
+        let code = quote! {
             // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
             #[doc(hidden)]
             #[allow(unused, clippy::all)]
@@ -231,6 +249,12 @@ impl Emit<'_> {
 
                 #(#pieces)*
             }
+        };
+        let item = quote! {
+            #[doc = #doc]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct #ident;
 
             impl #rt::Kernel for #ident {
                 type Warp = #module::Warp;
@@ -296,7 +320,8 @@ impl Emit<'_> {
                     #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
                 }
             }
-        }
+        };
+        [code, item]
     }
 
     fn passing(&self, i: usize, p: &Param) -> Passing {
@@ -306,7 +331,7 @@ impl Emit<'_> {
             return self.rust_passing(p, tokens, align);
         }
         if let Some(align) = align {
-            let g = format_ident!("A{i}");
+            let g = name!("A{i}");
             return Passing {
                 ty: quote!(#g),
                 generic: Some(quote!(#g: #rt::launch::IntoBuffer<'a>)),
@@ -315,8 +340,8 @@ impl Emit<'_> {
                 pointer: Some(align),
             };
         }
-        let size = Literal::usize_suffixed(p.size as usize);
-        let scalar = |ty: TokenStream| Passing {
+        let size = p.size as usize;
+        let scalar = |ty: Code| Passing {
             arg: quote!(#rt::launch::scalar::<#ty>(__ptx_a)),
             ty,
             generic: None,
@@ -328,7 +353,7 @@ impl Emit<'_> {
         }
         match p.ty {
             Ty::U64 | Ty::B64 => {
-                let g = format_ident!("A{i}");
+                let g = name!("A{i}");
                 Passing {
                     ty: quote!(#g),
                     generic: Some(quote!(#g: #rt::launch::IntoU64<'a>)),
@@ -352,18 +377,9 @@ impl Emit<'_> {
 
     fn rust_passing(&self, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
         let rt = rt();
-        let written = (self.source.rust_type)(tokens);
-        let problem = |message: String| {
-            self.source.problems.borrow_mut().push(Problem {
-                code: 153,
-                message,
-                first: (self.source.span)(tokens),
-                last: (self.source.span)(tokens),
-                help: Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into()),
-            });
-        };
-        let size = Literal::usize_suffixed(p.size as usize);
-        match rust_type(written) {
+        let problem = |message: String| self.source.problems.borrow_mut().push((message, tokens));
+        let size = p.size as usize;
+        match (self.source.rust_type)(tokens) {
             Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
                 if p.size != 8 || p.array {
                     problem(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
@@ -417,11 +433,18 @@ fn find(module: &ptx_dsl_table::hir::Module, index: u32) -> Option<&ptx_dsl_tabl
     })
 }
 
-/// A PTX name as a Rust identifier.
-pub fn rust_name(name: &str, span: RustSpan) -> Ident {
+/// A PTX name as a Rust identifier: keywords raw, and those that cannot be raw with a `_` behind.
+pub fn rust_name(name: &str) -> Name {
+    const KEYWORDS: &str = " as async await break const continue dyn else enum extern false fn for if impl in let loop match mod \
+        move mut pub ref return static struct trait true type unsafe use where while abstract become box do final gen macro \
+        override priv try typeof unsized virtual yield ";
     let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) || clean == "_" {
         clean.insert(0, '_');
     }
-    crate::rust_type::name(&clean, span)
+    match clean.as_str() {
+        "self" | "Self" | "super" | "crate" | "_" => name!("{clean}_"),
+        word if KEYWORDS.split(' ').any(|k| !k.is_empty() && k == word) => name!("r#{word}"),
+        _ => Name(clean),
+    }
 }

@@ -5,13 +5,13 @@
 mod block;
 mod calls;
 mod classes;
+pub mod code;
 mod fold;
 mod launch;
 mod lives;
 mod native;
 mod parting;
 mod regions;
-pub mod rust_type;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -19,18 +19,21 @@ mod values;
 mod waits;
 mod webs;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
-use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-pub use launch::{Problem, Source, rust_name};
+pub use launch::{RustType, Source, rust_name};
+
+// `quote!` names this crate.
+extern crate self as ptx_dsl_emit;
 
 /// Addresses of functions on the host: this window, then the function's number.
 pub const FUNCTION_TAG: u64 = 5 << 56;
 
 /// The path of the runtime in emitted code.
-pub fn rt() -> TokenStream {
+pub fn rt() -> Code {
     quote!(::ptx_dsl::runtime)
 }
 
@@ -48,7 +51,7 @@ struct Emit<'m> {
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     /// and the length of their rows.
-    fields: BTreeMap<String, (u32, u32)>,
+    fields: BTreeMap<Name, (u32, u32)>,
     classes: classes::Classes,
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
@@ -59,27 +62,27 @@ struct Emit<'m> {
     far: bool,
     /// Numbers given to instructions that may reach global memory.
     places: usize,
-    pieces: Vec<TokenStream>,
+    pieces: Vec<Code>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
-    common: Option<TokenStream>,
+    common: Option<Code>,
     /// Where they all go on, if they do.
-    common_next: Option<TokenStream>,
+    common_next: Option<Code>,
     /// Fields that are read once for all warps of a cohort.
-    agreed: BTreeSet<String>,
+    agreed: BTreeSet<Name>,
     /// Does the first warp of a cohort keep what all of them have in common? Then these registers are its alone until
     /// [`Emit::settle`].
     keeps: bool,
-    kept: BTreeSet<String>,
+    kept: BTreeSet<Name>,
     /// What the region that is being made sets of them, behind the loop over the warps; and whether it is known that all warps come
     /// to its end.
-    sets: TokenStream,
+    sets: Code,
     together: bool,
     /// Qualifier constants, by what they hold.
     quals: HashMap<String, u32>,
-    qual_items: Vec<TokenStream>,
+    qual_items: Vec<Code>,
     /// Statements that can fault, by instruction.
     sites: HashMap<u32, u32>,
-    site_items: Vec<TokenStream>,
+    site_items: Vec<Code>,
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
     /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
@@ -90,7 +93,7 @@ struct Emit<'m> {
 /// The printed module: one constant for all its kernels.
 pub struct Text<'m> {
     /// Its name in Rust.
-    pub name: Ident,
+    pub name: Name,
     ptx: &'m str,
     /// The text, by line.
     lines: Vec<&'m str>,
@@ -100,13 +103,13 @@ pub struct Text<'m> {
 
 impl<'m> Text<'m> {
     /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
-    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
-        let name = format_ident!("__PTX_{}", first.to_string().trim_start_matches("r#"), span = Span::call_site());
+    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Name) -> Self {
+        let name = name!("__PTX_{}", first.plain());
         Text { name, ptx, lines: ptx.lines().collect(), line_of }
     }
 
     /// The constant.
-    pub fn item(&self) -> TokenStream {
+    pub fn item(&self) -> Code {
         let (name, ptx) = (&self.name, self.ptx);
         quote! {
             #[doc(hidden)]
@@ -116,8 +119,8 @@ impl<'m> Text<'m> {
     }
 }
 
-/// Everything for one entry: type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
-pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> TokenStream {
+/// Everything for one entry: its code; type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
+pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> [Code; 2] {
     let original = &module.functions[entry.0 as usize];
     let renamed = if stub { None } else { webs::renamed(original) };
     let function = renamed.as_ref().unwrap_or(original);
@@ -141,7 +144,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         agreed: BTreeSet::new(),
         keeps: false,
         kept: BTreeSet::new(),
-        sets: TokenStream::new(),
+        sets: Code::new(),
         together: false,
         quals: HashMap::new(),
         qual_items: Vec::new(),
@@ -166,7 +169,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
 
 impl Emit<'_> {
     /// The constant that holds an instruction's qualifiers and types.
-    fn q(&mut self, instr: &Instr) -> TokenStream {
+    fn q(&mut self, instr: &Instr) -> Code {
         let mut flags: Vec<String> = Vec::new();
         for q in &instr.quals {
             // `tcgen05.wait::ld` has the qualifier `::ld`.
@@ -184,11 +187,11 @@ impl Emit<'_> {
         let key = format!("{flags:?}{types:?}");
         let next = self.quals.len() as u32;
         let n = *self.quals.entry(key).or_insert(next);
-        let name = format_ident!("Q{}", n);
+        let name = name!("Q{}", n);
         if n == next {
             let rt = rt();
-            let flags = flags.iter().map(|f| format_ident!("{f}"));
-            let types = types.iter().map(|t| format_ident!("{t}"));
+            let flags: Vec<_> = flags.into_iter().map(Name).collect();
+            let types: Vec<_> = types.into_iter().map(Name).collect();
             self.qual_items
                 .push(quote!(const #name: #rt::Q = #rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]);));
         }
@@ -218,7 +221,6 @@ impl Emit<'_> {
         let line = self.text.line_of.get(instr.index as usize).copied().unwrap_or(0);
         let text = self.text.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
         let rust_line = (self.source.line)(instr.span);
-        let (line, rust_line) = (Literal::u32_unsuffixed(line), Literal::u32_unsuffixed(rust_line));
         let rt = rt();
         self.site_items.push(quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line }));
         self.sites.insert(instr.index, n);
@@ -226,10 +228,10 @@ impl Emit<'_> {
     }
 
     /// The host's function for an instruction: its module and name.
-    fn function(&self, instr: &Instr) -> TokenStream {
+    fn function(&self, instr: &Instr) -> Code {
         let rt = rt();
-        let family = format_ident!("{}", module_of(instr.family));
-        let name = format_ident!("{}", function_of(instr.entry.opcode, instr));
+        let family = name!("{}", module_of(instr.family));
+        let name = name!("{}", function_of(instr.entry.opcode, instr));
         quote!(#rt::isa::#family::#name)
     }
 }

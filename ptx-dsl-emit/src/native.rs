@@ -2,11 +2,11 @@
 //! All others go through the runtime's functions, on 64 bits.
 
 use super::Emit;
-use proc_macro2::{Literal, TokenStream};
+use crate::code::{Code, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
 use ptx_dsl_table::ty::{Class, Ty};
-use quote::{format_ident, quote};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
 /// row is anything; one row without stride is a value that all lanes share.
@@ -359,14 +359,14 @@ impl Native {
     }
 
     /// The instruction as an expression, of which a NaN may be any.
-    pub fn tokens(self, s: &[TokenStream]) -> TokenStream {
+    pub fn tokens(self, s: &[Code]) -> Code {
         let rt = super::rt();
         let none = quote!(0);
         let [a, b, c] = [0, 1, 2].map(|n| s.get(n).unwrap_or(&none));
-        let (u, i) = (format_ident!("u{}", self.bits.max(8)), format_ident!("i{}", self.bits.max(8)));
-        let to = format_ident!("u{}", self.to.max(8));
-        let signed_to = format_ident!("i{}", self.to.max(8));
-        let wide = |e: &TokenStream| {
+        let (u, i) = (name!("u{}", self.bits.max(8)), name!("i{}", self.bits.max(8)));
+        let to = name!("u{}", self.to.max(8));
+        let signed_to = name!("i{}", self.to.max(8));
+        let wide = |e: &Code| {
             if self.signed { quote!(((#e) as i32 as i64 as u64)) } else { quote!(((#e) as u64)) }
         };
         match self.op {
@@ -398,7 +398,7 @@ impl Native {
             Op::Div => quote!(#u::checked_div(#a, #b).unwrap_or(#u::MAX)),
             Op::Rem => quote!(#u::checked_rem(#a, #b).unwrap_or(#u::MAX)),
             Op::Setp(op) => {
-                let op = format_ident!("{op}");
+                let op = name!("{op}");
                 if self.signed { quote!((((#a) as #i).#op(&((#b) as #i)))) } else { quote!(((#a).#op(&(#b)))) }
             }
             Op::SetpFloat(op) => {
@@ -407,7 +407,7 @@ impl Native {
                     // ordered: false for NaN
                     quote!({ let (a, b) = (#a, #b); a < b || a > b })
                 } else {
-                    let op = format_ident!("{op}");
+                    let op = name!("{op}");
                     quote!((#a).#op(&(#b)))
                 }
             }
@@ -432,19 +432,15 @@ fn extend(c: u64, bits: u32, signed: bool) -> i64 {
 }
 
 /// A literal of a register's type.
-pub fn literal(v: u64, bits: u32) -> TokenStream {
-    let l = match bits {
-        1 => {
-            let v = v & 1 != 0;
-            return quote!(#v);
-        }
-        8 => Literal::u8_suffixed(v as u8),
-        16 => Literal::u16_suffixed(v as u16),
-        32 => Literal::u32_suffixed(v as u32),
-        64 => Literal::u64_suffixed(v),
-        _ => Literal::u128_suffixed(v.into()),
-    };
-    quote!(#l)
+pub fn literal(v: u64, bits: u32) -> Code {
+    match bits {
+        1 => Code::one(v & 1 != 0),
+        8 => Code::one(v as u8),
+        16 => Code::one(v as u16),
+        32 => Code::one(v as u32),
+        64 => Code::one(v),
+        _ => Code::one(u128::from(v)),
+    }
 }
 
 #[cfg(test)]

@@ -6,15 +6,15 @@ use super::classes::{Key, mentions, registers, whole_barrier};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Role;
-use quote::{ToTokens, format_ident, quote};
 use std::collections::{BTreeSet, HashSet};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
-    pub fn step(&mut self, program: &Program<'m>) -> (TokenStream, TokenStream) {
+    pub fn step(&mut self, program: &Program<'m>) -> (Code, Code) {
         let rt = rt();
         let exit = number(program.regions.len());
         let size = program.regions.iter().map(|r| r.body.len()).sum::<usize>();
@@ -80,7 +80,7 @@ impl<'m> Emit<'m> {
     }
 
     /// A blocking instruction, for all warps of the cohort.
-    fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
+    fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
         let rt = rt();
         self.entered.insert(next);
         if self.waits_as_one(f, instr) {
@@ -109,7 +109,6 @@ impl<'m> Emit<'m> {
         };
         match whole_barrier(instr) {
             Some(id) => {
-                let id = number32(id);
                 quote!(#here => { if x.pass_barrier(#id) { #next } else { #all } })
             }
             None => quote!(#here => { #all }),
@@ -117,7 +116,7 @@ impl<'m> Emit<'m> {
     }
 
     /// A blocking instruction that a whole warp need not wait for, when one comes to it.
-    fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<TokenStream> {
+    fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<Code> {
         let function = function_of(instr.entry.opcode, instr);
         let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync", "mbarrier_try_wait"];
         if !warp.contains(&function.as_str()) && !function.starts_with("match") {
@@ -143,11 +142,11 @@ impl<'m> Emit<'m> {
 
     /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
     /// take more than twice the time for a function of twice the length.
-    fn piece(&mut self, pc: usize, code: TokenStream) -> TokenStream {
+    fn piece(&mut self, pc: usize, code: Code) -> Code {
         if !self.large {
             return code;
         }
-        let (rt, here, name) = (rt(), number(pc), format_ident!("Piece{}", self.pieces.len()));
+        let (rt, here, name) = (rt(), number(pc), name!("Piece{}", self.pieces.len()));
         self.pieces.push(quote! {
             pub struct #name;
             impl #rt::Piece for #name {
@@ -170,10 +169,10 @@ impl<'m> Emit<'m> {
     }
 
     /// A region in which lanes stay together, for one warp after the other.
-    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
+    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> Code {
         let (rt, here) = (rt(), number(pc));
         let trail = self.trail(program, pc);
-        let each = |code: TokenStream| {
+        let each = |code: Code| {
             quote! {
                 let (first, all) = x.cohort();
                 for k in 0..ws.len() {
@@ -185,7 +184,7 @@ impl<'m> Emit<'m> {
             }
         };
         let settle = self.settle();
-        let all = |[before, code, behind]: [TokenStream; 3], next: Option<TokenStream>| match next {
+        let all = |[before, code, behind]: [Code; 3], next: Option<Code>| match next {
             // they all go the same way
             Some(next) => {
                 let code = if code.is_empty() { code } else { each(quote!({ #code };)) };
@@ -215,9 +214,9 @@ impl<'m> Emit<'m> {
             return quote!(#here => { #plain });
         }
         let next = self.common_next.take().or_else(|| match &r.end {
-            End::Goto(t) => Some(number(*t).into_token_stream()),
-            End::Exit => Some(number(program.regions.len()).into_token_stream()),
-            _ if list.len() > 1 => Some(number(program.regions.len()).into_token_stream()),
+            End::Goto(t) => Some(Code::one(number(*t))),
+            End::Exit => Some(Code::one(number(program.regions.len()))),
+            _ if list.len() > 1 => Some(Code::one(number(program.regions.len()))),
             _ => None,
         });
         // calls and returns look at the state of each warp
@@ -235,9 +234,9 @@ impl<'m> Emit<'m> {
     }
 
     /// A region, for one warp: gives where it goes on.
-    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> TokenStream {
+    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> Code {
         let f = r.func;
-        let mut before = TokenStream::new();
+        let mut before = Code::new();
         if let Some((call, callee)) = &r.results {
             before.extend(self.results(f, call, *callee));
         }
@@ -273,7 +272,7 @@ impl<'m> Emit<'m> {
     }
 
     /// Regions that are a loop, as one: lanes that leave it wait ahead.
-    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> TokenStream {
+    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> Code {
         let (head, last) = (list[0], list[list.len() - 1]);
         let (f, here) = (program.regions[head].func, number(head));
         let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
@@ -308,14 +307,14 @@ impl<'m> Emit<'m> {
                 let (to, leaves) = if taken == on { (*fall, !pred.1) } else { (*taken, pred.1) };
                 let pred = (pred.0.clone(), leaves);
                 exits.insert(to);
-                if alone { b.leave_alone(&pred, to) } else { b.part(&pred, to, &number(to)) }
+                if alone { b.leave_alone(&pred, to) } else { b.part(&pred, to, number(to)) }
             }
         }
         if alone {
             let exits: Vec<usize> = exits.into_iter().collect();
-            return b.repeat_alone(&carried, &before, &exits, &here);
+            return b.repeat_alone(&carried, &before, &exits, here);
         }
-        b.repeat(&carried, &any_nan, &before, &here)
+        b.repeat(&carried, &any_nan, &before, here)
     }
 
     /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
@@ -387,8 +386,8 @@ impl<'m> Emit<'m> {
     }
 
     /// The code of regions that follow each other.
-    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> TokenStream {
-        let (rt, fork) = (rt(), format_ident!("{fork}"));
+    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> Code {
+        let (rt, fork) = (rt(), name!("{fork}"));
         let exit = number(program.regions.len());
         let last = trail.last().copied().unwrap_or(0);
         let (r, f) = (&program.regions[last], program.regions[last].func);
@@ -406,7 +405,7 @@ impl<'m> Emit<'m> {
             }
             if let (End::Branch { pred, taken, .. }, Some(next)) = (&program.regions[pc].end, trail.get(i + 1)) {
                 if falls {
-                    b.part(pred, *taken, &number(*taken));
+                    b.part(pred, *taken, number(*taken));
                 } else {
                     b.leave(&(pred.0.clone(), pred.1 == (taken != next)));
                     left = true;
@@ -420,18 +419,21 @@ impl<'m> Emit<'m> {
         }
         let code = match &r.end {
             End::Switch { instr, targets } => {
-                let site = number32(b.site(instr));
-                let count = Literal::u64_suffixed(targets.len() as u64);
+                let site = b.site(instr);
+                let count = targets.len() as u64;
                 b.finish(|b| {
                     let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
-                    let arms = targets.iter().enumerate().map(|(i, t)| {
-                        let (i, t) = (Literal::u64_suffixed(i as u64), number(*t));
-                        quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
-                    });
+                    let arms: Code = (0..count)
+                        .zip(targets)
+                        .map(|(i, t)| {
+                            let t = number(*t);
+                            quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
+                        })
+                        .collect();
                     quote! {
                         x.site = #site;
                         #rt::switch_in_range(x, m & #rt::mask_by(|l| #index[l] >= #count), #count)?;
-                        #(#arms)*
+                        #arms
                         m = 0;
                         pc
                     }
@@ -445,13 +447,16 @@ impl<'m> Emit<'m> {
             End::Return => {
                 let body = b.finish(|_| quote!());
                 let field = self.return_field(f);
-                let sites = program.returns.get(&f).into_iter().flatten().map(|s| {
-                    let s = number(*s);
-                    quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);)
-                });
-                quote!(#body #(#sites)* m = 0; pc)
+                let sites = program.returns.get(&f).into_iter().flatten();
+                let back: Code = sites
+                    .map(|s| {
+                        let s = number(*s);
+                        quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);)
+                    })
+                    .collect();
+                quote!(#body #back m = 0; pc)
             }
-            end => onward(b, end, &exit, Some(&fork)).unwrap_or_default(),
+            end => onward(b, end, exit, Some(&fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
@@ -461,13 +466,13 @@ impl<'m> Emit<'m> {
         let rt = rt();
         let q = self.q(instr);
         let function = self.function(instr);
-        let site = number32(self.site(instr));
+        let site = self.site(instr);
         self.generic = !names_space(instr);
-        let mut before = TokenStream::new();
-        let mut sources: Vec<Ident> = Vec::new();
+        let mut before = Code::new();
+        let mut sources: Vec<Name> = Vec::new();
         for a in instr.operands.iter().filter(|a| !written(a)) {
             for value in self.read(f, &a.value, a.ty) {
-                let name = format_ident!("s{}", sources.len());
+                let name = name!("s{}", sources.len());
                 before.extend(match a.value {
                     Operand::Imm(_) => quote!(let #name: #rt::Lanes = [#value; 32];),
                     _ => quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);),
@@ -475,10 +480,10 @@ impl<'m> Emit<'m> {
                 sources.push(name);
             }
         }
-        let mut after = TokenStream::new();
-        let mut dests: Vec<Ident> = Vec::new();
+        let mut after = Code::new();
+        let mut dests: Vec<Name> = Vec::new();
         for a in instr.operands.iter().filter(|a| written(a)) {
-            let names: Vec<_> = (0..self.width(a)).map(|i| format_ident!("d{}", dests.len() + i)).collect();
+            let names: Vec<_> = (0..self.width(a)).map(|i| name!("d{}", dests.len() + i)).collect();
             before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
             let mut values = names.iter().map(|n| quote!(#n[l]));
             after.extend(self.write(f, &a.value, &mut values));
@@ -486,7 +491,7 @@ impl<'m> Emit<'m> {
         }
         // A missing `|p` still has its place.
         for _ in dests.len()..named_destinations(instr, dests.len()) {
-            let name = format_ident!("d{}", dests.len());
+            let name = name!("d{}", dests.len());
             before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
             dests.push(name);
         }
@@ -498,7 +503,7 @@ impl<'m> Emit<'m> {
 
 /// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
 /// branch at which lanes may part if there is no `fork` for those that jump.
-pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<&Ident>) -> Option<TokenStream> {
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<&Name>) -> Option<Code> {
     let next = match end {
         End::Goto(t) => {
             let t = number(*t);
@@ -507,7 +512,7 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: &Literal, fork: Option<
         End::Exit | End::Block { .. } => quote!(#exit),
         End::Branch { pred, taken, fall } => {
             let (taken, fall) = (number(*taken), number(*fall));
-            if b.common_branch(pred, &taken, &fall) {
+            if b.common_branch(pred, taken, fall) {
                 return Some(b.finish(|_| quote!()));
             }
             match (b.branch(pred), fork) {
@@ -555,9 +560,9 @@ pub fn written(arg: &Arg) -> bool {
 }
 
 struct WarpCall {
-    before: TokenStream,
-    call: TokenStream,
-    after: TokenStream,
+    before: Code,
+    call: Code,
+    after: Code,
 }
 
 /// Does it read the condition code, does it write it?
@@ -591,10 +596,6 @@ pub fn ty_of_bits(bits: u32) -> Option<ptx_dsl_table::ty::Ty> {
 }
 
 /// A region's number.
-pub fn number(pc: usize) -> Literal {
-    Literal::u16_suffixed(u16::try_from(pc).unwrap_or(u16::MAX))
-}
-
-pub fn number32(n: u32) -> Literal {
-    Literal::u32_suffixed(n)
+pub fn number(pc: usize) -> u16 {
+    u16::try_from(pc).unwrap_or(u16::MAX)
 }

@@ -1,7 +1,8 @@
 //! Kernels that are large in one respect each take time in proportion.
 
+use super::code::{Code, Name};
 use super::{Source, Text, kernel, rust_name};
-use proc_macro2::{Span, TokenStream};
+use ptx_dsl_quote::quote;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_table::hir::FuncId;
 use std::cell::RefCell;
@@ -28,16 +29,16 @@ fn take(text: &str) -> Duration {
     let problems = RefCell::new(Vec::new());
     let source = Source {
         line: &|_| 1,
-        span: &|_| Span::call_site(),
-        rust_type: &|_| TokenStream::new(),
+        name: &|name, _| name.clone(),
+        rust_type: &|_| None,
         file: Some("k.ptx".into()),
         problems: &problems,
     };
-    let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k", Span::call_site()));
+    let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k"));
     let start = Instant::now();
     let code = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
     let time = start.elapsed();
-    assert!(!code.is_empty());
+    assert!(code.iter().all(|c| !c.is_empty()));
     time
 }
 
@@ -77,4 +78,22 @@ fn time_grows_with_size_and_not_with_its_square() {
         });
         assert!(!bad, "{name}");
     }
+}
+
+#[test]
+fn names_are_names_of_rust() {
+    let named = |text| rust_name(text).to_string();
+    assert_eq!(["k", "match", "self", "$1", "%"].map(named), ["k", "r#match", "self_", "_1", "__"]);
+}
+
+#[test]
+fn holes_are_filled() {
+    let (one, many, none) = (Name("a".into()), ["x", "y\n\"z"], [0u8; 0]);
+    let (sum, place) = (quote!(#one + 1), Code::one(7usize));
+    let code = quote!(f(#sum, [#(#many: #place),*], &[#(-#none),*], |#one| -1, 'b', "#one") #[x]);
+    let text = code.as_str().replace(' ', "");
+    assert_eq!(text, r##"f(a+1,["x":7usize,"y\n\"z":7usize],&[],|a|-1,'b',"#one")#[x]"##);
+    // What stands in a hole is a token of its own.
+    let negative = Code::one(-1i64);
+    assert_eq!((quote!(1 -#negative)).as_str().split_whitespace().collect::<Vec<_>>(), ["1", "-", "-1i64"]);
 }

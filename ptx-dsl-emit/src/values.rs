@@ -3,10 +3,10 @@
 use super::classes::{CARRY, Key};
 use super::native::Shape;
 use super::{Emit, FUNCTION_TAG};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
 use ptx_dsl_table::ty::{Class, Ty};
-use quote::{format_ident, quote};
 
 /// How many `u64` a value of this type takes.
 pub fn places(ty: Option<Ty>) -> usize {
@@ -15,28 +15,28 @@ pub fn places(ty: Option<Ty>) -> usize {
 
 impl Emit<'_> {
     /// The field of the warp's state that holds a register: 32 lanes, the mask of a predicate, or a number for each row.
-    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
+    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Name {
         self.key_field((func.0, reg.0, lane)).0
     }
 
     /// The same, with its width.
-    pub fn key_field(&mut self, k: Key) -> (Ident, u32) {
+    pub fn key_field(&mut self, k: Key) -> (Name, u32) {
         let (name, bits) = if k.1 == CARRY {
-            (format_ident!("f{}carry", k.0), 1)
+            (name!("f{}carry", k.0), 1)
         } else {
-            (format_ident!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
+            (name!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
         };
         let p = self.classes.shape(&k).p;
-        self.fields.entry(name.to_string()).or_insert((bits, p));
+        self.fields.entry(name.clone()).or_insert((bits, p));
         (name, bits)
     }
 
     /// The fields of a register that is kept in rows besides, if it lies in such: they, and whether it does.
-    pub fn hint_fields(&mut self, k: Key, shape: Shape) -> (Ident, Ident) {
+    pub fn hint_fields(&mut self, k: Key, shape: Shape) -> (Name, Name) {
         let (lanes, bits) = self.key_field(k);
-        let (rows, sure) = (format_ident!("{lanes}rows"), format_ident!("{lanes}sure"));
-        self.fields.insert(rows.to_string(), (bits, shape.p));
-        self.fields.insert(sure.to_string(), (1, 32));
+        let (rows, sure) = (name!("{lanes}rows"), name!("{lanes}sure"));
+        self.fields.insert(rows.clone(), (bits, shape.p));
+        self.fields.insert(sure.clone(), (1, 32));
         (rows, sure)
     }
 
@@ -47,18 +47,18 @@ impl Emit<'_> {
     }
 
     /// A register in lane `l`, of its own type.
-    pub fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
+    pub fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> Code {
         let k = (func.0, reg.0, e);
         let (f, bits) = self.key_field(k);
         let shape = self.classes.shape(&k);
         if !shape.rows() {
             return if bits == 1 { quote!((w.#f >> l & 1 != 0)) } else { quote!(w.#f[l]) };
         }
-        let p = Literal::usize_unsuffixed(shape.p as usize);
+        let p = shape.p as usize;
         if shape.stride == 0 {
             return quote!(w.#f[l / #p]);
         }
-        let t = format_ident!("u{}", bits);
+        let t = name!("u{}", bits);
         let s = super::native::literal(shape.stride as u64 & (u64::MAX >> (64 - bits.min(64))), bits);
         quote!(w.#f[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
     }
@@ -92,16 +92,13 @@ impl Emit<'_> {
     }
 
     /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
-    pub fn framed(&self, func: FuncId, var: VarId, at: Literal) -> TokenStream {
+    pub fn framed(&self, func: FuncId, var: VarId, at: u64) -> Code {
         if self.moves_with_frame(func, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
     }
 
     /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
-    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<TokenStream> {
-        let lit = |v: u64| {
-            let v = Literal::u64_suffixed(v);
-            quote!(#v)
-        };
+    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<Code> {
+        let lit = |v: u64| Code::one(v);
         let one = match operand {
             Operand::Reg(r, e) => {
                 let v = self.lane_of(func, *r, *e);
@@ -124,7 +121,7 @@ impl Emit<'_> {
             }
             Operand::Sreg(name) => self.sreg(name),
             Operand::VarAddr(v, o) => {
-                let at = Literal::u64_suffixed(truncated(self.var_address(*v, *o), ty));
+                let at = truncated(self.var_address(*v, *o), ty);
                 self.framed(func, *v, at)
             }
             Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
@@ -145,52 +142,44 @@ impl Emit<'_> {
         vec![one]
     }
 
-    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> TokenStream {
+    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> Code {
         match base {
             Base::Abs => {
-                let v = Literal::u64_suffixed(offset as u64);
+                let v = offset as u64;
                 quote!(#v)
             }
-            Base::Var(v) => {
-                self.framed(func, v, Literal::u64_suffixed(self.window_of(v) | self.var_address(v, offset)))
-            }
+            Base::Var(v) => self.framed(func, v, self.window_of(v) | self.var_address(v, offset)),
             Base::Reg(r) => {
                 let v = self.lane_of(func, r, 0);
                 if self.reg_bits(func, r) == 64 {
-                    let o = Literal::u64_suffixed(offset as u64);
+                    let o = offset as u64;
                     if offset == 0 { v } else { quote!(#v.wrapping_add(#o)) }
                 } else {
-                    let o = Literal::u32_suffixed(offset as u32);
+                    let o = offset as u32;
                     if offset == 0 { quote!((#v as u64)) } else { quote!(((#v as u32).wrapping_add(#o) as u64)) }
                 }
             }
         }
     }
 
-    pub fn sreg(&self, name: &str) -> TokenStream {
+    pub fn sreg(&self, name: &str) -> Code {
         let rt = super::rt();
         let name = name.trim_start_matches('%');
         for (many, call) in [("envreg", "envreg"), ("pm", "pm")] {
             if let Some(n) = name.strip_prefix(many).and_then(|n| n.trim_end_matches("_64").parse::<u32>().ok()) {
-                let f = format_ident!("{call}");
-                let n = Literal::u32_suffixed(n);
+                let f = name!("{call}");
                 return quote!(#rt::isa::sreg::#f(x, l, #n));
             }
         }
         if name == "WARP_SZ" {
             return quote!(32u64);
         }
-        let f = format_ident!("{}", name.replace('.', "_"));
+        let f = name!("{}", name.replace('.', "_"));
         quote!(#rt::isa::sreg::#f(x, l))
     }
 
     /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
-    pub fn write(
-        &mut self,
-        func: FuncId,
-        operand: &Operand,
-        values: &mut dyn Iterator<Item = TokenStream>,
-    ) -> TokenStream {
+    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut dyn Iterator<Item = Code>) -> Code {
         match operand {
             Operand::Reg(r, e) => {
                 let f = self.field(func, *r, *e);

@@ -5,11 +5,11 @@ use super::block::Block;
 use super::classes::registers;
 use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program, successors};
-use super::step::{number, number32, onward, written};
+use super::step::{number, onward, written};
 use super::{Emit, function_of, rt};
-use proc_macro2::TokenStream;
+use crate::code::Code;
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
-use quote::quote;
 
 /// Waits that one piece of code may pass, and instructions behind them.
 const PASSES: usize = 4;
@@ -43,9 +43,9 @@ impl<'m> Emit<'m> {
     }
 
     /// The region of such a wait, for all warps of the cohort.
-    pub fn waiting_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
+    pub fn waiting_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
         let rt = rt();
-        let (q, site) = (self.q(instr), number32(self.site(instr)));
+        let (q, site) = (self.q(instr), self.site(instr));
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
         let (addr, parity) = b.phase(instr);
@@ -69,7 +69,7 @@ impl<'m> Emit<'m> {
     }
 
     /// The same for a fragment of a warp that comes to it: it goes on if it need not wait.
-    pub fn attempt_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
+    pub fn attempt_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
         let q = self.q(instr);
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
@@ -89,7 +89,7 @@ impl<'m> Emit<'m> {
         }
     }
 
-    fn result_of_wait(&mut self, f: FuncId, instr: &Instr, value: &TokenStream) -> TokenStream {
+    fn result_of_wait(&mut self, f: FuncId, instr: &Instr, value: &Code) -> Code {
         let Operand::Reg(r, e) = instr.operands[0].value else { return quote!() };
         let (field, _) = self.key_field((f.0, r.0, e));
         quote!(w.#field = [#value];)
@@ -131,7 +131,7 @@ impl<'m> Emit<'m> {
 
     /// The code of a region whose lanes stay together and of those that follow while they need not wait, for one warp. `None`
     /// if there are no such.
-    pub fn going_on(&mut self, program: &Program<'m>, pc: usize) -> Option<TokenStream> {
+    pub fn going_on(&mut self, program: &Program<'m>, pc: usize) -> Option<Code> {
         let list = self.passage(program, pc);
         if list.len() == 1 || self.large {
             return None;
@@ -143,16 +143,16 @@ impl<'m> Emit<'m> {
             let r = &program.regions[pc];
             b.items(&r.body);
             match &r.end {
-                End::Block { instr, .. } => b.pass(instr, pc, &number(pc)),
+                End::Block { instr, .. } => b.pass(instr, pc, number(pc)),
                 End::Branch { pred, taken, fall } if i + 1 < list.len() => {
                     let leaves = (pred.0.clone(), pred.1 == (list[i + 1] == *fall));
                     let to = if list[i + 1] == *fall { *taken } else { *fall };
-                    b.part(&leaves, to, &number(to));
+                    b.part(&leaves, to, number(to));
                 }
                 _ => {}
             }
         }
-        let code = onward(b, &program.regions[last].end, &exit, None)?;
+        let code = onward(b, &program.regions[last].end, exit, None)?;
         for (i, pc) in list.iter().enumerate() {
             let waits = matches!(program.regions[*pc].end, End::Block { .. });
             self.entered.extend(waits.then_some(*pc));

@@ -2,15 +2,15 @@
 
 use crate::expand;
 use crate::report;
+use crate::report::Problem;
+use crate::rust_type::{path_end, rust_type};
 use crate::tokens::Source;
-use proc_macro2::TokenStream;
-use ptx_dsl_emit::Problem;
-use ptx_dsl_emit::rust_type::{RustType, path_end, rust_type};
+use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
+use ptx_dsl_emit::RustType;
 use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_syntax::parse::{parse_body, parse_header};
 use ptx_dsl_syntax::span::Span;
 use ptx_dsl_syntax::token::{Tok, Token};
-use quote::quote;
 
 /// Expands to a block whose value is the kernel.
 pub fn closure(source: &Source, bar: usize) -> TokenStream {
@@ -47,8 +47,10 @@ pub fn closure(source: &Source, bar: usize) -> TokenStream {
     let mut compiled = ptx_dsl_syntax::compile_ast(module);
     compiled.diagnostics.splice(0..0, diagnostics);
     let (items, names) = expand::kernels(source, &compiled);
-    let problems: TokenStream = problems.iter().map(report::problem).collect();
-    quote!({ #problems #items #(#names)* })
+    let mut block: TokenStream = problems.iter().map(report::problem).collect();
+    block.extend(items);
+    block.extend(names.into_iter().map(TokenTree::Ident));
+    TokenTree::Group(Group::new(Delimiter::Brace, block)).into()
 }
 
 fn depth_change(kind: &Tok) -> i32 {

@@ -1,16 +1,19 @@
 //! From the macro's input to its output, for both forms.
 
 use crate::closure;
+use crate::holes::Holes;
 use crate::report;
+use crate::report::Problem;
+use crate::rust_type::rust_type;
 use crate::tokens::Source;
-use proc_macro2::{Span, TokenStream};
+use proc_macro::{Ident, Span, TokenStream, TokenTree};
 use ptx_dsl_emit as emit;
+use ptx_dsl_emit::code::{Code, Name};
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::hir::FuncId;
 use ptx_dsl_syntax::parse::parse_header;
 use ptx_dsl_syntax::token::Tok;
-use quote::quote;
 use std::cell::RefCell;
 
 /// `ptx!`
@@ -26,18 +29,19 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 }
 
 /// The items of all kernels and all findings; and the Rust names of the kernels.
-pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<proc_macro2::Ident>) {
+pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
     let line = |s| source.line(s);
-    let rust_type = |s| source.rust(s);
+    let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
-    Expansion { line: &line, spans: &spans, rust_type: &rust_type, file: None, place: &|_| None }.run(compiled)
+    Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &|_| None }.run(compiled)
 }
 
 /// What differs between PTX tokens in Rust and PTX in a file.
 pub struct Expansion<'a> {
     pub line: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> u32,
     pub spans: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
-    pub rust_type: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> TokenStream,
+    /// The Rust tokens of a parameter's type.
+    pub rust: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> TokenStream,
     pub file: Option<String>,
     /// `file:line:column` and the line itself, where rustc cannot show it.
     pub place: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>,
@@ -45,37 +49,41 @@ pub struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
-    pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<proc_macro2::Ident>) {
-        let problems = RefCell::new(Vec::<emit::Problem>::new());
-        let span = |s| (self.spans)(s).0;
+    pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+        let (holes, problems) = (Holes::default(), RefCell::new(Vec::new()));
+        let ident = |name: &Name, s| {
+            let span = (self.spans)(s).0;
+            if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
+        };
         let source = emit::Source {
             line: self.line,
-            span: &span,
-            rust_type: self.rust_type,
+            name: &|name, s| holes.keep(TokenTree::Ident(ident(name, s)).into()),
+            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(|tokens| Code::one(holes.keep(tokens)))),
             file: self.file,
             problems: &problems,
         };
         let broken = compiled.diagnostics.iter().any(|d| d.severity == Severity::Error);
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries: Vec<_> = compiled.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined).collect();
-        let names: Vec<_> = entries.iter().map(|(_, f)| emit::rust_name(&f.name, span(f.span))).collect();
-        if let Some(first) = names.first() {
+        let names: Vec<_> = entries.iter().map(|(_, f)| (emit::rust_name(&f.name), f.span)).collect();
+        if let Some((first, _)) = names.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-            out.extend(text.item());
+            out.extend(holes.tokens(&text.item()));
             for (i, _) in entries {
-                out.extend(emit::kernel(&compiled.hir, FuncId(i as u32), &source, &text, broken));
+                for part in emit::kernel(&compiled.hir, FuncId(i as u32), &source, &text, broken) {
+                    out.extend(holes.tokens(&part));
+                }
             }
         }
         let mut said = Vec::new();
-        for p in problems.into_inner() {
-            if !said.contains(&p.message) {
-                out.extend(report::problem(&p));
-                said.push(p.message);
+        for (message, at) in problems.into_inner() {
+            if !said.contains(&message) {
+                let (first, last) = (self.spans)(at);
+                let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
+                out.extend(report::problem(&Problem { code: 153, message: message.clone(), first, last, help }));
+                said.push(message);
             }
         }
-        if out.is_empty() {
-            out = quote!();
-        }
-        (out, names)
+        (out, names.iter().map(|(name, s)| ident(name, *s)).collect())
     }
 }

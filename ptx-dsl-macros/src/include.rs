@@ -3,15 +3,14 @@
 
 use crate::expand::Expansion;
 use crate::report;
+use crate::report::Problem;
+use crate::rust_type::string;
 use crate::tokens::Source;
-use proc_macro2::{Span, TokenStream};
-use ptx_dsl_emit::Problem;
-use ptx_dsl_emit::rust_type::string;
+use proc_macro::{Span, TokenStream};
 use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_syntax::parse::parse_levels;
-use quote::quote;
 
 /// Expands the macro.
 pub fn include(input: TokenStream) -> TokenStream {
@@ -26,7 +25,7 @@ pub fn include(input: TokenStream) -> TokenStream {
     };
     let rest = Source::new(input.collect());
     let (levels, mut wrong) = parse_levels(&rest.tokens);
-    let here = span.unwrap().local_file().and_then(|f| f.parent().map(std::path::Path::to_owned)).unwrap_or_default();
+    let here = span.local_file().and_then(|f| f.parent().map(std::path::Path::to_owned)).unwrap_or_default();
     let path = here.join(&name);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -37,7 +36,7 @@ pub fn include(input: TokenStream) -> TokenStream {
     diagnostics.append(&mut compiled.diagnostics);
     wrong.extend(levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
-    let wrong = report::items(&wrong, &|s| rest.span(s), &|_| None);
+    let mut out = report::items(&wrong, &|s| rest.span(s), &|_| None);
     let lines = Lines::new(&text);
     let at = |s: ptx_dsl_syntax::span::Span| lines.line_column(lexed.bytes(s).start);
     let place = |s: ptx_dsl_syntax::span::Span| {
@@ -47,12 +46,14 @@ pub fn include(input: TokenStream) -> TokenStream {
     };
     let line = |s| at(s).0 as u32;
     let spans = |_| (span, span);
-    let rust_type = |s| text.get(lexed.bytes(s)).and_then(|t| t.parse().ok()).unwrap_or_default();
-    let expansion =
-        Expansion { line: &line, spans: &spans, rust_type: &rust_type, file: Some(name.clone()), place: &place };
+    let rust = |s| text.get(lexed.bytes(s)).and_then(|t| t.parse().ok()).unwrap_or_default();
+    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.clone()), place: &place };
     let (items, _) = expansion.run(&compiled);
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(&path).unwrap_or(path);
     let absolute = absolute.to_string_lossy();
-    quote!(#wrong #items const _: &[u8] = ::core::include_bytes!(#absolute);)
+    out.extend(items);
+    let rebuild = format!("const _: &[u8] = ::core::include_bytes!({absolute:?});");
+    out.extend(rebuild.parse::<TokenStream>());
+    out
 }

@@ -4,8 +4,10 @@
 
 mod closure;
 mod expand;
+mod holes;
 mod include;
 mod report;
+mod rust_type;
 mod tokens;
 
 use proc_macro::TokenStream;
@@ -17,12 +19,12 @@ use proc_macro::TokenStream;
 /// a value.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
-    expand::ptx(input.into()).into()
+    expand::ptx(input)
 }
 
 /// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`. Levels of findings, which
 /// `ptx!` has in its header, stand behind the name: `include_ptx!("kernels/saxpy.ptx", allow(PTX0516))`.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
-    include::include(input.into()).into()
+    include::include(input)
 }

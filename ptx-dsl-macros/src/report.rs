@@ -1,10 +1,8 @@
 //! Diagnostics as rustc shows them: `compile_error!` on the offending tokens on stable, real labels, notes and helps on
 //! nightly. Warnings on stable are the use of a deprecated item on the token.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use ptx_dsl_emit::Problem;
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
-use quote::{quote, quote_spanned};
 
 /// Tokens of PTX to Rust spans, the first and the last.
 type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);
@@ -14,6 +12,20 @@ type Places<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>;
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
 pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     diagnostics.iter().map(|d| item(d, spans, place)).collect()
+}
+
+/// An error that only the macros can find: of the Rust in a kernel, or around it.
+pub struct Problem {
+    /// `PTX0150` is 150.
+    pub code: u16,
+    /// One sentence, as that of a diagnostic.
+    pub message: String,
+    /// The first Rust token.
+    pub first: Span,
+    /// The last one.
+    pub last: Span,
+    /// An edit that compiles.
+    pub help: Option<String>,
 }
 
 /// One problem of the macro's own.
@@ -36,7 +48,6 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     };
     let join = |s| {
         let (first, last): (Span, Span) = spans(s);
-        let (first, last) = (first.unwrap(), last.unwrap());
         first.join(last).unwrap_or(first)
     };
     let mut out = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[PTX{:04}] {}", d.code, d.message));
@@ -50,7 +61,7 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
         out = out.help(help.clone());
     }
     out.emit();
-    quote!()
+    TokenStream::new()
 }
 
 #[cfg(not(ptx_dsl_nightly))]
@@ -69,16 +80,13 @@ fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
         Severity::Warning => {
             let text = format!("{}{notes}", d.message);
             // One token is underlined: of `.name` the name.
-            let at = if first.unwrap().source_text().as_deref() == Some(".") { last } else { first };
-            let definition = proc_macro2::Ident::new(&code, Span::call_site());
-            let usage = proc_macro2::Ident::new(&code, at);
-            quote! {
-                const _: () = {
-                    #[deprecated(note = #text)]
-                    const #definition: () = ();
-                    #usage
-                };
-            }
+            let at = if first.source_text().as_deref() == Some(".") { last } else { first };
+            let deprecated = format!("#[deprecated(note = {text:?})] const {code}: () = ();");
+            let mut body: TokenStream = deprecated.parse().unwrap_or_default();
+            body.extend([TokenTree::Ident(Ident::new(&code, at))]);
+            let mut out: TokenStream = "const _: () =".parse().unwrap_or_default();
+            out.extend([group(body), TokenTree::Punct(Punct::new(';', Spacing::Alone))]);
+            out
         }
     }
 }
@@ -90,7 +98,7 @@ fn notes(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
         text.push_str(&format!("\n --> {place}"));
     }
     let line = |s| {
-        let at = spans(s).0.unwrap();
+        let at = spans(s).0;
         (at.line(), at.column())
     };
     for (span, label) in &d.labels {
@@ -116,9 +124,16 @@ fn notes(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
 
 /// `::core::compile_error! { "text" }`, underlined from `first` to `last`.
 fn error(text: &str, first: Span, last: Span) -> TokenStream {
-    let mut path = quote_spanned!(first=> ::core::compile_error!);
-    let mut body = Group::new(proc_macro2::Delimiter::Brace, quote!(#text));
+    let path: TokenStream = "::core::compile_error!".parse().unwrap_or_default();
+    let mut body = group(TokenTree::Literal(Literal::string(text)).into());
     body.set_span(last);
-    path.extend([TokenTree::Group(body)]);
-    path
+    let path = path.into_iter().map(|mut tree| {
+        tree.set_span(first);
+        tree
+    });
+    path.chain([body]).collect()
+}
+
+fn group(body: TokenStream) -> TokenTree {
+    TokenTree::Group(Group::new(Delimiter::Brace, body))
 }

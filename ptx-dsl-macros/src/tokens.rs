@@ -1,7 +1,7 @@
 //! Rust tokens -> PTX tokens. Rust's lexer glues some PTX pieces together (`1.128x256b` is one literal) and cuts others
 //! (`%r1` is two tokens); both are mended here. Each source token keeps its span under its number.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 use ptx_dsl_syntax::lex::split_literal;
 use ptx_dsl_syntax::token::{Tok, Token};
 
@@ -22,12 +22,11 @@ pub struct Source {
 type Position = (usize, usize);
 
 fn start(span: Span) -> Option<Position> {
-    let at = span.unwrap();
-    (at.line() > 0).then(|| (at.line(), at.column()))
+    (span.line() > 0).then(|| (span.line(), span.column()))
 }
 
 fn end(span: Span) -> Option<Position> {
-    let at = span.unwrap().end();
+    let at = span.end();
     (at.line() > 0).then(|| (at.line(), at.column()))
 }
 
@@ -175,5 +174,5 @@ impl Source {
 fn is_doc(tree: &TokenTree) -> bool {
     let TokenTree::Group(g) = tree else { return false };
     g.delimiter() == Delimiter::Bracket
-        && matches!(g.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i == "doc")
+        && matches!(g.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i.to_string() == "doc")
 }

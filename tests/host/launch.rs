@@ -131,6 +131,50 @@ fn a_kernel_may_have_any_name() {
     assert_eq!((d, names::r#match::NAME), ([3], "match"));
 }
 
+/// Parameters with the types of Rust that have different forms; two come from a macro, in groups that cannot be seen.
+macro_rules! typed {
+    ($slice:ty, $value:ty) => {
+        ptx! {
+            <sm_90, ptx 8.0>
+            .visible .entry typed(
+                .param .u64 rows: &[[f32; 2]],
+                .param .u64 halves: & 'static mut [half::f16],
+                .param .u64 sums: $slice,
+                .param .u32 a: ::core::num::Wrapping<u32>,
+                .param .align 4 .b8 b[8]: [u32; 2],
+                .param .u32 c: $value)
+            {
+                .reg .b64 %rows, %halves, %sums;
+                .reg .b32 %a, %b, %c;
+                .reg .b16 %h;
+                ld.param.u64 %rows, [rows];
+                ld.param.u64 %halves, [halves];
+                ld.param.u64 %sums, [sums];
+                ld.param.u32 %a, [a];
+                ld.param.u32 %b, [b + 4];
+                ld.param.u32 %c, [c];
+                mad.lo.u32 %a, %a, %b, %c;
+                st.global.u32 [%sums + 4], %a;
+                ld.global.u32 %a, [%rows + 12];
+                st.global.u32 [%sums], %a;
+                mov.b16 %h, 0x3C00;
+                st.global.b16 [%halves], %h;
+                ret;
+            }
+        }
+    };
+}
+typed!(&mut [u32], u32);
+
+#[test]
+fn arguments_have_the_types_that_parameters_say() {
+    let (mut halves, mut sums) = ([half::f16::ZERO], [0u32; 2]);
+    let rows = [[1.0f32, 2.0], [3.0, 4.0]];
+    let arguments = (&rows[..], &mut halves[..], &mut sums[..], std::num::Wrapping(5), [6, 7], 8);
+    typed.launch(&Host::new(), Launch::grid(1).block(1), arguments).unwrap();
+    assert_eq!((halves, sums), ([half::f16::ONE], [4.0f32.to_bits(), 5 * 7 + 8]));
+}
+
 #[test]
 fn progress_is_told_at_the_end_of_each_cluster() {
     use std::sync::{Arc, Mutex};

@@ -2,15 +2,15 @@
 //! and has little to compute besides. The others wait for the lane at most so many times round.
 
 use super::super::native::literal;
-use super::super::step::{number32, written};
+use super::super::step::written;
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::memory::extend;
-use super::{Block, Key, LANES, Repr, Value, ty, usize_literal};
-use proc_macro2::{Ident, Literal, TokenStream};
+use super::{Block, Key, LANES, Repr, Value, ty};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_table::isa::Host;
-use quote::{format_ident, quote};
 
 impl Emit<'_> {
     /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?
@@ -45,13 +45,13 @@ fn has_sreg(o: &Operand) -> bool {
 
 impl Block<'_, '_> {
     /// The loop begins, for the lane `l`: what it reads of the warp's state is in locals, which it changes if they are `carried`.
-    pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
+    pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> Code {
         self.alone = true;
-        let mut before = TokenStream::new();
+        let mut before = Code::new();
         for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
             let (_, bits) = self.e.key_field(*k);
             let value = self.e.lane_of(self.f, RegId(k.1), k.2);
-            let name = format_ident!("c{}", self.fresh());
+            let name = name!("c{}", self.fresh());
             before.extend(if changes { quote!(let mut #name = #value;) } else { quote!(let #name = #value;) });
             let v = Value { bits, shape: LANES, repr: Repr::Scalar(name), guard: None };
             self.start.insert(*k, v.clone());
@@ -69,13 +69,13 @@ impl Block<'_, '_> {
         let e = self.lane(&v);
         let e = if pred.1 { e } else { quote!(!#e) };
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
-        let (stores, exit) = (self.store_lane(keys), format_ident!("exit{}", to));
+        let (stores, exit) = (self.store_lane(keys), name!("exit{}", to));
         self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
     }
 
-    fn store_lane(&mut self, mut keys: Vec<Key>) -> TokenStream {
+    fn store_lane(&mut self, mut keys: Vec<Key>) -> Code {
         keys.sort_unstable();
-        let mut stores = TokenStream::new();
+        let mut stores = Code::new();
         for k in keys {
             let v = self.env[&k].clone();
             let ((field, bits), e) = (self.e.key_field(k), self.lane(&v));
@@ -88,15 +88,9 @@ impl Block<'_, '_> {
     }
 
     /// The end of the loop; `before` is what [`Block::enter_alone`] gave, `exits` are where lanes may have gone.
-    pub fn repeat_alone(
-        mut self,
-        carried: &[Key],
-        before: &TokenStream,
-        exits: &[usize],
-        here: &Literal,
-    ) -> TokenStream {
+    pub fn repeat_alone(mut self, carried: &[Key], before: &Code, exits: &[usize], here: u16) -> Code {
         let rt = rt();
-        let (mut values, mut sets) = (TokenStream::new(), TokenStream::new());
+        let (mut values, mut sets) = (Code::new(), Code::new());
         for k in carried {
             let v = self.env[k].clone();
             let Repr::Scalar(c) = self.start[k].repr.clone() else { continue };
@@ -107,8 +101,8 @@ impl Block<'_, '_> {
         }
         let stores = self.store_lane(carried.to_vec());
         let body = std::mem::take(&mut self.body);
-        let names: Vec<Ident> = exits.iter().map(|to| format_ident!("exit{}", to)).collect();
-        let exits = exits.iter().map(|to| super::super::step::number(*to));
+        let names: Vec<Name> = exits.iter().map(|to| name!("exit{}", to)).collect();
+        let exits: Vec<_> = exits.iter().map(|to| super::super::step::number(*to)).collect();
         quote! {
             let (mut rest, mut stay, mut longest) = (m, 0u32, 0u32);
             #(let mut #names = 0u32;)*
@@ -138,13 +132,13 @@ impl Block<'_, '_> {
     }
 
     /// Does the lane run what comes now?
-    fn on(&mut self, i: &Instr) -> Option<TokenStream> {
+    fn on(&mut self, i: &Instr) -> Option<Code> {
         let mut all: Vec<(Value, bool)> = self.conditions.iter().map(|c| c.lane()).collect();
         if let Some((o, holds)) = &i.pred {
             let v = self.operand(o, 1);
             all.push((v, *holds));
         }
-        let mut on = TokenStream::new();
+        let mut on = Code::new();
         for (v, holds) in all {
             let e = self.lane(&v);
             let e = if holds { e } else { quote!(!#e) };
@@ -154,7 +148,7 @@ impl Block<'_, '_> {
     }
 
     /// The address as `u64`.
-    fn address_alone(&mut self, o: &Operand) -> TokenStream {
+    fn address_alone(&mut self, o: &Operand) -> Code {
         let Operand::Address(base, offset) = *o else { return quote!(0u64) };
         let v = self.address(base, offset);
         let e = self.lane(&v);
@@ -163,7 +157,7 @@ impl Block<'_, '_> {
 
     pub(super) fn load_alone(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let t = ty(i.types[0].bits());
         self.e.generic = !names_space(i);
         let dests: Vec<Operand> = match &i.operands[0].value {
@@ -171,7 +165,7 @@ impl Block<'_, '_> {
             o => vec![o.clone()],
         };
         let address = self.address_alone(&i.operands[1].value);
-        let (on, name, n) = (self.on(i), self.name(), usize_literal(dests.len() as u32));
+        let (on, name, n) = (self.on(i), self.name(), dests.len());
         let place = self.place_number(i);
         let load = quote! {
             match x.load_one::<#t, #n>(#place, #rt::isa::space(#q), #address) {
@@ -193,14 +187,14 @@ impl Block<'_, '_> {
         });
         for (n, o) in dests.iter().enumerate() {
             let Operand::Reg(r, _) = o else { continue };
-            let (bits, n) = (self.e.reg_bits(self.f, *r), usize_literal(n as u32));
+            let (bits, n) = (self.e.reg_bits(self.f, *r), n);
             self.set(o, extend(quote!(#name[#n]), i.types[0], bits), bits, &guard);
         }
     }
 
     pub(super) fn store_alone(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
         self.e.generic = !names_space(i);
@@ -208,7 +202,7 @@ impl Block<'_, '_> {
             Operand::Vector(list) => list.clone(),
             o => vec![o.clone()],
         };
-        let values: Vec<TokenStream> = values
+        let values: Vec<Code> = values
             .iter()
             .map(|o| {
                 let v = self.operand(o, memory);
@@ -217,7 +211,7 @@ impl Block<'_, '_> {
             })
             .collect();
         let address = self.address_alone(&i.operands[0].value);
-        let (on, n) = (self.on(i), usize_literal(values.len() as u32));
+        let (on, n) = (self.on(i), values.len());
         let (on, place) = (on.map(|on| quote!(#on &&)), self.place_number(i));
         self.body.push(quote! {
             if #on !x.store_one::<#t, #n>(#place, #rt::isa::space(#q), #address, [#(#values),*]) {
@@ -230,7 +224,7 @@ impl Block<'_, '_> {
     /// `red.add`
     pub(super) fn add_alone(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);

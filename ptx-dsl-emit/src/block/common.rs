@@ -1,10 +1,10 @@
 //! What all warps of a CTA compute alike, from parameters, `%ctaid` and constants: it stands before the loop over the warps.
 
 use super::super::Emit;
-use super::{Block, Key, Repr, UNIFORM, Value, ty, usize_literal};
-use proc_macro2::{Ident, Literal, TokenStream};
+use super::{Block, Key, Repr, UNIFORM, Value, ty};
+use crate::code::{Code, Name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
-use quote::{format_ident, quote};
 
 /// Special registers that are the same for all warps of a CTA.
 const OF_THE_CTA: [&str; 7] =
@@ -27,9 +27,9 @@ impl<'m> Emit<'m> {
     }
 
     /// The code that `make` makes for each warp of a cohort, and what comes before and behind. `together`: all warps come to its end.
-    pub fn with_common(&mut self, together: bool, make: impl FnOnce(&mut Self) -> TokenStream) -> [TokenStream; 3] {
+    pub fn with_common(&mut self, together: bool, make: impl FnOnce(&mut Self) -> Code) -> [Code; 3] {
         // a region that is a function of its own does not see what its caller has
-        self.common = (!self.large).then(TokenStream::new);
+        self.common = (!self.large).then(Code::new);
         self.together = together;
         let code = make(self);
         let sets = std::mem::take(&mut self.sets);
@@ -46,7 +46,7 @@ impl<'m> Emit<'m> {
 
     /// All warps get what the first one keeps for them: before code that looks at a warp's state for itself, and before the step
     /// ends.
-    pub fn settle(&self) -> TokenStream {
+    pub fn settle(&self) -> Code {
         if self.keeps {
             quote!(if kept {
                 settle(ws);
@@ -58,8 +58,8 @@ impl<'m> Emit<'m> {
     }
 
     /// The function that does it.
-    pub fn settling(&self) -> TokenStream {
-        let kept = self.kept.iter().map(|field| format_ident!("{field}"));
+    pub fn settling(&self) -> Code {
+        let kept: Vec<_> = self.kept.iter().collect();
         let all = quote!(#(w.#kept = first.#kept;)*);
         if all.is_empty() {
             return quote!(
@@ -93,7 +93,7 @@ impl Block<'_, '_> {
     }
 
     /// The branch if all warps go the same way: where to.
-    pub fn common_branch(&mut self, pred: &(Operand, bool), taken: &Literal, fall: &Literal) -> bool {
+    pub fn common_branch(&mut self, pred: &(Operand, bool), taken: u16, fall: u16) -> bool {
         let v = self.operand(&pred.0, 1);
         if self.e.common.is_none() || !self.is_common(&v) {
             return false;
@@ -117,7 +117,7 @@ impl Block<'_, '_> {
                 let (field, _) = self.e.key_field(*k);
                 let value = self.row(&v, 0, 32);
                 self.e.sets.extend(quote!(w.#field = [#value];));
-                self.e.kept.insert(field.to_string());
+                self.e.kept.insert(field.clone());
             }
             !set
         });
@@ -125,7 +125,7 @@ impl Block<'_, '_> {
     }
 
     /// Defines `name`, before the loop if it `is` common.
-    pub(super) fn named(&mut self, is: bool, name: &Ident, code: TokenStream) {
+    pub(super) fn named(&mut self, is: bool, name: &Name, code: Code) {
         match &mut self.e.common {
             Some(common) if is => {
                 common.extend(code);
@@ -138,7 +138,7 @@ impl Block<'_, '_> {
     /// Loads a parameter of the kernel before the loop, if the instruction does that and no more.
     pub(super) fn common_parameter(&mut self, i: &Instr, base: Base, at: i64) -> bool {
         let Some(at) = self.e.parameter(i, base, at).filter(|_| self.e.common.is_some()) else { return false };
-        let (name, t, at) = (self.name(), ty(i.types[0].bits()), usize_literal(at));
+        let (name, t, at) = (self.name(), ty(i.types[0].bits()), at as usize);
         // it is inside, and so there
         self.named(true, &name, quote!(let #name: [#t; 1] = [x.param::<#t>(#at).unwrap_or_default()];));
         self.stretched.insert(i.index, name);

@@ -3,9 +3,9 @@
 use super::super::classes::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
-use proc_macro2::{Ident, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr};
-use quote::{format_ident, quote};
 use std::collections::HashSet;
 
 /// A piece of code that only some lanes run.
@@ -13,7 +13,7 @@ pub(super) struct Condition {
     value: Value,
     holds: bool,
     /// The lanes, once somebody has asked.
-    mask: Option<Ident>,
+    mask: Option<Name>,
     /// Registers that it has changed, with what they were, and those that it changed before its `Else`, with what they became.
     changed: Vec<(Key, Option<Value>)>,
     then: Vec<(Key, Option<Value>)>,
@@ -159,8 +159,8 @@ impl<'m> Block<'_, 'm> {
     }
 
     /// The lanes that run what comes now, as a name.
-    pub(super) fn running(&mut self) -> Ident {
-        let Some(mut c) = self.conditions.pop() else { return format_ident!("m") };
+    pub(super) fn running(&mut self) -> Name {
+        let Some(mut c) = self.conditions.pop() else { return name!("m") };
         let name = match &c.mask {
             Some(name) => name.clone(),
             None => {
@@ -177,7 +177,7 @@ impl<'m> Block<'_, 'm> {
     }
 
     /// What an access has to ask first that no lane may run: then its rows may be anywhere.
-    pub(super) fn anybody(&self, i: &Instr, mask: &Ident) -> TokenStream {
+    pub(super) fn anybody(&self, i: &Instr, mask: &Name) -> Code {
         if self.conditions.is_empty() && i.pred.is_none() { quote!() } else { quote!(#mask != 0 &&) }
     }
 }

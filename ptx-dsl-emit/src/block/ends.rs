@@ -2,45 +2,44 @@
 
 use super::super::rt;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
-use proc_macro2::{Ident, Literal, TokenStream};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
-use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region.
-    pub fn finish(mut self, last: impl FnOnce(&mut Self) -> TokenStream) -> TokenStream {
+    pub fn finish(mut self, last: impl FnOnce(&mut Self) -> Code) -> Code {
         let last = last(&mut self);
         self.finished(last)
     }
 
     /// The same, apart, so that it is not compiled for each caller.
-    fn finished(mut self, last: TokenStream) -> TokenStream {
+    fn finished(mut self, last: Code) -> Code {
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
         let keys = self.set_in_common(keys);
-        let stores = self.write_back(keys, &format_ident!("m"));
+        let stores = self.write_back(keys, &name!("m"));
         let out = self.pieces();
         quote!(#out #stores #last)
     }
 
     /// The code so far.
-    fn pieces(&mut self) -> TokenStream {
+    fn pieces(&mut self) -> Code {
         self.pieces_from(0)
     }
 
     /// The same without the first pieces, which stay.
-    pub(super) fn pieces_from(&mut self, first: usize) -> TokenStream {
+    pub(super) fn pieces_from(&mut self, first: usize) -> Code {
         self.close();
-        let mut out = TokenStream::new();
+        let mut out = Code::new();
         for piece in self.pieces.drain(first..) {
             match piece {
                 Piece::Code(c) => out.extend(c),
                 Piece::Loop(body, defined) => {
-                    let (mut before, mut after, mut masks) =
-                        (TokenStream::new(), TokenStream::new(), TokenStream::new());
+                    let (mut before, mut after, mut masks) = (Code::new(), Code::new(), Code::new());
                     for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
-                        let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
+                        let (a, t, ty) = (name!("a{}", n), name!("t{}", n), ty(*bits));
                         if *bits == 1 {
                             before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
                             after.extend(quote!(#a[l] = #t as u8;));
@@ -60,11 +59,11 @@ impl Block<'_, '_> {
 
     /// The region begins a loop that lanes leave one by one. What it reads of the warp's state is in locals meanwhile, which
     /// those in `carried` change; gives their definitions.
-    pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
-        let mut before = TokenStream::new();
+    pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> Code {
+        let mut before = Code::new();
         for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
             let (field, bits) = self.e.key_field(*k);
-            let (name, shape) = (format_ident!("c{}", self.fresh()), self.e.classes.shape(k));
+            let (name, shape) = (name!("c{}", self.fresh()), self.e.classes.shape(k));
             before.extend(if changes { quote!(let mut #name = w.#field;) } else { quote!(let #name = w.#field;) });
             let repr = if shape.rows() { Repr::Rows(name) } else { Repr::Array(name) };
             let v = Value { bits, shape, repr, guard: None };
@@ -79,14 +78,8 @@ impl Block<'_, '_> {
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
-    pub fn repeat(
-        mut self,
-        carried: &[Key],
-        any_nan: &BTreeSet<Key>,
-        before: &TokenStream,
-        here: &Literal,
-    ) -> TokenStream {
-        let (mut values, mut set, mut lanes) = (TokenStream::new(), TokenStream::new(), Vec::new());
+    pub fn repeat(mut self, carried: &[Key], any_nan: &BTreeSet<Key>, before: &Code, here: u16) -> Code {
+        let (mut values, mut set, mut lanes) = (Code::new(), Code::new(), Vec::new());
         let start: Vec<Value> = carried.iter().map(|k| self.start[k].clone()).collect();
         for (k, start) in carried.iter().zip(&start) {
             let v = self.env[k].clone();
@@ -130,7 +123,7 @@ impl Block<'_, '_> {
             let v = self.lanes(32, e);
             self.env.insert(*k, v);
         }
-        let stores = self.write_back(carried.to_vec(), &format_ident!("m"));
+        let stores = self.write_back(carried.to_vec(), &name!("m"));
         let after = self.pieces();
         quote! {
             'all: {
@@ -149,10 +142,10 @@ impl Block<'_, '_> {
     }
 
     /// Stores registers to the warp's state, for these lanes.
-    pub(super) fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Ident) -> TokenStream {
+    pub(super) fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Name) -> Code {
         let rt = rt();
         keys.sort_unstable();
-        let mut stores = TokenStream::new();
+        let mut stores = Code::new();
         let mut ready = Vec::new();
         for k in keys {
             let v = self.env[&k].clone();
@@ -185,7 +178,7 @@ impl Block<'_, '_> {
     }
 
     /// Says in what rows the register lies, if it does.
-    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> TokenStream {
+    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> Code {
         let (rows, sure) = self.e.hint_fields(k, hint);
         if v.shape.p < hint.p || v.shape.stride != hint.stride {
             return quote!(w.#sure = [false];);
@@ -196,24 +189,24 @@ impl Block<'_, '_> {
     }
 
     /// The index of `brx.idx`, as an array of `u64`.
-    pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> TokenStream {
+    pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> Code {
         let e = self.parts(o, t, None).into_iter().next().unwrap_or_else(|| quote!(0));
         let v = self.lanes(64, e);
         self.array(&v)
     }
 
     /// The lanes whose predicate holds go to the region `to`; the others go on here.
-    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: &Literal) {
+    pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: u16) {
         let uniform = self.uniform(pred);
         let lanes = match &uniform {
-            Some(_) => format_ident!("m"),
+            Some(_) => name!("m"),
             None => {
                 let (mask, name) = (self.mask(pred), self.name());
                 self.code(quote!(let #name: u32 = m & #mask;));
                 name
             }
         };
-        let fork = format_ident!("{}", if self.start.is_empty() { "fork" } else { "exit" });
+        let fork = name!("{}", if self.start.is_empty() { "fork" } else { "exit" });
         // what they read there
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
         let stores = self.write_back(keys, &lanes);
@@ -245,7 +238,7 @@ impl Block<'_, '_> {
     }
 
     /// Reads what a branch needs before registers are written back.
-    pub fn branch(&mut self, pred: &(Operand, bool)) -> Result<TokenStream, TokenStream> {
+    pub fn branch(&mut self, pred: &(Operand, bool)) -> Result<Code, Code> {
         let name = self.name();
         if let Some(p) = self.uniform(pred) {
             self.code(quote!(let #name: bool = #p;));

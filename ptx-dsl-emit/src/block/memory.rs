@@ -1,14 +1,14 @@
 //! Loads, stores and additions in memory: rows at once, lanes one by one, the rest by the runtime's general functions.
 
-use super::super::step::{number32, written};
+use super::super::step::written;
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::stretches::global;
-use super::{Block, Guard, LANES, Repr, Value, plus, ty, usize_literal};
-use proc_macro2::{Ident, Literal, TokenStream};
+use super::{Block, Guard, LANES, Repr, Value, plus, ty};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::ty::{Class, Ty};
-use quote::{format_ident, quote};
 use std::rc::Rc;
 
 impl Block<'_, '_> {
@@ -20,7 +20,6 @@ impl Block<'_, '_> {
                 let window = self.e.window_of(v);
                 let at = window | self.e.var_address(v, offset);
                 if self.e.moves_with_frame(self.f, v) {
-                    let at = Literal::u64_suffixed(at);
                     return self.lanes(64, quote!((w.frame[l] + #at)));
                 }
                 Self::constant(at, 64)
@@ -32,7 +31,7 @@ impl Block<'_, '_> {
                 }
                 if v.shape.rows() && matches!(v.bits, 32 | 64) {
                     let p = v.shape.p;
-                    let (name, t, nb) = (self.name(), ty(v.bits), usize_literal(32 / p));
+                    let (name, t, nb) = (self.name(), ty(v.bits), (32 / p) as usize);
                     let rows: Vec<_> = (0..32 / p)
                         .map(|j| {
                             let e = self.row(&v, j, p);
@@ -50,7 +49,7 @@ impl Block<'_, '_> {
                 match v.bits {
                     32 | 64 => self.lanes(v.bits, plus(e, offset, v.bits)),
                     _ => {
-                        let o = Literal::u32_suffixed(offset as u32);
+                        let o = offset as u32;
                         self.lanes(32, quote!(((#e) as u32).wrapping_add(#o)))
                     }
                 }
@@ -59,7 +58,7 @@ impl Block<'_, '_> {
     }
 
     /// The rows of an address as `u64`, and under what condition.
-    pub(super) fn address_rows(&mut self, v: &Value) -> (TokenStream, TokenStream) {
+    pub(super) fn address_rows(&mut self, v: &Value) -> (Code, Code) {
         let p = v.shape.p;
         let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
         let rows = quote!([#((#rows) as u64),*]);
@@ -68,31 +67,31 @@ impl Block<'_, '_> {
     }
 
     /// An address in rows as that of every lane, for the runtime's general functions: a call, since few ever need it.
-    pub(super) fn slow_address(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn slow_address(&mut self, v: &Value) -> Code {
         let rt = rt();
         if let Some(g) = &v.guard {
             let exact = &g.exact;
             return quote!(&#rt::from_lanes(|l| (#exact) as u64));
         }
         let (rows, _) = self.address_rows(v);
-        let (stride, bits) = (Literal::i64_suffixed(v.shape.stride), Literal::u32_suffixed(v.bits));
+        let (stride, bits) = (v.shape.stride, v.bits);
         quote!(&#rt::lanes::addresses(#rows, #stride, #bits))
     }
 
     /// What reaches rows of memory: inline, or a call.
-    pub(super) fn reach(&self, inline: &str) -> Ident {
-        if self.e.far { format_ident!("far_{inline}") } else { format_ident!("{inline}") }
+    pub(super) fn reach(&self, inline: &str) -> Name {
+        if self.e.far { name!("far_{inline}") } else { name!("{inline}") }
     }
 
     /// A number for an instruction that may reach global memory, where the runtime remembers what each number has reached last.
-    pub(super) fn place_number(&mut self, i: &Instr) -> Literal {
+    pub(super) fn place_number(&mut self, i: &Instr) -> usize {
         let number = self.e.places;
         self.e.places += usize::from(global(i));
-        Literal::usize_unsuffixed(number)
+        number
     }
 
     /// The address of every lane as an array of `u64`, if it is not in rows.
-    pub(super) fn address_array(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn address_array(&mut self, v: &Value) -> Code {
         let v = if v.bits == 64 {
             v.clone()
         } else {
@@ -103,7 +102,7 @@ impl Block<'_, '_> {
     }
 
     /// The mask an instruction runs with, as a name.
-    pub(super) fn active(&mut self, i: &Instr) -> Ident {
+    pub(super) fn active(&mut self, i: &Instr) -> Name {
         let running = self.running();
         match &i.pred {
             Some(p) => {
@@ -124,13 +123,13 @@ impl Block<'_, '_> {
             return if self.shape_of(i).rows() { self.loaded_rows(i, &name) } else { self.loaded(i, &dests, &[name]) };
         }
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let t = ty(i.types[0].bits());
         self.e.generic = !names_space(i);
         let Operand::Address(base, offset) = i.operands[1].value else { return };
         let address = self.address(base, offset);
         let mask = self.active(i);
-        let names: Vec<Ident> = dests.iter().map(|_| self.name()).collect();
+        let names: Vec<Name> = dests.iter().map(|_| self.name()).collect();
         if let ([name], 32) = (&names[..], address.bits) {
             let array = self.array(&address);
             self.code(quote! {
@@ -139,7 +138,7 @@ impl Block<'_, '_> {
             });
             return self.loaded(i, &dests, &names);
         }
-        let (array, d) = (self.address_array(&address), usize_literal(names.len() as u32));
+        let (array, d) = (self.address_array(&address), names.len());
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
             #rt::lanes::load::<M, #t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
@@ -148,13 +147,13 @@ impl Block<'_, '_> {
     }
 
     /// Sets a register to one element a row.
-    fn loaded_rows(&mut self, i: &Instr, raw: &Ident) {
+    fn loaded_rows(&mut self, i: &Instr, raw: &Name) {
         let Operand::Reg(r, e) = i.operands[0].value else { return };
         let shape = self.shape_of(i);
         let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
-        let (name, n, to) = (self.name(), usize_literal(nb), ty(bits));
+        let (name, n, to) = (self.name(), nb as usize, ty(bits));
         let extended = (0..nb).map(|j| {
-            let j = usize_literal(j);
+            let j = j as usize;
             extend(quote!(#raw[#j]), i.types[0], bits)
         });
         let extended: Vec<_> = extended.collect();
@@ -164,7 +163,7 @@ impl Block<'_, '_> {
     }
 
     /// Sets registers to arrays of elements as they lie in memory.
-    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident]) {
+    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Name]) {
         let memory = i.types[0].bits();
         let mask = self.active(i);
         for (o, name) in dests.iter().zip(names) {
@@ -182,7 +181,7 @@ impl Block<'_, '_> {
 
     pub(super) fn store(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
         self.e.generic = !names_space(i);
@@ -209,7 +208,7 @@ impl Block<'_, '_> {
         let any = self.anybody(i, &mask);
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
-            let (nb, v) = (usize_literal(32 / address.shape.p), &arrays[0]);
+            let (nb, v) = ((32 / address.shape.p) as usize, &arrays[0]);
             let (slow, reach, place) = (self.slow_address(&address), self.reach("store_rows"), self.place_number(i));
             return self.code(quote! {
                 if #any !(#ok && x.#reach::<#t, #nb>(#place, #space, #mask, #rows, &#v)) {
@@ -218,7 +217,7 @@ impl Block<'_, '_> {
                 }
             });
         }
-        let (array, d) = (self.address_array(&address), usize_literal(arrays.len() as u32));
+        let (array, d) = (self.address_array(&address), arrays.len());
         self.code(quote! {
             #rt::lanes::store::<M, #t, #d>(x, &#q, #space, #site, #mask, &#array, [#(&#arrays),*])?;
         });
@@ -227,7 +226,7 @@ impl Block<'_, '_> {
     /// `red.add` and `atom.add`.
     pub(super) fn add(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site) = (self.e.q(i), number32(self.e.site(i)));
+        let (q, site) = (self.e.q(i), self.e.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);
@@ -264,13 +263,13 @@ impl Block<'_, '_> {
 }
 
 /// An element of memory as a register holds it.
-pub(super) fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
+pub(super) fn extend(e: Code, memory: Ty, bits: u32) -> Code {
     if memory.bits() == bits {
         return e;
     }
     let to = ty(bits);
     if memory.class() == Class::Signed {
-        let (from, wide) = (format_ident!("i{}", memory.bits()), format_ident!("i{}", bits));
+        let (from, wide) = (name!("i{}", memory.bits()), name!("i{}", bits));
         quote!(((#e) as #from as #wide as #to))
     } else {
         quote!(((#e) as #to))

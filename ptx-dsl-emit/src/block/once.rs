@@ -2,13 +2,13 @@
 
 use super::super::classes::registers;
 use super::super::native::{LANES, Shape, UNIFORM};
-use super::super::step::{number32, written};
+use super::super::step::written;
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::{Block, Repr, Value, literal, ty};
-use proc_macro2::{Ident, TokenStream};
+use crate::code::{Code, Name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
-use quote::quote;
 
 /// The registers of a destination.
 fn targets(o: &Operand) -> Vec<&Operand> {
@@ -65,15 +65,15 @@ impl Block<'_, '_> {
 
     pub(super) fn once(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, function, site) = (self.e.q(i), self.e.function(i), number32(self.e.site(i)));
+        let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
-        let mut sources: Vec<TokenStream> = Vec::new();
+        let mut sources: Vec<Code> = Vec::new();
         for a in i.operands.iter().filter(|a| !written(a)) {
             sources.extend(self.parts_of_one(a));
         }
         let mask = self.active(i);
         let dests: Vec<&Arg> = i.operands.iter().filter(|a| written(a)).collect();
-        let mut names: Vec<Ident> = Vec::new();
+        let mut names: Vec<Name> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {
             for o in targets(&a.value) {
@@ -118,7 +118,7 @@ impl Block<'_, '_> {
         }
     }
 
-    fn parts_of_one(&mut self, a: &Arg) -> Vec<TokenStream> {
+    fn parts_of_one(&mut self, a: &Arg) -> Vec<Code> {
         match &a.value {
             Operand::Address(base, offset) => {
                 let v = self.address(*base, *offset);

@@ -3,11 +3,11 @@
 use super::super::classes::{Key, registers};
 use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, rt};
-use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty, usize_literal};
-use proc_macro2::{Ident, Literal, TokenStream};
+use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
+use crate::code::{Code, Name, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
-use quote::{format_ident, quote};
 use std::rc::Rc;
 
 impl Block<'_, '_> {
@@ -21,11 +21,11 @@ impl Block<'_, '_> {
             return v;
         }
         let repr = if shape.rows() {
-            let (name, nb, t) = (self.name(), usize_literal(32 / shape.p), ty(bits));
+            let (name, nb, t) = (self.name(), (32 / shape.p) as usize, ty(bits));
             if shape.common && self.e.common.is_some() {
                 let first = quote!(ws.first().map(|w| w.#field).unwrap_or_default());
                 self.named(true, &name, quote!(let #name: [#t; #nb] = #first;));
-                self.e.agreed.insert(field.to_string());
+                self.e.agreed.insert(field.clone());
             } else {
                 self.code(quote!(let #name: [#t; #nb] = w.#field;));
             }
@@ -40,10 +40,10 @@ impl Block<'_, '_> {
     }
 
     /// A register that is kept in both ways.
-    fn hinted(&mut self, k: Key, field: &Ident, bits: u32) -> Option<Value> {
+    fn hinted(&mut self, k: Key, field: &Name, bits: u32) -> Option<Value> {
         let shape = self.e.classes.hints.get(&k).copied()?;
         let (rows, sure) = self.e.hint_fields(k, shape);
-        let (name, ok, nb, t) = (self.name(), self.name(), usize_literal(32 / shape.p), ty(bits));
+        let (name, ok, nb, t) = (self.name(), self.name(), (32 / shape.p) as usize, ty(bits));
         self.code(quote!(let #name: [#t; #nb] = w.#rows; let #ok: bool = w.#sure[0];));
         let guard = Some(Rc::new(Guard { ok: quote!(#ok), exact: quote!(w.#field[l]) }));
         let v = Value { bits, shape, repr: Repr::Rows(name), guard };
@@ -57,9 +57,9 @@ impl Block<'_, '_> {
     }
 
     /// A statement of the loop: a value for each lane.
-    pub(super) fn lanes(&mut self, bits: u32, expr: TokenStream) -> Value {
+    pub(super) fn lanes(&mut self, bits: u32, expr: Code) -> Value {
         let n = self.fresh();
-        let (name, t) = (format_ident!("t{}", n), ty(bits));
+        let (name, t) = (name!("t{}", n), ty(bits));
         self.body.push(quote!(let #name: #t = #expr;));
         self.defined.push((n, bits));
         Value { bits, shape: LANES, repr: Repr::Loop(n), guard: None }
@@ -82,7 +82,7 @@ impl Block<'_, '_> {
             Operand::VarAddr(v, o) => {
                 let at = self.e.var_address(*v, *o);
                 if self.e.moves_with_frame(self.f, *v) {
-                    let (at, t) = (Literal::u64_suffixed(at), ty(bits));
+                    let (at, t) = (at, ty(bits));
                     return self.lanes(bits, quote!((w.frame[l] + #at) as #t));
                 }
                 Self::constant(at, bits)
@@ -114,22 +114,21 @@ impl Block<'_, '_> {
         }
         let v = self.name();
         let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
-        let nb = usize_literal(32 / shape.p);
+        let nb = (32 / shape.p) as usize;
         let axis = ["%tid.x", "%tid.y", "%tid.z"].into_iter().position(|n| n == name);
         let init = match (axis, self.e.reqntid) {
             (Some(axis), Some(block)) if !block.contains(&0) => {
-                let rows = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p));
+                let rows: Vec<_> = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p)).collect();
                 quote!([#((#rows) as #t),*])
             }
             (Some(axis), _) => {
-                let axis = usize_literal(axis as u32);
                 quote!(x.tid_rows::<#nb>(#axis).map(|v| v as #t))
             }
             (None, _) => quote!({ let l = 0usize; [#lane; #nb] }),
         };
         self.named(common, &v, quote!(let #v: [#t; #nb] = #init;));
         let guard = (shape.guard > 0).then(|| {
-            let exact = format_ident!("{}x", v);
+            let exact = name!("{}x", v);
             self.code(quote! {
                 let mut #exact: [u32; 32] = [0; 32];
                 for l in 0..32usize { #exact[l] = #rt::isa::sreg::tid_x(x, l) as u32; }
@@ -140,12 +139,12 @@ impl Block<'_, '_> {
     }
 
     /// The value in row `j` of rows of `p` lanes: at the first lane of it.
-    pub(super) fn row(&mut self, v: &Value, j: u32, p: u32) -> TokenStream {
+    pub(super) fn row(&mut self, v: &Value, j: u32, p: u32) -> Code {
         match &v.repr {
             Repr::Constant(c) => literal(*c, v.bits),
             Repr::Rows(name) => {
                 let first = j * p;
-                let at = usize_literal(first / v.shape.p);
+                let at = (first / v.shape.p) as usize;
                 plus(quote!(#name[#at]), v.shape.stride * i64::from(first % v.shape.p), v.bits)
             }
             _ => quote!(0),
@@ -153,10 +152,10 @@ impl Block<'_, '_> {
     }
 
     /// The value in lane `l` for somebody who takes any NaN.
-    pub(super) fn any_nan(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn any_nan(&mut self, v: &Value) -> Code {
         match &v.repr {
             Repr::Loop(n) if self.open(v) => {
-                let t = format_ident!("t{}", n);
+                let t = name!("t{}", n);
                 quote!(#t)
             }
             _ => self.lane(v),
@@ -164,7 +163,7 @@ impl Block<'_, '_> {
     }
 
     /// The value in lane `l`.
-    pub(super) fn lane(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn lane(&mut self, v: &Value) -> Code {
         if let Some(g) = &v.guard {
             return g.exact.clone();
         }
@@ -175,7 +174,7 @@ impl Block<'_, '_> {
                 let base = if p == 32 {
                     quote!(#name[0])
                 } else {
-                    let wide = format_ident!("{}w", name);
+                    let wide = name!("{}w", name);
                     self.code(quote!(let #wide = #rt::lanes::expand(#name);));
                     quote!(#wide[l])
                 };
@@ -186,18 +185,18 @@ impl Block<'_, '_> {
                 let within = if p == 32 {
                     quote!(l)
                 } else {
-                    let p = usize_literal(p);
+                    let p = p as usize;
                     quote!((l % #p))
                 };
                 quote!(#base.wrapping_add((#within as #t).wrapping_mul(#s)))
             }
             Repr::Loop(n) => {
                 if self.open(v) {
-                    let t = format_ident!("t{}", n);
+                    let t = name!("t{}", n);
                     if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) }
                 } else {
                     self.exported.insert(*n);
-                    element(&format_ident!("a{}", n), v.bits)
+                    element(&name!("a{}", n), v.bits)
                 }
             }
             Repr::Array(name) => element(name, v.bits),
@@ -208,7 +207,7 @@ impl Block<'_, '_> {
     }
 
     /// The same where no loop is open that defines it.
-    pub(super) fn outside(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn outside(&mut self, v: &Value) -> Code {
         if self.open(v) {
             self.close();
         }
@@ -216,7 +215,7 @@ impl Block<'_, '_> {
     }
 
     /// All lanes: an array, of predicates a mask.
-    pub(super) fn array(&mut self, v: &Value) -> TokenStream {
+    pub(super) fn array(&mut self, v: &Value) -> Code {
         match &v.repr {
             Repr::Array(name) => quote!(#name),
             Repr::Field(f) => quote!(w.#f),
@@ -225,7 +224,7 @@ impl Block<'_, '_> {
                     self.close();
                 }
                 self.exported.insert(*n);
-                let name = format_ident!("a{}", n);
+                let name = name!("a{}", n);
                 quote!(#name)
             }
             _ if v.bits == 1 => {
@@ -242,7 +241,7 @@ impl Block<'_, '_> {
     }
 
     /// The `u64` parts of an operand in lane `l`, or in a row.
-    pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<TokenStream> {
+    pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<Code> {
         match o {
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
                 return list.iter().flat_map(|o| self.parts(o, t, row)).collect();
@@ -286,14 +285,14 @@ impl Block<'_, '_> {
     }
 
     /// The lanes whose predicate holds.
-    pub fn mask(&mut self, pred: &(Operand, bool)) -> TokenStream {
+    pub fn mask(&mut self, pred: &(Operand, bool)) -> Code {
         let v = self.operand(&pred.0, 1);
         let mask = self.array(&v);
         if pred.1 { mask } else { quote!(!#mask) }
     }
 
     /// The predicate, if it is one for all lanes.
-    pub fn uniform(&mut self, pred: &(Operand, bool)) -> Option<TokenStream> {
+    pub fn uniform(&mut self, pred: &(Operand, bool)) -> Option<Code> {
         let v = self.operand(&pred.0, 1);
         if v.shape != UNIFORM {
             return None;
@@ -304,9 +303,8 @@ impl Block<'_, '_> {
 }
 
 /// `%tid` of a lane of the current warp in a block that is known.
-fn in_block(axis: usize, block: [u32; 3], lane: u32) -> TokenStream {
-    let [x, y, _] = block.map(Literal::u32_suffixed);
-    let lane = Literal::u32_suffixed(lane);
+fn in_block(axis: usize, block: [u32; 3], lane: u32) -> Code {
+    let [x, y, _] = block;
     let thread = quote!(x.warp * 32 + #lane);
     match (axis, block) {
         (0, [_, 1, 1]) => thread,

@@ -4,13 +4,13 @@
 
 use super::super::regions::Item;
 use super::super::rt;
-use super::super::step::{number32, written};
+use super::super::step::written;
 use super::super::values::names_space;
-use super::{Block, Value, ty, usize_literal};
-use proc_macro2::Literal;
+use super::{Block, Value, ty};
+
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use quote::quote;
 
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;
@@ -113,8 +113,8 @@ impl<'m> Block<'_, 'm> {
     /// One element a lane from rows that may be none.
     fn load_if_in_rows(&mut self, address: &Value, i: &Instr) {
         let rt = rt();
-        let (q, site, t) = (self.e.q(i), number32(self.e.site(i)), ty(i.types[0].bits()));
-        let (nb, bytes) = (usize_literal(32 / address.shape.p), usize_literal(address.shape.p * i.types[0].bits() / 8));
+        let (q, site, t) = (self.e.q(i), self.e.site(i), ty(i.types[0].bits()));
+        let (nb, bytes) = ((32 / address.shape.p) as usize, (address.shape.p * i.types[0].bits() / 8) as usize);
         let mask = self.active(i);
         let (rows, ok) = self.address_rows(address);
         let (any, name) = (self.anybody(i, &mask), self.name());
@@ -152,18 +152,17 @@ impl<'m> Block<'_, 'm> {
         let rt = rt();
         let first = members[0].0;
         let (q, memory) = (self.e.q(first), first.types[0].bits());
-        let (t, nb, long) = (ty(memory), usize_literal(32 / address.shape.p), bytes);
-        let bytes = usize_literal(bytes as u32);
+        let (t, nb, long, bytes) = (ty(memory), (32 / address.shape.p) as usize, bytes, bytes as usize);
         let same = address.shape.stride == 0;
         if address.guard.is_some() && members.len() == 1 && !same {
             return self.load_if_in_rows(address, first);
         }
         let mask = self.active(first);
         let (rows, ok) = self.address_rows(address);
-        let bits = Literal::u32_suffixed(address.bits);
+        let bits = address.bits;
         let mut all = Vec::new();
         for (i, at) in members {
-            let (at, site) = (usize_literal((at - low) as u32), number32(self.e.site(i)));
+            let (at, site) = ((at - low) as usize, self.e.site(i));
             all.push(quote!((#at, #site)));
         }
         let (stretch, own) = (self.name(), self.name());
@@ -171,7 +170,7 @@ impl<'m> Block<'_, 'm> {
             let lanes = self.slow_address(address);
             quote!(slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #same, &[#(#all),*], &mut #own)?)
         } else {
-            let stride = Literal::i64_suffixed(address.shape.stride);
+            let stride = address.shape.stride;
             quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*], &mut #own)?)
         };
         let (reach, place) = (self.reach("stretch"), self.place_number(first));
@@ -196,9 +195,9 @@ impl<'m> Block<'_, 'm> {
         // rows here and there
         let far = long > ONE_ROW && !same && global(first);
         for (i, at) in members {
-            let (name, at) = (self.name(), usize_literal((at - low) as u32));
+            let (name, at) = (self.name(), (at - low) as usize);
             if far {
-                let row = usize_literal(address.shape.p * memory / 8);
+                let row = (address.shape.p * memory / 8) as usize;
                 self.code(quote!(#rt::lanes::ahead(#stretch, #at, #row);));
             }
             self.code(match same {

@@ -2,16 +2,16 @@
 
 use super::super::native::UNIFORM;
 use super::super::rt;
-use super::super::step::{number32, written};
+use super::super::step::written;
 use super::super::values::names_space;
 use super::{Block, Repr, Value};
-use proc_macro2::{Literal, TokenStream};
+use crate::code::{Code, name};
+use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Instr, Operand};
-use quote::{format_ident, quote};
 
 impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.
-    pub fn phase(&mut self, i: &Instr) -> (TokenStream, TokenStream) {
+    pub fn phase(&mut self, i: &Instr) -> (Code, Code) {
         self.e.generic = !names_space(i);
         let mut sources = i.operands.iter().filter(|a| !written(a));
         let addr = match sources.next().map(|a| &a.value) {
@@ -29,12 +29,12 @@ impl Block<'_, '_> {
     }
 
     /// A wait that is over: the warp goes on, its result is true. If it is not, the warp goes to its region, `wait`.
-    pub fn pass(&mut self, i: &Instr, wait: usize, pc: &Literal) {
+    pub fn pass(&mut self, i: &Instr, wait: usize, pc: u16) {
         let q = self.e.q(i);
         let (addr, parity) = self.phase(i);
         self.close();
         let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(wait, k)).collect();
-        let stores = self.write_back(keys, &format_ident!("m"));
+        let stores = self.write_back(keys, &name!("m"));
         self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
         if let Operand::Reg(r, e) = i.operands[0].value {
             let v = Value { bits: 1, shape: UNIFORM, repr: Repr::Constant(1), guard: None };
@@ -59,7 +59,7 @@ impl Block<'_, '_> {
 
     pub(super) fn arrive(&mut self, i: &Instr) {
         let rt = rt();
-        let (q, site, function) = (self.e.q(i), number32(self.e.site(i)), self.e.function(i));
+        let (q, site, function) = (self.e.q(i), self.e.site(i), self.e.function(i));
         let drop = i.entry.opcode == "mbarrier.arrive_drop";
         let mask = self.active(i);
         let (addr, tx) = self.phase(i);

@@ -1,28 +1,11 @@
 //! The little of Rust that the macros have to read: types of parameters, a string, names. A parser of all of Rust would make up
 //! half of the time that it takes to build this crate.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-
-/// A type, as far as the macros tell types apart. What is no type at all is rustc's to refuse where it stands.
-pub enum RustType {
-    /// `&[T]` or `&mut [T]`, with its `T`.
-    Slice {
-        /// With `mut`.
-        mutable: bool,
-        /// `T`.
-        element: TokenStream,
-    },
-    /// Another reference.
-    Reference {
-        /// With `mut`.
-        mutable: bool,
-    },
-    /// Anything else.
-    Value(TokenStream),
-}
+use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
+use ptx_dsl_emit::RustType;
 
 /// Reads a type; nothing if these tokens cannot be one.
-pub fn rust_type(tokens: TokenStream) -> Option<RustType> {
+pub fn rust_type(tokens: TokenStream) -> Option<RustType<TokenStream>> {
     let list: Vec<TokenTree> = plain(tokens).into_iter().collect();
     let TokenTree::Punct(p) = list.first()? else { return type_like(&list).then(|| value(list)) };
     if p.as_char() != '&' {
@@ -34,7 +17,7 @@ pub fn rust_type(tokens: TokenStream) -> Option<RustType> {
     {
         rest = more;
     }
-    let mutable = matches!(rest.first(), Some(TokenTree::Ident(i)) if *i == "mut");
+    let mutable = matches!(rest.first(), Some(TokenTree::Ident(i)) if i.to_string() == "mut");
     rest = &rest[usize::from(mutable)..];
     Some(match rest {
         [] => return None,
@@ -58,18 +41,6 @@ pub fn path_end(tokens: &TokenStream) -> Option<String> {
     name
 }
 
-/// A name as Rust takes it: keywords raw, and those that cannot be raw with a `_` behind.
-pub fn name(text: &str, span: Span) -> Ident {
-    const KEYWORDS: &str = " as async await break const continue dyn else enum extern false fn for if impl in let loop match mod \
-        move mut pub ref return static struct trait true type unsafe use where while abstract become box do final gen macro \
-        override priv try typeof unsized virtual yield ";
-    match text {
-        "self" | "Self" | "super" | "crate" | "_" => Ident::new(&format!("{text}_"), span),
-        word if KEYWORDS.split(' ').any(|k| !k.is_empty() && k == word) => Ident::new_raw(text, span),
-        _ => Ident::new(text, span),
-    }
-}
-
 /// The value of a string literal and where it stands; where something else stands, if it is none.
 pub fn string(tokens: TokenStream) -> Result<(String, Span), Span> {
     let Some(token) = plain(tokens).into_iter().next() else { return Err(Span::call_site()) };
@@ -89,7 +60,7 @@ fn plain(tokens: TokenStream) -> TokenStream {
     }
 }
 
-fn value(list: Vec<TokenTree>) -> RustType {
+fn value(list: Vec<TokenTree>) -> RustType<TokenStream> {
     RustType::Value(list.into_iter().collect())
 }
 
@@ -164,44 +135,8 @@ fn text_of(literal: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn kind(text: &str) -> &'static str {
-        match rust_type(text.parse().expect("tokens")) {
-            None => "none",
-            Some(RustType::Slice { mutable: true, .. }) => "slice_mut",
-            Some(RustType::Slice { .. }) => "slice",
-            Some(RustType::Reference { .. }) => "reference",
-            Some(RustType::Value(_)) => "value",
-        }
-    }
-
     #[test]
-    fn types_are_told_apart() {
-        for (text, expected) in [
-            ("&[f32]", "slice"),
-            ("&mut [half::f16]", "slice_mut"),
-            ("&'a [[f32; 4]]", "slice"),
-            ("& 'static mut [u8]", "slice_mut"),
-            ("&[f32; 4]", "reference"),
-            ("&str", "reference"),
-            ("&", "none"),
-            ("", "none"),
-            ("u32", "value"),
-            ("::core::num::Wrapping<u32>", "value"),
-            ("[u32; 4]", "value"),
-            ("fn(u32) -> u32", "value"),
-            ("Vec<u32", "none"),
-            ("u32 > u8", "none"),
-            ("5", "none"),
-            ("{}", "none"),
-        ] {
-            assert_eq!(kind(text), expected, "{text}");
-        }
-        assert_eq!(path_end(&"half::f16".parse().expect("tokens")).as_deref(), Some("f16"));
-        assert_eq!(path_end(&"Vec<u8>".parse().expect("tokens")), None);
-    }
-
-    #[test]
-    fn strings_and_names() {
+    fn strings_mean_what_rust_says() {
         for (literal, expected) in [
             (r#""a/b.ptx""#, Some("a/b.ptx")),
             (r##"r#"a\b"#"##, Some("a\\b")),
@@ -213,7 +148,5 @@ mod tests {
         ] {
             assert_eq!(text_of(literal).as_deref(), expected, "{literal}");
         }
-        let named = |text| name(text, Span::call_site()).to_string();
-        assert_eq!((named("k"), named("match"), named("self")), ("k".into(), "r#match".into(), "self_".into()));
     }
 }
