@@ -1,19 +1,16 @@
-//! The front end of `ptx-dsl`: PTX tokens, the module as written, the checks, and the printer. [`compile`] is all of it; the
-//! instruction table and the typed module are those of `ptx-dsl-table`, the rules of protocol and flow those of `ptx-dsl-flow`.
+//! The front end of `ptx-dsl`: [`compile`] is all of it, from tokens to what is found. Its stages are crates of their own, for
+//! cargo to compile side by side: `ptx-dsl-parse` reads and prints, `ptx-dsl-check` makes the typed module with the table of
+//! `ptx-dsl-table`, `ptx-dsl-flow` has the rules of protocol and flow.
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
-pub mod ast;
-pub mod check;
-mod errors;
 pub mod explain;
 pub mod levels;
-pub mod lex;
-pub mod lines;
-pub mod parse;
-pub mod print;
-pub mod token;
+#[cfg(test)]
+mod tests;
 
+pub use ptx_dsl_check as check;
+pub use ptx_dsl_parse::{ast, lex, lines, parse, print, token};
 pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
 
@@ -83,7 +80,11 @@ pub fn compile_at(
 
 /// Checks and prints a module that was parsed before, or put together by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
-    let (hir, mut diagnostics) = check::check(&ast, &check::Options::default());
+    let check::Checked { hir, whole, mut diagnostics } = check::check(&ast, &check::Options::default());
+    // Calls are followed, so that all functions must be known first.
+    diagnostics.append(&mut ptx_dsl_flow::check(&hir, &whole));
+    diag::sort(&mut diagnostics);
+    diagnostics.dedup();
     // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves
     // in what an optimiser takes out.
     if ast.target.iter().any(|word| word.text == "debug") {

@@ -1,6 +1,7 @@
 //! The graph and the values under the rules, and how long all of it takes.
 
 use super::*;
+use ptx_dsl_syntax::check::Checked;
 
 /// A kernel of that many instructions: blocks, branches, loops and values that go around them.
 fn large(instructions: usize) -> String {
@@ -64,7 +65,8 @@ fn clock(since: std::time::Instant) -> f64 {
 fn seconds(text: &str, times: usize) -> f64 {
     let (lexed, _) = lex(text);
     let (ast, _) = ptx_dsl_syntax::parse::parse(&lexed.tokens);
-    let (module, diagnostics) = ptx_dsl_syntax::check::check(&ast, &ptx_dsl_syntax::check::Options::default());
+    let options = ptx_dsl_syntax::check::Options::default();
+    let Checked { hir: module, diagnostics, .. } = ptx_dsl_syntax::check::check(&ast, &options);
     assert!(diagnostics.iter().all(|d| d.code > 600 || d.severity != Severity::Error), "{diagnostics:?}");
     let all: Vec<_> = (0..module.functions.len() as u32).map(ptx_dsl_table::hir::FuncId).collect();
     let begin = std::time::Instant::now();

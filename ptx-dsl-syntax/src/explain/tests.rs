@@ -52,7 +52,7 @@ fn codes_that_are_given_are_those_that_are_explained() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut given = std::collections::BTreeSet::new();
     numbers(&crates.join("src"), &mut given);
-    for other in ["emit", "flow", "macros", "table"] {
+    for other in ["check", "emit", "flow", "macros", "parse", "table"] {
         numbers(&crates.join(format!("../ptx-dsl-{other}/src")), &mut given);
     }
     let explained = EXPLANATIONS.iter().flat_map(|l| l.iter()).map(|e| e.code).collect();

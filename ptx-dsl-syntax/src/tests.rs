@@ -1,12 +1,16 @@
 //! Kernels with their errors marked in the text: `// error: PTX0207` stands on the line of the error, as often as there are,
 //! and `// warning: PTX0516` on that of a warning.
 
-use super::*;
-use crate::diag::Severity;
+use crate::diag::{Diagnostic, Severity};
+use crate::hir;
+use crate::isa::{FAMILIES, syntax};
 use crate::lex::lex;
 use crate::lines::Lines;
 
 mod directives;
+mod matrix;
+mod tcgen05;
+mod texture;
 mod verdicts;
 
 /// The errors that a text gives and those that it is marked with, by line, both as `line PTXnnnn`.
@@ -419,7 +423,7 @@ fn fast_enough() {
     let (lexed, _) = lex(&text);
     let (ast, _) = crate::parse::parse(&lexed.tokens);
     let start = std::time::Instant::now();
-    let (_, diags) = check(&ast, &Options::default());
+    let diags = crate::compile_ast(ast).diagnostics;
     let took = start.elapsed();
     assert_eq!(errors(&diags), vec![]);
     println!("200 instructions: {took:?}");

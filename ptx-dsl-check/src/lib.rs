@@ -4,15 +4,14 @@
 
 use std::rc::Rc;
 
-use crate::ast;
-use crate::diag::{self, Diagnostic};
-use crate::errors;
-use crate::hir;
-use crate::isa::syntax::{self, Form};
-use crate::isa::target::{self, Missing, Target};
-use crate::isa::{FAMILIES, Instr, Ptx, Targets};
-use crate::parse::errors::nearest;
-use crate::span::Span;
+use diag::Diagnostic;
+use isa::syntax::{self, Form};
+use isa::target::{self, Missing, Target};
+use isa::{FAMILIES, Instr, Ptx, Targets};
+use parse::errors::nearest;
+use ptx_dsl_parse::{ast, parse};
+use ptx_dsl_table::{diag, hir, isa, span, ty};
+use span::Span;
 
 mod address;
 mod attempt;
@@ -20,6 +19,7 @@ mod call;
 mod cta_group;
 mod decl;
 mod directive;
+mod errors;
 mod function;
 mod instr;
 mod named;
@@ -27,12 +27,6 @@ mod names;
 mod operand;
 mod select;
 mod shared;
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod tests_matrix;
-#[cfg(test)]
-mod tests_tcgen05;
 mod texture;
 mod value;
 mod vars;
@@ -53,8 +47,19 @@ impl Default for Options {
     }
 }
 
-/// Checks a module. The typed module holds whatever was right.
-pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagnostic>) {
+/// What comes of a module.
+#[derive(Debug)]
+pub struct Checked {
+    /// Whatever was right.
+    pub hir: hir::Module,
+    /// Functions without a mistake.
+    pub whole: Vec<hir::FuncId>,
+    /// What was not, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks a module.
+pub fn check(module: &ast::Module, options: &Options) -> Checked {
     let mut checker = Checker::new(module);
     checker.header(module, options);
     for item in &module.items {
@@ -65,7 +70,6 @@ pub fn check(module: &ast::Module, options: &Options) -> (hir::Module, Vec<Diagn
         }
     }
     checker.one_cta_group(module);
-    checker.flow();
     checker.finish()
 }
 
@@ -288,13 +292,8 @@ impl Checker {
         target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
-    /// Calls are followed, so that all functions must be known first.
-    fn flow(&mut self) {
-        self.diags.append(&mut ptx_dsl_flow::check(&self.out, &self.whole));
-    }
-
     /// Takes the images' and dynamic variables' final sizes.
-    fn finish(mut self) -> (hir::Module, Vec<Diagnostic>) {
+    fn finish(mut self) -> Checked {
         self.lay_out_shared();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {
@@ -307,6 +306,6 @@ impl Checker {
         diag::sort(&mut self.diags);
         self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));
-        (self.out, self.diags)
+        Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
     }
 }

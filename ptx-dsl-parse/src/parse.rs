@@ -11,7 +11,7 @@ use crate::token::{Tok, Token};
 
 mod decl;
 mod directive;
-pub(crate) mod errors;
+pub mod errors;
 mod expr;
 mod fold;
 mod header;

@@ -125,7 +125,8 @@ pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -
     }
 }
 
-pub(crate) fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -> Diagnostic {
+/// A directive in a place that another one has.
+pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -> Diagnostic {
     error(115, span, format!("`.{name}` is not allowed {place}"))
         .note(format!("`.{name}` stands {belongs}"))
         .help("remove it here")
@@ -199,7 +200,8 @@ pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Dia
     }
 }
 
-pub(crate) fn no_lint(span: Span, code: u16) -> Diagnostic {
+/// A level of a code that has none.
+pub fn no_lint(span: Span, code: u16) -> Diagnostic {
     let lints: Vec<String> = crate::levels::LINTS.iter().map(|l| format!("`PTX{:04}`", l.0)).collect();
     error(133, span, format!("`PTX{code:04}` is no warning, and its level cannot be set"))
         .note(format!("levels are for {} and for the findings of protocol and flow, `PTX06nn`", lints.join(", ")))
@@ -227,7 +229,8 @@ pub(crate) fn too_long(span: Span) -> Diagnostic {
         .help("write the result instead")
 }
 
-pub(crate) fn array_index(span: Span, name: &str) -> Diagnostic {
+/// An operand `name[i]`.
+pub fn array_index(span: Span, name: &str) -> Diagnostic {
     error(142, span, format!("`{name}` cannot be indexed here"))
         .note(
             "what is indexed is an array of several elements and known size, by one constant that is not negative, \
@@ -249,7 +252,8 @@ pub(crate) fn missing_type(span: Span, space: &str) -> Diagnostic {
         .help(format!("give one before the name, as in `{space} .b32 x`"))
 }
 
-pub(crate) fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
+/// What may stand once stands there again.
+pub fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
     error(145, span, format!("{what} is given twice"))
         .label(first, format!("the first {what} is here"))
         .help("remove one of them")
