@@ -18,10 +18,10 @@ use super::step::{carry_use, function_carries, named_destinations, written};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use crate::code::{Code, Name, name};
+use crate::sorted::{Map, Set};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Where a value is.
@@ -63,8 +63,8 @@ pub struct Block<'e, 'm> {
     e: &'e mut Emit<'m>,
     f: FuncId,
     region: usize,
-    env: HashMap<Key, Value>,
-    dirty: HashSet<Key>,
+    env: Map<Key, Value>,
+    dirty: Set<Key>,
     /// It is a loop that lanes run one by one: all code is that of the lane `l`.
     alone: bool,
     /// Those that only some lanes meet and that are still open.
@@ -73,20 +73,20 @@ pub struct Block<'e, 'm> {
     aparts: usize,
     changes: Vec<conditions::Change>,
     /// What the registers are when the loop comes round that the region is.
-    start: HashMap<Key, Value>,
+    start: Map<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
     body: Vec<Code>,
     defined: Vec<(u32, u32)>,
     /// Values read outside of their loop.
-    exported: HashSet<u32>,
+    exported: Set<u32>,
     /// Values of a loop whose NaN may be any: whoever minds makes it the one of PTX. Arithmetic does not, so a chain of it does
     /// that only at its end.
-    any_nan: HashSet<u32>,
+    any_nan: Set<u32>,
     /// What loads give that are part of a stretch, by instruction.
-    stretched: HashMap<u32, Name>,
+    stretched: Map<u32, Name>,
     /// Names that are defined before the loop over the warps.
-    common: HashSet<Name>,
+    common: Set<Name>,
     count: u32,
 }
 
@@ -110,20 +110,20 @@ impl<'e, 'm> Block<'e, 'm> {
             e,
             f,
             region,
-            env: HashMap::new(),
-            dirty: HashSet::new(),
+            env: Map::new(),
+            dirty: Set::new(),
             alone: false,
             conditions: Vec::new(),
             aparts: 0,
             changes: Vec::new(),
-            start: HashMap::new(),
+            start: Map::new(),
             pieces: Vec::new(),
             body: Vec::new(),
             defined: Vec::new(),
-            exported: HashSet::new(),
-            any_nan: HashSet::new(),
-            stretched: HashMap::new(),
-            common: HashSet::new(),
+            exported: Set::new(),
+            any_nan: Set::new(),
+            stretched: Map::new(),
+            common: Set::new(),
             count: 0,
         }
     }

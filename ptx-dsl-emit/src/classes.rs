@@ -12,9 +12,9 @@ use super::parting::{Partings, zones};
 use super::regions::{End, Item, Program, Region, ends_as_one, falling_round, successors};
 use super::step::{carry_use, written};
 use super::{Emit, function_of};
+use crate::sorted::{Map, Set};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use std::collections::{HashMap, HashSet};
 
 /// Function, register, element.
 pub type Key = (u32, u32, u32);
@@ -26,18 +26,18 @@ pub const CARRY: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Classes {
     /// Registers that are kept as rows.
-    pub rows: HashMap<Key, Shape>,
+    pub rows: Map<Key, Shape>,
     /// Registers that are kept as lanes, and as rows with the word whether they are such.
-    pub hints: HashMap<Key, Shape>,
+    pub hints: Map<Key, Shape>,
     /// Registers that are read after each region and from each on; everything, if there are calls.
     lives: Lives,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
     /// Regions that begin loops which lanes run one by one.
-    pub alone: HashSet<usize>,
+    pub alone: Set<usize>,
     /// Regions at the end of which lanes may part.
-    pub parting: HashSet<usize>,
+    pub parting: Set<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
     pub parted: Vec<bool>,
 }
@@ -102,17 +102,17 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
 
 struct Facts {
     /// Read before it is written, and written, by region.
-    uses: Vec<HashSet<Key>>,
-    defs: Vec<HashSet<Key>>,
+    uses: Vec<Set<Key>>,
+    defs: Vec<Set<Key>>,
 }
 
 /// Read and written so far in a region.
 #[derive(Default)]
 struct Seen {
-    uses: HashSet<Key>,
-    defs: HashSet<Key>,
+    uses: Set<Key>,
+    defs: Set<Key>,
     /// What has been written since each condition that is still open, and since its `Else`.
-    inside: Vec<(HashSet<Key>, Option<HashSet<Key>>)>,
+    inside: Vec<(Set<Key>, Option<Set<Key>>)>,
 }
 
 impl Seen {
@@ -144,14 +144,14 @@ impl Seen {
             Item::Else => {
                 if let Some((then, other)) = self.inside.last_mut() {
                     self.defs.retain(|k| !then.contains(k));
-                    *other = Some(HashSet::new());
+                    *other = Some(Set::new());
                 }
             }
             Item::End(live) => {
                 let Some((then, other)) = self.inside.pop() else { return };
                 let other = other.unwrap_or_default();
                 self.defs.retain(|k| !then.contains(k) && !other.contains(k));
-                for k in then.union(&other).filter(|k| live.contains(k)) {
+                for k in live.iter().filter(|k| then.contains(k) || other.contains(k)) {
                     // the others keep what they had
                     if !(then.contains(k) && other.contains(k)) {
                         self.read(vec![*k]);
@@ -189,8 +189,8 @@ fn facts(p: &Program<'_>) -> Facts {
 }
 
 /// Registers by which memory is reached, and that no instruction sets that may wait.
-fn addresses(p: &Program<'_>) -> HashSet<Key> {
-    let (mut found, mut waited) = (HashSet::new(), Vec::new());
+fn addresses(p: &Program<'_>) -> Set<Key> {
+    let (mut found, mut waited) = (Set::new(), Vec::new());
     for r in &p.regions {
         for i in r.instructions() {
             for a in &i.operands {
@@ -210,17 +210,17 @@ fn addresses(p: &Program<'_>) -> HashSet<Key> {
 }
 
 /// Shapes while one region is gone through.
-type Env = HashMap<Key, Shape>;
+type Env = Map<Key, Shape>;
 
 struct Analysis<'a, 'm> {
     e: &'a Emit<'m>,
     p: &'a Program<'m>,
-    rows: HashMap<Key, Shape>,
-    lanes: HashSet<Key>,
+    rows: Map<Key, Shape>,
+    lanes: Set<Key>,
     /// Those that can be kept with a condition: addresses that only plain instructions set.
-    hinted: HashSet<Key>,
+    hinted: Set<Key>,
     /// Those that warps of a cohort may hold different values of.
-    apart: HashSet<Key>,
+    apart: Set<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -245,10 +245,10 @@ impl Analysis<'_, '_> {
         let region = &self.p.regions[r];
         let f = region.func;
         let mut env = Env::new();
-        let mut unknown = HashSet::new();
+        let mut unknown = Set::new();
         // what was known of registers before each open condition changed them
-        let mut inside: Vec<HashMap<Key, (Option<Shape>, bool)>> = Vec::new();
-        let restore = |env: &mut Env, unknown: &mut HashSet<Key>, k: Key, (shape, was): (Option<Shape>, bool)| {
+        let mut inside: Vec<Map<Key, (Option<Shape>, bool)>> = Vec::new();
+        let restore = |env: &mut Env, unknown: &mut Set<Key>, k: Key, (shape, was): (Option<Shape>, bool)| {
             match shape {
                 Some(s) => env.insert(k, s),
                 None => env.remove(&k),
@@ -263,7 +263,7 @@ impl Analysis<'_, '_> {
             let i = match item {
                 Item::Instr(i) => i,
                 Item::If(_) => {
-                    inside.push(HashMap::new());
+                    inside.push(Map::new());
                     continue;
                 }
                 Item::Else => {
@@ -277,7 +277,7 @@ impl Analysis<'_, '_> {
                         restore(&mut env, &mut unknown, k, was);
                         if read.contains(&k) {
                             if let Some(outer) = inside.last_mut() {
-                                outer.entry(k).or_insert(was);
+                                outer.or_insert(k, was);
                             }
                             unknown.remove(&k);
                             env.insert(k, LANES);
@@ -290,7 +290,7 @@ impl Analysis<'_, '_> {
             let shape = self.e.result_shape(f, i, &mut |o| self.operand(&env, f, o));
             for k in defs {
                 if let Some(inside) = inside.last_mut() {
-                    inside.entry(k).or_insert((env.get(&k).copied(), unknown.contains(&k)));
+                    inside.or_insert(k, (env.get(&k).copied(), unknown.contains(&k)));
                 }
                 match shape {
                     Some(s) => {
@@ -365,12 +365,11 @@ impl<'m> Emit<'m> {
         let entry = lives.all_before(0);
         let falls: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).collect();
         let fresh = entry.is_empty();
-        let mut a =
-            Analysis { e: self, p, rows: HashMap::new(), lanes: entry, hinted: addresses(p), apart: HashSet::new() };
+        let mut a = Analysis { e: self, p, rows: Map::new(), lanes: entry, hinted: addresses(p), apart: Set::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
         let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
         let alike = !p.regions.iter().any(asks);
-        let mut alone = HashSet::new();
+        let mut alone = Set::new();
         let (parting, parted) = loop {
             a.rows.clear();
             let mut envs = Vec::new();
@@ -396,7 +395,7 @@ impl<'m> Emit<'m> {
             let lanes = partings.lanes(&next, &parting, &lives, |k| a.rows.contains_key(k));
             a.lanes.extend(lanes);
             let parted = zones(&next, &parting);
-            let parts: HashSet<usize> = parting.iter().copied().collect();
+            let parts: Set<usize> = parting.iter().copied().collect();
             for list in falls.iter().filter(|list| parted[list[0]]) {
                 if alone.contains(&list[0]) || self.better_alone(p, list, &parts, &a, &envs) {
                     alone.insert(list[0]);
@@ -409,9 +408,9 @@ impl<'m> Emit<'m> {
             // for long, and would not meet.
             let ways = self.ways_of_warps(p, &next, &a, &envs);
             let away = zones(&next, &ways);
-            let mut differ: HashSet<Key> = HashSet::new();
+            let mut differ: Set<Key> = Set::new();
             for r in (0..p.regions.len()).filter(|&r| !alike || parted[r] || away[r]) {
-                differ.extend(facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
+                differ.extend(facts.defs[r].iter().copied().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
             }
             for r in (0..p.regions.len()).filter(|&r| parted[r]) {
                 let under = facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.guard > 0));
@@ -423,9 +422,9 @@ impl<'m> Emit<'m> {
                 break (parting, parted);
             }
         };
-        let hints = a.rows.extract_if(|_, s| s.guard > 0).collect();
+        let (hints, rows) = a.rows.into_iter().partition(|(_, s)| s.guard > 0);
         let parting = parting.into_iter().collect();
-        Classes { rows: a.rows, hints, lives, all_live: false, fresh, alone, parting, parted }
+        Classes { rows, hints, lives, all_live: false, fresh, alone, parting, parted }
     }
 
     /// Are these regions, a loop, better run lane by lane? Such that have more to do with memory, in no order, than to compute.
@@ -433,7 +432,7 @@ impl<'m> Emit<'m> {
         &self,
         p: &Program<'m>,
         list: &[usize],
-        parting: &HashSet<usize>,
+        parting: &Set<usize>,
         a: &Analysis<'_, 'm>,
         envs: &[Env],
     ) -> bool {

@@ -4,8 +4,8 @@
 
 use super::classes::{Classes, mentions};
 use super::regions::{Cond, End, Item, Program};
+use crate::sorted::Set;
 use ptx_dsl_table::hir::Instr;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 /// What the instructions of a piece may take, as [`weight`](super::Emit::weight) has it: beyond that it is cheaper to ask who
@@ -40,7 +40,7 @@ pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u
             let f = p.regions[r].func;
             let mut body = whole(p, &mut rest, r);
             body.push(Item::If(Cond { operand: &pred.0, holds }));
-            let mut live = HashSet::new();
+            let mut live = Set::new();
             for (n, arm) in [Some(first), second].into_iter().flatten().enumerate() {
                 if n > 0 {
                     body.push(Item::Else);

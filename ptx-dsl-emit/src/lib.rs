@@ -12,6 +12,7 @@ mod lives;
 mod native;
 mod parting;
 mod regions;
+mod sorted;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,10 @@ mod values;
 mod waits;
 mod webs;
 
+use crate::sorted::{Map, Set};
 use code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub use launch::{RustType, Source, rust_name};
 
@@ -51,11 +52,11 @@ struct Emit<'m> {
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     /// and the length of their rows.
-    fields: BTreeMap<Name, (u32, u32)>,
+    fields: Map<Name, (u32, u32)>,
     classes: classes::Classes,
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
-    entered: BTreeSet<usize>,
+    entered: Set<usize>,
     /// Are regions functions of their own? Those that are.
     large: bool,
     /// Do they call what reaches rows of memory?
@@ -68,25 +69,25 @@ struct Emit<'m> {
     /// Where they all go on, if they do.
     common_next: Option<Code>,
     /// Fields that are read once for all warps of a cohort.
-    agreed: BTreeSet<Name>,
+    agreed: Set<Name>,
     /// Does the first warp of a cohort keep what all of them have in common? Then these registers are its alone until
     /// [`Emit::settle`].
     keeps: bool,
-    kept: BTreeSet<Name>,
+    kept: Set<Name>,
     /// What the region that is being made sets of them, behind the loop over the warps; and whether it is known that all warps come
     /// to its end.
     sets: Code,
     together: bool,
     /// Qualifier constants, by what they hold.
-    quals: HashMap<String, u32>,
+    quals: Map<String, u32>,
     qual_items: Vec<Code>,
     /// Statements that can fault, by instruction.
-    sites: HashMap<u32, u32>,
+    sites: Map<u32, u32>,
     site_items: Vec<Code>,
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
     /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
-    recursive: HashSet<FuncId>,
+    recursive: Set<FuncId>,
     frame: u64,
 }
 
@@ -131,24 +132,24 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         function,
         source,
         text,
-        fields: BTreeMap::new(),
+        fields: Map::new(),
         classes: classes::Classes::default(),
         reqntid: function.reqntid,
-        entered: BTreeSet::new(),
+        entered: Set::new(),
         large: false,
         far: false,
         places: 0,
         pieces: Vec::new(),
         common: None,
         common_next: None,
-        agreed: BTreeSet::new(),
+        agreed: Set::new(),
         keeps: false,
-        kept: BTreeSet::new(),
+        kept: Set::new(),
         sets: Code::new(),
         together: false,
-        quals: HashMap::new(),
+        quals: Map::new(),
         qual_items: Vec::new(),
-        sites: HashMap::new(),
+        sites: Map::new(),
         site_items: Vec::new(),
         generic: false,
         recursive: program.recursive.clone(),
@@ -186,7 +187,7 @@ impl Emit<'_> {
         let types: Vec<String> = instr.types.iter().map(|t| format!("{t:?}")).collect();
         let key = format!("{flags:?}{types:?}");
         let next = self.quals.len() as u32;
-        let n = *self.quals.entry(key).or_insert(next);
+        let n = *self.quals.or_insert(key, next);
         let name = name!("Q{}", n);
         if n == next {
             let rt = rt();

@@ -2,7 +2,7 @@
 //! is words of 64, and only words that are not 0: large kernels have many registers of which few live in any one place.
 
 use super::classes::Key;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use crate::sorted::{Map, Set};
 
 /// What happens to 64 registers, by region; regions where nothing does are not there.
 pub type Sparse = Vec<(usize, u64)>;
@@ -12,7 +12,7 @@ pub type Sparse = Vec<(usize, u64)>;
 pub struct Crossing {
     /// By number.
     pub keys: Vec<Key>,
-    numbers: HashMap<Key, u32>,
+    numbers: Map<Key, u32>,
     /// By word: read before they are written, and written.
     pub uses: Vec<Sparse>,
     pub defs: Vec<Sparse>,
@@ -20,12 +20,12 @@ pub struct Crossing {
 
 impl Crossing {
     /// Of what each region reads before it writes it, and what it writes.
-    pub fn new(uses: &[HashSet<Key>], defs: &[HashSet<Key>]) -> Self {
+    pub fn new(uses: &[Set<Key>], defs: &[Set<Key>]) -> Self {
         let mut keys: Vec<Key> = uses.iter().flatten().copied().collect();
         keys.sort_unstable();
         keys.dedup();
-        let numbers: HashMap<Key, u32> = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();
-        let sparse = |sets: &[HashSet<Key>]| {
+        let numbers: Map<Key, u32> = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();
+        let sparse = |sets: &[Set<Key>]| {
             let mut words: Vec<Sparse> = vec![Vec::new(); keys.len().div_ceil(64)];
             for (r, set) in sets.iter().enumerate() {
                 for n in set.iter().filter_map(|k| numbers.get(k)) {
@@ -51,7 +51,7 @@ impl Crossing {
     }
 
     /// Is it in the set?
-    pub fn holds(&self, set: &Set, k: &Key) -> bool {
+    pub fn holds(&self, set: &Words, k: &Key) -> bool {
         let Some(n) = self.numbers.get(k) else { return false };
         let at = set.0.binary_search_by_key(&(n / 64), |w| w.0);
         at.is_ok_and(|at| set.0[at].1 >> (n % 64) & 1 != 0)
@@ -60,21 +60,21 @@ impl Crossing {
 
 /// Words that are not 0, in order.
 #[derive(Clone, Default)]
-pub struct Set(Vec<(u32, u64)>);
+pub struct Words(Vec<(u32, u64)>);
 
 /// What is read after each region, and from each on.
 #[derive(Default)]
 pub struct Lives {
     pub crossing: Crossing,
-    after: Vec<Set>,
-    before: Vec<Set>,
+    after: Vec<Words>,
+    before: Vec<Words>,
 }
 
 impl Lives {
     /// `next`: where each region can go on.
     pub fn new(next: &[Vec<usize>], crossing: Crossing) -> Self {
         let n = next.len();
-        let (mut after, mut before) = (vec![Set::default(); n], vec![Set::default(); n]);
+        let (mut after, mut before) = (vec![Words::default(); n], vec![Words::default(); n]);
         let mut behind = vec![Vec::new(); n];
         for (r, next) in next.iter().enumerate() {
             next.iter().for_each(|s| behind[*s].push(r));
@@ -84,9 +84,9 @@ impl Lives {
             crossing.defs[word].iter().for_each(|(r, bits)| defs[*r] = *bits);
             crossing.uses[word].iter().for_each(|(r, bits)| comes[*r] = *bits);
             // from the last region to the first, so that what goes round in no loop is done once
-            let mut todo: BinaryHeap<usize> = crossing.uses[word].iter().map(|(r, _)| *r).collect();
-            let mut touched = HashSet::new();
-            while let Some(r) = todo.pop() {
+            let mut todo: Set<usize> = crossing.uses[word].iter().map(|(r, _)| *r).collect();
+            let mut touched = Set::new();
+            while let Some(r) = todo.pop_last() {
                 touched.insert(r);
                 for &b in &behind[r] {
                     let new = comes[r] & !goes[b];
@@ -95,7 +95,7 @@ impl Lives {
                         touched.insert(b);
                         if new & !defs[b] & !comes[b] != 0 {
                             comes[b] |= new & !defs[b];
-                            todo.push(b);
+                            todo.insert(b);
                         }
                     }
                 }
@@ -124,12 +124,12 @@ impl Lives {
 
     /// The same for all registers of a word.
     pub fn word_before(&self, region: usize, word: usize) -> u64 {
-        let Some(Set(words)) = self.before.get(region) else { return 0 };
+        let Some(Words(words)) = self.before.get(region) else { return 0 };
         words.binary_search_by_key(&(word as u32), |w| w.0).map_or(0, |at| words[at].1)
     }
 
     /// The registers that are read from this region on.
-    pub fn all_before(&self, region: usize) -> HashSet<Key> {
+    pub fn all_before(&self, region: usize) -> Set<Key> {
         let words = self.before.get(region).into_iter().flat_map(|set| &set.0);
         words.flat_map(|(word, bits)| self.crossing.keys_of(*word as usize, *bits)).collect()
     }

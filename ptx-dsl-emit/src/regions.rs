@@ -2,9 +2,9 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
+use crate::sorted::{Map, Set};
 use ptx_dsl_table::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::classes::Key;
@@ -32,7 +32,7 @@ pub enum Item<'m> {
     /// And what follows is for the others.
     Else,
     /// Behind it, these are read.
-    End(Rc<HashSet<Key>>),
+    End(Rc<Set<Key>>),
 }
 
 /// A condition of some lanes.
@@ -94,9 +94,9 @@ pub struct Program<'m> {
     /// Functions in use, the kernel first.
     pub funcs: Vec<FuncId>,
     /// Return sites by function.
-    pub returns: HashMap<FuncId, Vec<usize>>,
+    pub returns: Map<FuncId, Vec<usize>>,
     /// Functions that may run again before they return.
-    pub recursive: HashSet<FuncId>,
+    pub recursive: Set<FuncId>,
     /// From how many places each region is entered.
     pub ways: Vec<u32>,
     /// The region behind each with which it ends together, as [`ending`] has it; itself where it ends, `None` where it does not.
@@ -113,8 +113,8 @@ impl Program<'_> {
         Program {
             regions: Vec::new(),
             funcs: vec![entry],
-            returns: HashMap::new(),
-            recursive: HashSet::new(),
+            returns: Map::new(),
+            recursive: Set::new(),
             ways: Vec::new(),
             ends: Vec::new(),
             falls: Vec::new(),
@@ -237,7 +237,7 @@ pub fn callees(instr: &Instr) -> Vec<FuncId> {
 /// Cuts `entry`, whose body is that of `function`, and everything it calls into regions.
 pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) -> Program<'m> {
     let mut p = Program::empty(entry);
-    let mut starts = HashMap::new();
+    let mut starts = Map::new();
     let mut next = 0;
     while next < p.funcs.len() {
         let f = p.funcs[next];
@@ -249,11 +249,11 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
         if let End::Call { callees, .. } = &mut region.end {
             for c in callees {
                 c.start = starts[&c.func];
-                p.returns.entry(c.func).or_default().push(c.back);
+                p.returns.or_insert(c.func, Vec::new()).push(c.back);
             }
         }
     }
-    for sites in p.returns.values_mut() {
+    for (_, sites) in p.returns.iter_mut() {
         sites.sort_unstable();
         sites.dedup();
     }
@@ -263,14 +263,14 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
 
 /// Finds the functions that can reach themselves.
 fn recursion(p: &mut Program) {
-    let mut calls: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+    let mut calls: Map<FuncId, Vec<FuncId>> = Map::new();
     for r in &p.regions {
         if let End::Call { callees, .. } = &r.end {
-            calls.entry(r.func).or_default().extend(callees.iter().map(|c| c.func));
+            calls.or_insert(r.func, Vec::new()).extend(callees.iter().map(|c| c.func));
         }
     }
     for &f in &p.funcs {
-        let mut seen = HashSet::new();
+        let mut seen = Set::new();
         let mut todo: Vec<_> = calls.get(&f).cloned().unwrap_or_default();
         while let Some(g) = todo.pop() {
             if seen.insert(g) {
@@ -477,7 +477,7 @@ pub fn number(mut p: Program) -> Program {
             End::Return | End::Exit => {}
         }
     }
-    for sites in p.returns.values_mut() {
+    for (_, sites) in p.returns.iter_mut() {
         sites.iter_mut().for_each(|s| *s = number[*s]);
         sites.retain(|s| *s != usize::MAX);
     }

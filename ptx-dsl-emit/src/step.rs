@@ -7,10 +7,10 @@ use super::regions::{End, Item, Program, Region, cycle, ending, falling, success
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use crate::code::{Code, Name, name};
+use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Role;
-use std::collections::{BTreeSet, HashSet};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -19,12 +19,12 @@ impl<'m> Emit<'m> {
         let exit = number(program.regions.len());
         let size = program.regions.iter().map(|r| r.body.len()).sum::<usize>();
         (self.large, self.far) = (size > LARGE, size > FAR);
-        self.keeps = !self.large && self.classes.rows.values().any(|shape| shape.common);
+        self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
         let mut waits = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
-        let mut done = HashSet::new();
+        let mut done = Set::new();
         while let Some(pc) = self.entered.pop_first() {
             let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
             let parted = self.classes.parted.get(pc) == Some(&true);
@@ -275,7 +275,7 @@ impl<'m> Emit<'m> {
     fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> Code {
         let (head, last) = (list[0], list[list.len() - 1]);
         let (f, here) = (program.regions[head].func, number(head));
-        let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
+        let (mut reads, mut writes) = (Set::new(), Set::new());
         for pc in list {
             let r = &program.regions[*pc];
             for i in r.instructions() {
@@ -291,13 +291,13 @@ impl<'m> Emit<'m> {
         }
         let live = |k: &&Key| self.classes.reads(head, k);
         let carried: Vec<Key> = writes.iter().filter(live).copied().collect();
-        let read: Vec<Key> = reads.difference(&writes).filter(live).copied().collect();
+        let read: Vec<Key> = reads.iter().filter(|k| !writes.contains(k)).filter(live).copied().collect();
         for pc in list {
             self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
         }
         let alone = self.classes.alone.contains(&head);
         let any_nan = self.any_nan_inside(program, list);
-        let mut exits = BTreeSet::new();
+        let mut exits = Set::new();
         let mut b = Block::new(self, f, last);
         let before = if alone { b.enter_alone(&carried, &read) } else { b.enter(&carried, &read) };
         for (i, pc) in list.iter().enumerate() {
@@ -319,8 +319,8 @@ impl<'m> Emit<'m> {
 
     /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
     /// does behind it.
-    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> BTreeSet<Key> {
-        let (mut set, mut other) = (BTreeSet::new(), BTreeSet::new());
+    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> Set<Key> {
+        let (mut set, mut other) = (Set::new(), Set::new());
         for pc in list {
             let r = &program.regions[*pc];
             let mut depth = 0;
@@ -347,7 +347,7 @@ impl<'m> Emit<'m> {
             }
         }
         let exits = list.iter().flat_map(|pc| successors(program, *pc)).filter(|to| !list.contains(to));
-        let exits: BTreeSet<usize> = exits.collect();
+        let exits: Set<usize> = exits.collect();
         set.retain(|k| !other.contains(k) && !exits.iter().any(|to| self.classes.reads(*to, k)));
         set
     }

@@ -27,7 +27,7 @@ impl Emit<'_> {
             (name!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
         };
         let p = self.classes.shape(&k).p;
-        self.fields.entry(name.clone()).or_insert((bits, p));
+        self.fields.or_insert(name.clone(), (bits, p));
         (name, bits)
     }
 

@@ -4,8 +4,8 @@
 use super::classes::registers;
 use super::regions::callees;
 use super::step::written;
+use crate::sorted::Map;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Operand, RegId, Stmt};
-use std::collections::HashMap;
 
 /// Definitions of a register that is looked at, at most: they are bits.
 const MOST: usize = 64;
@@ -49,7 +49,7 @@ struct Webs<'m> {
 impl<'m> Webs<'m> {
     fn new(f: &'m Function) -> Option<Self> {
         let mut code: Vec<&Instr> = Vec::new();
-        let mut labels: HashMap<LabelId, usize> = HashMap::new();
+        let mut labels: Map<LabelId, usize> = Map::new();
         for s in &f.body {
             match s {
                 Stmt::Label(l) => {
@@ -60,7 +60,7 @@ impl<'m> Webs<'m> {
             }
         }
         let ends = |i: &Instr| matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit");
-        let mut starts: Vec<usize> = labels.values().copied().collect();
+        let mut starts: Vec<usize> = labels.iter().map(|(_, at)| *at).collect();
         starts.push(0);
         starts.extend(code.iter().enumerate().filter(|(_, i)| ends(i)).map(|(n, _)| n + 1));
         starts.sort_unstable();
@@ -155,7 +155,7 @@ impl<'m> Webs<'m> {
 
     /// For each write of a register and for each instruction that reads it, the first write of its web, by number. `into` is what
     /// comes to each block, from the bit `first` on.
-    fn webs(&self, r: usize, first: usize, into: &[u64]) -> Option<(Vec<usize>, HashMap<usize, usize>)> {
+    fn webs(&self, r: usize, first: usize, into: &[u64]) -> Option<(Vec<usize>, Map<usize, usize>)> {
         let (writes, reads) = (&self.writes[r], &self.reads[r]);
         let n = writes.len();
         let mut web: Vec<usize> = (0..n).collect();
@@ -177,7 +177,7 @@ impl<'m> Webs<'m> {
             }
             Some(first)
         };
-        let mut read_at = HashMap::new();
+        let mut read_at = Map::new();
         let (mut w, mut u) = (0, 0);
         while let Some(at) = writes.get(w).into_iter().chain(reads.get(u)).min() {
             let b = self.block_of[*at];
@@ -204,13 +204,13 @@ impl<'m> Webs<'m> {
             }
         }
         let webs: Vec<usize> = (0..n).map(|w| root(&web, w)).collect();
-        read_at.values_mut().for_each(|w| *w = webs[*w]);
+        read_at.iter_mut().for_each(|(_, w)| *w = webs[*w]);
         webs.iter().any(|w| *w != 0).then_some((webs, read_at))
     }
 
     fn rename(&self) -> Option<Function> {
-        // by instruction and register: its new number as what is written, and as what is read
-        let (mut to, mut from) = (HashMap::new(), HashMap::new());
+        // by register and instruction: its new number as what is written, and as what is read
+        let (mut to, mut from) = (Map::new(), Map::new());
         let mut f = bare(self.f);
         let batches = self.batches();
         let all = batches.iter().flat_map(|batch| {
@@ -220,15 +220,16 @@ impl<'m> Webs<'m> {
         for (r, webs) in all {
             let Some((webs, read_at)) = webs else { continue };
             // the first keeps the name
-            let mut numbers = HashMap::from([(0, RegId(r as u32))]);
+            let mut numbers = Map::new();
+            numbers.insert(0, RegId(r as u32));
             for w in &webs {
-                numbers.entry(*w).or_insert_with(|| {
+                if !numbers.contains_key(w) {
+                    numbers.insert(*w, RegId(f.regs.len() as u32));
                     f.regs.push(self.f.regs[r].clone());
-                    RegId(f.regs.len() as u32 - 1)
-                });
+                }
             }
-            to.extend(self.writes[r].iter().zip(&webs).map(|(n, w)| ((*n, r as u32), numbers[w])));
-            from.extend(read_at.iter().map(|(n, w)| ((*n, r as u32), numbers[w])));
+            to.extend(self.writes[r].iter().zip(&webs).map(|(n, w)| ((r as u32, *n), numbers[w])));
+            from.extend(read_at.iter().map(|(n, w)| ((r as u32, *n), numbers[w])));
         }
         if to.is_empty() {
             return None;
@@ -237,7 +238,7 @@ impl<'m> Webs<'m> {
         let body = self.f.body.iter().map(|s| {
             let Stmt::Instr(i) = s else { return s.clone() };
             let mut i = i.clone();
-            let new = |map: &HashMap<(usize, u32), RegId>, r: RegId| map.get(&(n, r.0)).copied().unwrap_or(r);
+            let new = |map: &Map<(u32, usize), RegId>, r: RegId| map.get(&(r.0, n)).copied().unwrap_or(r);
             for a in &mut i.operands {
                 let map = if written(a) { &to } else { &from };
                 rename(&mut a.value, &|r| new(map, r));

@@ -4,9 +4,9 @@ use super::super::classes::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
 use crate::code::{Code, Name, name};
+use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr};
-use std::collections::HashSet;
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {
@@ -104,7 +104,7 @@ impl<'m> Block<'_, 'm> {
         self.conditions.push(c);
     }
 
-    fn end(&mut self, live: &HashSet<Key>) {
+    fn end(&mut self, live: &Set<Key>) {
         let Some(mut c) = self.conditions.pop() else { return };
         if let (Some(apart), Some(mask)) = (c.apart, &c.mask) {
             let code = self.pieces_from(apart.before);

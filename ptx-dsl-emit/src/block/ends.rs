@@ -3,10 +3,10 @@
 use super::super::rt;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
 use crate::code::{Code, Name, name};
+use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
 use ptx_dsl_table::ty::Ty;
-use std::collections::BTreeSet;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region.
@@ -78,7 +78,7 @@ impl Block<'_, '_> {
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
-    pub fn repeat(mut self, carried: &[Key], any_nan: &BTreeSet<Key>, before: &Code, here: u16) -> Code {
+    pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &Code, here: u16) -> Code {
         let (mut values, mut set, mut lanes) = (Code::new(), Code::new(), Vec::new());
         let start: Vec<Value> = carried.iter().map(|k| self.start[k].clone()).collect();
         for (k, start) in carried.iter().zip(&start) {

@@ -1,0 +1,262 @@
+//! Maps and sets that are sorted lists. Those of the standard library are made anew for each type, a tenth of this crate's code a
+//! dozen times; here little is made, one order is kept, and what comes in ascending order is put behind the rest.
+
+use std::cmp::Ordering;
+
+/// A value for each key, by the order of the keys.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map<K, V>(Vec<(K, V)>);
+
+/// Keys in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set<K>(Vec<K>);
+
+/// Where a key is in a list, or where it belongs.
+fn place<T, K: Ord>(list: &[T], key: &K, of: fn(&T) -> &K) -> Result<usize, usize> {
+    let (mut low, mut high) = (0, list.len());
+    if high > 0 && of(&list[high - 1]) < key {
+        return Err(high);
+    }
+    while low < high {
+        let middle = (low + high) / 2;
+        match of(&list[middle]).cmp(key) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok(middle),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Err(low)
+}
+
+impl<K: Ord, V> Map<K, V> {
+    pub fn new() -> Self {
+        Map(Vec::new())
+    }
+
+    fn place(&self, key: &K) -> Result<usize, usize> {
+        place(&self.0, key, |e| &e.0)
+    }
+
+    pub fn get(&self, key: &K) -> Option<&V> {
+        match self.place(key) {
+            Ok(at) => Some(&self.0[at].1),
+            Err(_) => None,
+        }
+    }
+
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self.place(key) {
+            Ok(at) => Some(&mut self.0[at].1),
+            Err(_) => None,
+        }
+    }
+
+    pub fn contains_key(&self, key: &K) -> bool {
+        self.place(key).is_ok()
+    }
+
+    /// The value before, if there was one.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.place(&key) {
+            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
+            Err(at) => {
+                self.0.insert(at, (key, value));
+                None
+            }
+        }
+    }
+
+    /// The value, which is `value` if there was none.
+    pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
+        let at = match self.place(&key) {
+            Ok(at) => at,
+            Err(at) => {
+                self.0.insert(at, (key, value));
+                at
+            }
+        };
+        &mut self.0[at].1
+    }
+
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        match self.place(key) {
+            Ok(at) => Some(self.0.remove(at).1),
+            Err(_) => None,
+        }
+    }
+
+    /// The entries, by the order of the keys.
+    pub fn iter(&self) -> std::slice::Iter<'_, (K, V)> {
+        self.0.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, (K, V)> {
+        self.0.iter_mut()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<K: Ord> Set<K> {
+    pub fn new() -> Self {
+        Set(Vec::new())
+    }
+
+    fn place(&self, key: &K) -> Result<usize, usize> {
+        place(&self.0, key, |k| k)
+    }
+
+    pub fn contains(&self, key: &K) -> bool {
+        self.place(key).is_ok()
+    }
+
+    /// Was it new?
+    pub fn insert(&mut self, key: K) -> bool {
+        match self.place(&key) {
+            Ok(_) => false,
+            Err(at) => {
+                self.0.insert(at, key);
+                true
+            }
+        }
+    }
+
+    /// Was it there?
+    pub fn remove(&mut self, key: &K) -> bool {
+        match self.place(key) {
+            Ok(at) => {
+                self.0.remove(at);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Leaves those in that are wanted.
+    pub fn retain(&mut self, wanted: impl FnMut(&K) -> bool) {
+        self.0.retain(wanted);
+    }
+
+    pub fn pop_first(&mut self) -> Option<K> {
+        if self.0.is_empty() { None } else { Some(self.0.remove(0)) }
+    }
+
+    pub fn pop_last(&mut self) -> Option<K> {
+        self.0.pop()
+    }
+
+    /// The keys in their order.
+    pub fn iter(&self) -> std::slice::Iter<'_, K> {
+        self.0.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Map(Vec::new())
+    }
+}
+
+impl<K> Default for Set<K> {
+    fn default() -> Self {
+        Set(Vec::new())
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for Map<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut out = Map::new();
+        out.extend(entries);
+        out
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for Map<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
+    type Output = V;
+
+    /// Of a key that is there.
+    fn index(&self, key: &K) -> &V {
+        match self.place(key) {
+            Ok(at) => &self.0[at].1,
+            Err(_) => panic!("no such key"),
+        }
+    }
+}
+
+impl<K: Ord> FromIterator<K> for Set<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut out = Set::new();
+        out.extend(keys);
+        out
+    }
+}
+
+impl<K: Ord> Extend<K> for Set<K> {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        for key in keys {
+            self.insert(key);
+        }
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a Map<K, V> {
+    type Item = &'a (K, V);
+    type IntoIter = std::slice::Iter<'a, (K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a, K> IntoIterator for &'a Set<K> {
+    type Item = &'a K;
+    type IntoIter = std::slice::Iter<'a, K>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<K, V> IntoIterator for Map<K, V> {
+    type Item = (K, V);
+    type IntoIter = std::vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<K> IntoIterator for Set<K> {
+    type Item = K;
+    type IntoIter = std::vec::IntoIter<K>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
