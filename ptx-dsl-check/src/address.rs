@@ -10,6 +10,7 @@ use crate::isa::syntax::{Shape, is_space};
 use crate::isa::{OpTy, OperandSpec};
 use crate::parse::{Const, fold};
 use crate::ty::Class;
+use ptx_dsl_table::list::List;
 
 impl Checker {
     /// `[base + offset]`
@@ -97,7 +98,7 @@ impl Checker {
             self.opaque(at, id, word);
             return;
         }
-        let spaces: Vec<&str> = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).collect();
+        let spaces = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).list();
         let addresses = at.form.operands.iter().filter(|o| matches!(o.shape, Shape::Addr(_))).count();
         // With two spaces the first is the destination's; what else there is is an mbarrier.
         let wanted = match spaces.len() {

@@ -6,6 +6,7 @@ use crate::diag::Diagnostic;
 use crate::isa::syntax::{Form, is_type};
 use crate::isa::{Instr, OpTy, OperandSpec};
 use crate::ty::Ty;
+use ptx_dsl_table::list::List;
 
 /// One form tried on one instruction.
 pub(super) struct Attempt<'a> {
@@ -60,7 +61,7 @@ impl<'a> Attempt<'a> {
         if let Some(i) = slots.iter().position(|s| s.name == name) {
             return word(i);
         }
-        let types: Vec<usize> = (0..slots.len()).filter(|i| slots[*i].is_type).collect();
+        let types = (0..slots.len()).filter(|i| slots[*i].is_type).list();
         match name {
             ".type" => {
                 let literal =

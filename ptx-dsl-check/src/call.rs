@@ -1,5 +1,6 @@
 //! `call`: arguments against parameters (PTX ISA 9.7.12.5).
 
+use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 use super::Checker;
@@ -64,9 +65,9 @@ impl Checker {
             at.fail(errors::call_count(args_span, "parameters", &name, sig.params.len(), given.len()), 1);
         }
         let ret_values: Vec<Operand> =
-            rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).collect();
+            rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).list();
         let arg_values: Vec<Operand> =
-            given.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.params.get(i), false)).collect();
+            given.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.params.get(i), false)).list();
         if sig.variadic {
             for o in given.iter().skip(sig.params.len()) {
                 self.rest(at, o, sig.rest_align);
@@ -193,7 +194,7 @@ impl Checker {
                 let ids = all
                     .filter(|(_, f)| !f.entry && signature(f).same_values(sig))
                     .map(|(i, _)| hir::FuncId(i as u32))
-                    .collect();
+                    .list();
                 Some(Operand::Funcs(ids))
             }
             _ => None,

@@ -12,6 +12,7 @@ use crate::isa::{Ptx, sm};
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
+use ptx_dsl_table::list::List;
 
 /// Threads of a CTA and CTAs of a cluster that hardware has at most.
 const THREADS: u64 = 1024;
@@ -313,7 +314,7 @@ impl Checker {
                 Arg::Expr(Expr::Name(w, None)) => Some(w),
                 _ => None,
             })
-            .collect();
+            .list();
         let (&[alias, aliasee], 2) = (names.as_slice(), d.args.len()) else {
             let text = "`.alias` takes the names of two functions";
             self.report(errors::alias(value_span(d), text, "write `.alias new_name, function;`"));

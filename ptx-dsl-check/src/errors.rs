@@ -4,6 +4,7 @@
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
+use ptx_dsl_table::list::List;
 
 mod kernel;
 mod version;
@@ -85,7 +86,7 @@ pub(crate) fn missing_qualifier(
         ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => "a rounding modifier",
         _ => slot,
     };
-    let alts: Vec<String> = alts.iter().map(|a| format!(".{a}")).collect();
+    let alts = alts.iter().map(|a| format!(".{a}")).list();
     let what = if alts.len() == 1 {
         format!("`{}`", alts[0])
     } else if what.starts_with('.') {
@@ -154,7 +155,7 @@ pub(crate) fn incomplete_group(
         format!("`{slot}`")
     };
     let edits: Vec<String> =
-        alts.iter().map(|a| if after { format!(".{word}.{a}") } else { format!(".{a}.{word}") }).collect();
+        alts.iter().map(|a| if after { format!(".{word}.{a}") } else { format!(".{a}.{word}") }).list();
     let d = error(207, span, format!("`.{word}` needs {what}"));
     let (a, b) = if after { (word_slot, slot) } else { (slot, word_slot) };
     section(d, &format!("`{a}` and `{b}` are given together"), sec).help(format!("write {}", one_of(&edits)))

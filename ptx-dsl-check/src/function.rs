@@ -1,5 +1,6 @@
 //! Functions: parameters, labels, bodies. Their directives are in `directive`.
 
+use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 use super::directive::Attributed;
@@ -37,7 +38,7 @@ impl Checker {
             name: f.name.text.clone(),
             entry: f.entry,
             defined: f.body.is_some(),
-            linkage: f.linkage.iter().map(|w| w.text.clone()).collect(),
+            linkage: f.linkage.iter().map(|w| w.text.clone()).list(),
             params: Vec::new(),
             rets: Vec::new(),
             regs: Vec::new(),
@@ -261,14 +262,14 @@ impl Checker {
                 ast::Arg::Expr(ast::Expr::Name(w, None)) => Some(w),
                 _ => None,
             })
-            .collect();
+            .list();
         match d.name.text.as_str() {
             ".branchtargets" => {
-                let ids = names.iter().filter_map(|w| self.label(w)).collect();
+                let ids = names.iter().filter_map(|w| self.label(w)).list();
                 Sym::Labels(Rc::new(ids))
             }
             ".calltargets" => {
-                let ids = names.iter().filter_map(|w| self.callee(w)).collect();
+                let ids = names.iter().filter_map(|w| self.callee(w)).list();
                 Sym::Funcs(Rc::new(ids))
             }
             ".callprototype" => {
@@ -344,7 +345,7 @@ pub(super) fn signature(f: &hir::Function) -> Signature {
         let (ty, size, array, reg) = (p.ty, p.size, p.array, p.reg.is_some());
         Formal { ty, size, align: align(p), array, reg }
     };
-    let of = |list: &[Param]| list.iter().filter(|p| !open(p)).map(formal).collect();
+    let of = |list: &[Param]| list.iter().filter(|p| !open(p)).map(formal).list();
     let rest = f.params.last().filter(|p| open(p));
     let (variadic, rest_align) = (rest.is_some(), rest.map_or(0, align));
     Signature { rets: of(&f.rets), params: of(&f.params), variadic, rest_align }

@@ -12,6 +12,7 @@ use crate::isa::{FAMILIES, Instr, Role, Rule, Targets, When};
 use crate::parse::errors::nearest;
 use crate::span::Span;
 use crate::ty::Ty;
+use ptx_dsl_table::list::List;
 
 /// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
 fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
@@ -65,7 +66,7 @@ impl Checker {
         let pred = ast.pred.as_ref().map(|p| (self.guard(p), !p.negated));
         let first = ast.parts.first()?;
         let entries = self.table.entries(&first.text);
-        let all_words: Vec<&str> = ast.parts.iter().map(|p| p.text.as_str()).collect();
+        let all_words = ast.parts.iter().map(|p| p.text.as_str()).list();
         // The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
         let mut found: Vec<(usize, Option<&str>, &'static str, &'static Instr)> = Vec::new();
         for (family, entry) in entries.iter() {
@@ -124,9 +125,9 @@ impl Checker {
         found.retain(|f| f.0 == longest);
         let (n, rest, _, entry) = found[0];
         let words = qualifiers(&ast.parts, n, rest);
-        let tables: Vec<_> = found.iter().map(|f| (f.3, self.table.forms(f.3))).collect();
+        let tables = found.iter().map(|f| (f.3, self.table.forms(f.3))).list();
         let forms: Vec<(&'static Instr, &Form)> =
-            tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).collect();
+            tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).list();
         let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));
         let errors = select::explain(&words, entry.opcode, opcode_span, &forms);
         self.diags.extend(errors);
@@ -134,11 +135,11 @@ impl Checker {
     }
 
     fn unknown_instruction<'a>(&mut self, ast: &ast::Instr, words: &[&str], same_first: impl Iterator<Item = &'a str>) {
-        let same: Vec<&str> = same_first.collect();
+        let same = same_first.list();
         let first = words.first().copied().unwrap_or("");
         if same.is_empty() {
             let mut firsts: Vec<&str> =
-                FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).collect();
+                FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).list();
             firsts.dedup();
             let span = ast.parts.first().map_or(ast.span, |p| p.span);
             self.report(errors::unknown_instruction(span, first, nearest(first, firsts)));
@@ -213,7 +214,7 @@ impl Checker {
         }
         // A `mov` of a vector is one of its bits.
         let types = match at.vec() {
-            lanes @ 2.. if entry.opcode == "mov" => types.iter().map(|t| bits(t.bits() * lanes)).collect(),
+            lanes @ 2.. if entry.opcode == "mov" => types.iter().map(|t| bits(t.bits() * lanes)).list(),
             _ => types,
         };
         let typed = hir::Instr {
@@ -338,8 +339,8 @@ impl Checker {
     fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
         let first = typed.entry.opcode.split('.').next().unwrap_or("");
         let entries = self.table.entries(first);
-        let same: Vec<_> = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).collect();
-        let forms: Vec<_> = same.into_iter().map(|e| self.table.forms(e)).collect();
+        let same = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).list();
+        let forms = same.into_iter().map(|e| self.table.forms(e)).list();
         let legal = |words: &[ast::Word]| forms.iter().any(|f| f.iter().any(|f| select::fit(f, words).fits()));
         let (mut removable, mut replaceable) = (Vec::new(), Vec::new());
         for w in when {
@@ -511,7 +512,7 @@ pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Wor
     for mask in (0..1u32 << groups).rev() {
         // Bit `groups - 1` is the first group, so that earlier groups are filled first.
         let on = |g: u8| g == 0 || (g <= 8 && mask >> (groups - u32::from(g)) & 1 == 1);
-        let picked: Vec<&OpForm> = form.operands.iter().filter(|o| on(o.group)).collect();
+        let picked = form.operands.iter().filter(|o| on(o.group)).list();
         if picked.len() != given.len() {
             continue;
         }

@@ -13,6 +13,7 @@ use crate::isa::{OpTy, OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
+use ptx_dsl_table::list::List;
 
 /// The numbers that give an operand's count of values, where it is always a vector.
 fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
@@ -291,8 +292,8 @@ impl Checker {
                 // A shape, dimensions, or a number: what has a digit in the second or third place.
                 let counts = |q: &&str| q.bytes().skip(1).take(2).any(|b| b.is_ascii_digit()) && !is_type(&q[1..]);
                 let by: Vec<&str> = match spec.map(|s| s.ty) {
-                    Some(OpTy::Fragment(_)) => at.quals.iter().map(String::as_str).filter(counts).collect(),
-                    _ => numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).collect(),
+                    Some(OpTy::Fragment(_)) => at.quals.iter().map(String::as_str).filter(counts).list(),
+                    _ => numbers.iter().map(|(q, _)| *q).filter(|q| at.has(q)).list(),
                 };
                 at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
                 return Operand::Sink;
@@ -329,7 +330,7 @@ impl Checker {
                 at.fail(errors::no_vector(given.span, form.name), 2);
                 return Operand::Sink;
             }
-            let values: Vec<Operand> = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).collect();
+            let values = elements.iter().map(|e| self.value(at, form.name, spec, ty, e)).list();
             // ptxas makes a move of bits of it, and has no 64 of them there.
             if at.entry.opcode == "wmma.store.d" && ty == Some(Ty::F32) {
                 for e in elements {
@@ -412,7 +413,7 @@ impl Checker {
                 if let Some(want) = ty.filter(|_| !whole) {
                     self.fits(at, &word.text, given.span, id, want, spec);
                 }
-                return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
+                return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).list());
             }
         }
         if count == 4
@@ -429,7 +430,7 @@ impl Checker {
             } else if ty.is_some_and(|t| !register_fits(Ty::U32, t, false)) {
                 at.fail(errors::register_type(given.span, row.name, Ty::U32, ty.unwrap_or(Ty::U32), false), 1);
             }
-            return Operand::Vector(["x", "y", "z", "w"].into_iter().filter_map(part).collect());
+            return Operand::Vector(["x", "y", "z", "w"].into_iter().filter_map(part).list());
         }
         if matches!(given.kind, OperandKind::Sink)
             && matches!(spec.map(|s| s.ty), Some(OpTy::Vec(..) | OpTy::Parts(_)))
@@ -494,7 +495,7 @@ impl Checker {
                 return Operand::Sink;
             }
         };
-        Operand::Vector(elements.iter().map(|e| self.value(at, name, spec, Some(part), e)).collect())
+        Operand::Vector(elements.iter().map(|e| self.value(at, name, spec, Some(part), e)).list())
     }
 
     /// Checks a register against a type.

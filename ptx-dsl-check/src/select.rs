@@ -7,6 +7,7 @@ use crate::isa::Instr;
 use crate::isa::syntax::{Form, Slot, is_space, is_type};
 use crate::parse::errors::nearest;
 use crate::span::Span;
+use ptx_dsl_table::list::List;
 
 /// Qualifiers put into the slots of a form.
 #[derive(Debug)]
@@ -307,7 +308,7 @@ fn half_of_ordering(
     if all(ORDERINGS) {
         let word = given(SCOPES)?;
         let possible = |o: &&&str| forms.iter().any(|(_, f)| f.slots.iter().any(|s| s.alts.iter().any(|a| a == **o)));
-        let orderings: Vec<&str> = ORDERINGS.iter().filter(possible).copied().collect();
+        let orderings = ORDERINGS.iter().filter(possible).copied().list();
         return Some(errors::incomplete_group(word.span, &word.text, ".sem", ".scope", &orderings, false, section));
     }
     None

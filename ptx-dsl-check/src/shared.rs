@@ -5,6 +5,7 @@ use super::Checker;
 use crate::errors;
 use crate::hir::{Base, Function, Operand, Space, Stmt, VarId};
 use crate::isa::target::{Suffix, Target};
+use ptx_dsl_table::list::List;
 
 /// Static shared memory that a kernel may have, as ptxas 13.5 has it: all of a multiprocessor's for `sm_90a` and its like.
 fn limit(target: Option<&Target>) -> u64 {
@@ -62,7 +63,7 @@ impl Checker {
         if !self.out.vars.iter().any(is_static) {
             return;
         }
-        let mut named: Vec<Named> = self.out.functions.iter().map(Named::of).collect();
+        let mut named = self.out.functions.iter().map(Named::of).list();
         for (var, function) in &self.shared_of {
             named[function.0 as usize].vars.push(var.0);
         }

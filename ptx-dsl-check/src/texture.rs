@@ -11,6 +11,7 @@ use crate::hir::{self, Operand, VarId};
 use crate::isa::{OpTy, OperandSpec, ptx, sm};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
+use ptx_dsl_table::list::List;
 
 /// How many values a geometry takes.
 struct Geometry {
@@ -63,7 +64,7 @@ impl Checker {
             if !fits(lanes as usize) {
                 at.fail(per_geometry(given.span, name, shape, need, lanes as usize, at.entry.section), 2);
             }
-            return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).collect());
+            return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).list());
         }
         let (elements, vector) = match &given.kind {
             OperandKind::Vector(list) => (list.as_slice(), true),

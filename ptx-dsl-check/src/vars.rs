@@ -9,6 +9,7 @@ use crate::hir::{self, GLOBALS, Space, VarId};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
+use ptx_dsl_table::list::List;
 
 /// Images larger than this are refused.
 pub(super) const IMAGE_LIMIT: usize = 1 << 26;
@@ -47,7 +48,7 @@ impl Checker {
             Some(ast::Init::List(list, _)) => list.len() as u64,
             _ => 0,
         };
-        let dims: Vec<u64> = name.dims.iter().map(|d| d.unwrap_or(open)).collect();
+        let dims = name.dims.iter().map(|d| d.unwrap_or(open)).list();
         let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
         let natural = u32::try_from(element).unwrap_or(1).max(1);
         let align = match decl.align {

@@ -22,6 +22,7 @@ use crate::sorted::{Map, Set};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 /// Where a value is.
@@ -209,9 +210,9 @@ impl<'e, 'm> Block<'e, 'm> {
             if p.1 { e } else { quote!(!#e) }
         });
         if let Some(native) = self.e.native(self.f, i) {
-            let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+            let sources = i.operands.iter().filter(|a| !written(a)).list();
             let values: Vec<Value> =
-                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).list();
             if guard.is_none()
                 && let Some(mask) = self.prefix(native, &values)
                 && let Operand::Reg(r, e) = i.operands[0].value
@@ -222,7 +223,7 @@ impl<'e, 'm> Block<'e, 'm> {
                 return self.define((self.f.0, r.0, e), v);
             }
             let any = native.takes_any_nan();
-            let lanes: Vec<_> = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).collect();
+            let lanes = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).list();
             let expr = native.tokens(&lanes);
             if !native.gives_any_nan() {
                 return self.set(&i.operands[0].value, expr, native.to, &guard);
@@ -251,7 +252,7 @@ impl<'e, 'm> Block<'e, 'm> {
             sources.push(quote!(((#e) as u64)));
         }
         let mut names = Vec::new();
-        let dests: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
+        let dests = i.operands.iter().filter(|a| written(a)).list();
         for a in &dests {
             for _ in 0..self.e.width(a) {
                 names.push(name!("d{}", self.fresh()));
@@ -302,7 +303,7 @@ impl<'e, 'm> Block<'e, 'm> {
         if function_of(i.entry.opcode, i) == "bar_warp_sync" {
             return;
         }
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
         if simple && let [a, b, c, _] = sources[..] {
             let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
@@ -340,32 +341,31 @@ impl<'e, 'm> Block<'e, 'm> {
         let Some(Operand::Reg(r, e)) = i.operands.iter().find(|a| written(a)).map(|a| a.value.clone()) else { return };
         let bits = self.e.reg_bits(self.f, r);
         let (name, t, n) = (self.name(), ty(bits), nb as usize);
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let (mut guard, mut common) = (None, false);
         let rows: Vec<Code> = if let Some(native) = self.e.native(self.f, i) {
             let values: Vec<Value> =
-                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).collect();
+                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).list();
             if shape.guard > 0 {
                 guard = Some(self.guard(native, &values, shape));
             }
             common = shape == UNIFORM && self.all_common(&values);
             (0..nb)
                 .map(|j| {
-                    let rows: Vec<_> = values.iter().map(|v| self.row(v, j, shape.p)).collect();
+                    let rows = values.iter().map(|v| self.row(v, j, shape.p)).list();
                     let value = native.tokens(&rows);
                     if native.gives_any_nan() { one_nan(&value) } else { value }
                 })
-                .collect()
+                .list()
         } else {
             let (q, function) = (self.e.q(i), self.e.function(i));
             (0..nb)
                 .map(|j| {
-                    let s: Vec<_> =
-                        sources.iter().flat_map(|a| self.parts(&a.value, a.ty, Some((j, shape.p)))).collect();
+                    let s = sources.iter().flat_map(|a| self.parts(&a.value, a.ty, Some((j, shape.p)))).list();
                     let value = if bits == 1 { quote!(d & 1 != 0) } else { quote!(d as #t) };
                     quote!({ let [d, ..] = #function(#q, [#(#s),*]); #value })
                 })
-                .collect()
+                .list()
         };
         self.named(common, &name, quote!(let #name: [#t; #n] = [#(#rows),*];));
         let v = Value { bits, shape, repr: Repr::Rows(name), guard: guard.map(Rc::new) };
@@ -390,7 +390,7 @@ impl<'e, 'm> Block<'e, 'm> {
             for v in values.iter().filter(|v| v.shape.stride != 0 && v.bits == 32) {
                 let stride = v.shape.stride;
                 let p = shape.p;
-                let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
+                let rows = (0..32 / p).map(|j| self.row(v, j, p)).list();
                 let one = quote!(#rt::lanes::fits([#(#rows),*], #stride, #signed));
                 ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
             }
@@ -423,7 +423,7 @@ impl<'e, 'm> Block<'e, 'm> {
                 }
                 _ => self.row(v, 0, 32),
             })
-            .collect();
+            .list();
         let name = name!("ok{}", self.fresh());
         self.code(quote!(let #name: bool = #ok;));
         Guard { ok: quote!(#name), exact: native.tokens(&exact) }
@@ -486,14 +486,14 @@ impl<'e, 'm> Block<'e, 'm> {
             (Some(n), None) => {
                 let bits = whole / n as u32;
                 let values = self.parts(&a.value, super::step::ty_of_bits(bits), None);
-                let shifts: Vec<_> = (0..n as u32).map(|i| i * bits).collect();
+                let shifts = (0..n as u32).map(|i| i * bits).list();
                 quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
             }
             _ => {
                 let values = self.parts(&a.value, a.ty.or(i.types.first().copied()), None);
                 let each = whole / values.len().max(1) as u32;
                 let each = if values.len() == 2 && whole == 128 { 64 } else { each };
-                let shifts: Vec<_> = (0..values.len() as u32).map(|i| i * each).collect();
+                let shifts = (0..values.len() as u32).map(|i| i * each).list();
                 quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
             }
         };
@@ -524,7 +524,7 @@ impl<'e, 'm> Block<'e, 'm> {
         for a in i.operands.iter().filter(|a| !written(a)) {
             let parts = self.parts(&a.value, a.ty, None);
             // what these say of an open loop is said there
-            let names: Vec<u32> = parts.iter().map(|_| self.fresh()).collect();
+            let names = parts.iter().map(|_| self.fresh()).list();
             for (n, e) in names.iter().zip(parts) {
                 let t = name!("t{}", n);
                 self.body.push(quote!(let #t: u64 = #e;));
@@ -536,7 +536,7 @@ impl<'e, 'm> Block<'e, 'm> {
         self.close();
         let mask = self.active(i);
         let mut dests: Vec<Name> = Vec::new();
-        let written_operands: Vec<_> = i.operands.iter().filter(|a| written(a)).collect();
+        let written_operands = i.operands.iter().filter(|a| written(a)).list();
         for a in &written_operands {
             for _ in 0..self.e.width(a) {
                 dests.push(self.name());

@@ -10,6 +10,7 @@ use crate::code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::list::List;
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
 pub const STACK: u32 = 1 << 16;
@@ -35,7 +36,7 @@ impl Emit<'_> {
             (Operand::Reg(..), Role::Name | Role::Src) => Some(a.value.clone()),
             _ => None,
         });
-        let masks: Vec<_> = (0..callees.len()).map(|i| name!("m{}", i)).collect();
+        let masks = (0..callees.len()).map(|i| name!("m{}", i)).list();
         let mut out = quote!(x.site = #site;);
         // All masks first: passing arguments to the function itself changes its registers.
         for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
@@ -151,7 +152,7 @@ impl Emit<'_> {
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
     pub fn frames(&self) -> Code {
         let rt = rt();
-        let mut functions: Vec<_> = self.recursive.iter().copied().collect();
+        let mut functions = self.recursive.iter().copied().list();
         functions.sort_unstable();
         let methods: Vec<_> = functions
             .iter()
@@ -161,7 +162,7 @@ impl Emit<'_> {
                 let own = |name: &str| {
                     name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
                 };
-                let fields: Vec<_> = self.fields.iter().filter(|(name, _)| own(&name.0)).collect();
+                let fields = self.fields.iter().filter(|(name, _)| own(&name.0)).list();
                 let push: Vec<_> = fields
                     .iter()
                     .map(|(name, (bits, _))| {
@@ -171,7 +172,7 @@ impl Emit<'_> {
                         let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
                         quote!(s.push(self.#name[l] as u64); #high)
                     })
-                    .collect();
+                    .list();
                 let pop: Vec<_> = fields
                     .iter()
                     .rev()
@@ -187,7 +188,7 @@ impl Emit<'_> {
                             }
                         }
                     })
-                    .collect();
+                    .list();
                 quote! {
                     fn #save(&mut self, m: u32) {
                         #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#push)* });
@@ -197,7 +198,7 @@ impl Emit<'_> {
                     }
                 }
             })
-            .collect();
+            .list();
         if functions.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
     }
 }

@@ -15,6 +15,7 @@ use super::{Emit, function_of};
 use crate::sorted::{Map, Set};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 
 /// Function, register, element.
 pub type Key = (u32, u32, u32);
@@ -355,7 +356,7 @@ pub fn whole_barrier(instr: &Instr) -> Option<u32> {
 impl<'m> Emit<'m> {
     /// Classifies the registers of a program.
     pub fn classify(&self, p: &Program<'m>) -> Classes {
-        let next: Vec<Vec<usize>> = (0..p.regions.len()).map(|r| successors(p, r)).collect();
+        let next = (0..p.regions.len()).map(|r| successors(p, r)).list();
         if p.funcs.len() > 1 {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
@@ -363,7 +364,7 @@ impl<'m> Emit<'m> {
         let lives = Lives::new(&next, Crossing::new(&facts.uses, &facts.defs));
         let partings = Partings::new(p, &next);
         let entry = lives.all_before(0);
-        let falls: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).collect();
+        let falls = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).list();
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: Map::new(), lanes: entry, hinted: addresses(p), apart: Set::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
@@ -390,7 +391,7 @@ impl<'m> Emit<'m> {
                     End::Switch { .. } => true,
                     _ => false,
                 })
-                .collect();
+                .list();
             let before = a.lanes.len();
             let lanes = partings.lanes(&next, &parting, &lives, |k| a.rows.contains_key(k));
             a.lanes.extend(lanes);
@@ -401,7 +402,7 @@ impl<'m> Emit<'m> {
                     alone.insert(list[0]);
                     // every lane has its own
                     let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
-                    a.lanes.extend(own.copied().collect::<Vec<_>>());
+                    a.lanes.extend(own.copied().list());
                 }
             }
             // Warps of a cohort differ in what one of them sets by itself. What they set while they are apart they could differ in
@@ -414,7 +415,7 @@ impl<'m> Emit<'m> {
             }
             for r in (0..p.regions.len()).filter(|&r| parted[r]) {
                 let under = facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.guard > 0));
-                a.lanes.extend(under.copied().collect::<Vec<_>>());
+                a.lanes.extend(under.copied().list());
             }
             let apart = a.apart.len();
             a.apart.extend(differ);
@@ -476,7 +477,7 @@ impl<'m> Emit<'m> {
             End::Switch { .. } => true,
             _ => false,
         };
-        (0..p.regions.len()).filter(parts).collect()
+        (0..p.regions.len()).filter(parts).list()
     }
 
     /// How the value of an operand lies that is no register.

@@ -6,6 +6,7 @@ use super::classes::{Classes, mentions};
 use super::regions::{Cond, End, Item, Program};
 use crate::sorted::Set;
 use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 /// What the instructions of a piece may take, as [`weight`](super::Emit::weight) has it: beyond that it is cheaper to ask who
@@ -14,13 +15,13 @@ const LIMIT: u32 = 32;
 
 /// Takes in the pieces behind branches at which lanes part, the inner ones first. Gives whether there were any.
 pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u32) -> bool {
-    let mut ends: Vec<usize> = (0..p.regions.len()).collect();
+    let mut ends = (0..p.regions.len()).list();
     let mut ways = p.ways.clone();
     let mut folded = false;
     // What the instructions of each region take, and the region whose body belongs to its end: it stays there until somebody
     // needs the whole, so that a body does not move once for each piece in front of it.
     let mut weights: Vec<u32> =
-        p.regions.iter().map(|r| r.instructions().map(weight).fold(0, u32::saturating_add)).collect();
+        p.regions.iter().map(|r| r.instructions().map(weight).fold(0, u32::saturating_add)).list();
     let mut rest: Vec<Option<usize>> = vec![None; p.regions.len()];
     for r in (0..p.regions.len()).rev() {
         while let End::Branch { pred, taken, fall } = p.regions[r].end {

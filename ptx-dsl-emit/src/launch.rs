@@ -5,6 +5,7 @@ use super::{Emit, rt};
 use crate::code::{Bytes, Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Param};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::span::Span;
 use ptx_dsl_table::ty::Ty;
 use std::cell::RefCell;
@@ -88,7 +89,7 @@ impl Emit<'_> {
                 let read_only = pass.read_only;
                 quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
             })
-            .collect();
+            .list();
         let dims = |d: Option<[u32; 3]>| match d {
             Some([a, b, c]) => quote!(Some([#a, #b, #c])),
             None => quote!(None),
@@ -105,7 +106,7 @@ impl Emit<'_> {
         let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
         let target = &self.module.target;
         let (consts, globals) = (Bytes(&self.module.const_image), Bytes(&self.module.global_image));
-        let regions: Vec<_> = program.regions.iter().map(|r| &r.name).collect();
+        let regions = program.regions.iter().map(|r| &r.name).list();
         let not_yet: Vec<_> = program
             .not_yet
             .iter()
@@ -114,7 +115,7 @@ impl Emit<'_> {
                 let site = instr.map_or(0, |i| self.site(i));
                 quote!((#what, #site))
             })
-            .collect();
+            .list();
         let mut not_yet = not_yet;
         if self.module.address_size == 32 {
             not_yet.push(quote!((".address_size 32", 0)));
@@ -168,15 +169,15 @@ impl Emit<'_> {
                 // a predicate is the mask of its lanes
                 if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
             })
-            .collect();
+            .list();
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
-        let passing: Vec<_> = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).collect();
-        let types: Vec<_> = passing.iter().map(|p| &p.ty).collect();
-        let generics: Vec<_> = passing.iter().filter_map(|p| p.generic.clone()).collect();
-        let names: Vec<_> = (0..passing.len()).map(|i| name!("__ptx_a{i}")).collect();
+        let passing = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).list();
+        let types = passing.iter().map(|p| &p.ty).list();
+        let generics = passing.iter().filter_map(|p| p.generic.clone()).list();
+        let names = (0..passing.len()).map(|i| name!("__ptx_a{i}")).list();
         let args: Vec<_> = passing
             .iter()
             .zip(&names)
@@ -184,9 +185,9 @@ impl Emit<'_> {
                 let arg = &p.arg;
                 quote!({ let __ptx_a = #a; #arg })
             })
-            .collect();
+            .list();
         let (fresh, large) = (self.classes.fresh, self.large);
-        let agreed: Vec<_> = self.agreed.iter().collect();
+        let agreed = self.agreed.iter().list();
         let settle = if self.keeps { self.settling() } else { quote!() };
         let same = quote!(#(a.#agreed == b.#agreed)&&*);
         let (agree, agrees) = if same.is_empty() {
@@ -205,7 +206,7 @@ impl Emit<'_> {
             if f.params.is_empty() {
                 "none".into()
             } else {
-                f.params.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ")
+                f.params.iter().map(|p| format!("`{}`", p.name)).list().join(", ")
             }
         );
         let code = quote! {

@@ -24,6 +24,7 @@ use crate::sorted::{Map, Set};
 use code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
+use ptx_dsl_table::list::List;
 
 pub use launch::{RustType, Source, rust_name};
 
@@ -106,7 +107,7 @@ impl<'m> Text<'m> {
     /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
     pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Name) -> Self {
         let name = name!("__PTX_{}", first.plain());
-        Text { name, ptx, lines: ptx.lines().collect(), line_of }
+        Text { name, ptx, lines: ptx.lines().list(), line_of }
     }
 
     /// The constant.
@@ -184,15 +185,15 @@ impl Emit<'_> {
         if instr.operand("a-tmem").is_some() {
             flags.push("a_tmem".into());
         }
-        let types: Vec<String> = instr.types.iter().map(|t| format!("{t:?}")).collect();
+        let types = instr.types.iter().map(|t| format!("{t:?}")).list();
         let key = format!("{flags:?}{types:?}");
         let next = self.quals.len() as u32;
         let n = *self.quals.or_insert(key, next);
         let name = name!("Q{}", n);
         if n == next {
             let rt = rt();
-            let flags: Vec<_> = flags.into_iter().map(Name).collect();
-            let types: Vec<_> = types.into_iter().map(Name).collect();
+            let flags = flags.into_iter().map(Name).list();
+            let types = types.into_iter().map(Name).list();
             self.qual_items
                 .push(quote!(const #name: #rt::Q = #rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]);));
         }

@@ -3,6 +3,7 @@
 
 use super::classes::Key;
 use crate::sorted::{Map, Set};
+use ptx_dsl_table::list::List;
 
 /// What happens to 64 registers, by region; regions where nothing does are not there.
 pub type Sparse = Vec<(usize, u64)>;
@@ -21,7 +22,7 @@ pub struct Crossing {
 impl Crossing {
     /// Of what each region reads before it writes it, and what it writes.
     pub fn new(uses: &[Set<Key>], defs: &[Set<Key>]) -> Self {
-        let mut keys: Vec<Key> = uses.iter().flatten().copied().collect();
+        let mut keys = uses.iter().flatten().copied().list();
         keys.sort_unstable();
         keys.dedup();
         let numbers: Map<Key, u32> = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();

@@ -6,6 +6,7 @@ use crate::code::{Code, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
@@ -147,9 +148,8 @@ impl Emit<'_> {
         if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {
             return None;
         }
-        let quals: Vec<&str> = i.quals.iter().map(String::as_str).collect();
-        let quals: Vec<&str> =
-            quals.into_iter().filter(|q| Ty::from_name(q.trim_start_matches('.')).is_none()).collect();
+        let quals = i.quals.iter().map(String::as_str).list();
+        let quals = quals.into_iter().filter(|q| Ty::from_name(q.trim_start_matches('.')).is_none()).list();
         let ty = *i.types.first()?;
         let (class, bits) = (ty.class(), ty.bits());
         let scalar = matches!(class, Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);

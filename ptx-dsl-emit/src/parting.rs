@@ -4,6 +4,7 @@
 use super::classes::{Key, whole_barrier};
 use super::lives::{Lives, Sparse};
 use super::regions::{End, Program};
+use ptx_dsl_table::list::List;
 
 /// The region that all ways from each to an end pass next: another, `next.len()` for the end itself, or itself if no way ends.
 /// And how many regions all ways pass from there on.
@@ -74,7 +75,7 @@ pub fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
     let (meets, depth) = meetings(next);
     parting.iter().for_each(|b| inside[*b] = true);
     // Those that meet nearest to the end come first: what another comes by, and more, is then done already.
-    let mut order: Vec<usize> = parting.iter().copied().filter(|b| meets[*b] != *b).collect();
+    let mut order = parting.iter().copied().filter(|b| meets[*b] != *b).list();
     order.sort_by_key(|b| depth[meets[*b]]);
     let mut seen = vec![false; next.len()];
     for b in order {
@@ -138,9 +139,9 @@ pub struct Partings {
 impl Partings {
     pub fn new(p: &Program<'_>, next: &[Vec<usize>]) -> Self {
         let barrier = |end: &End<'_>| matches!(end, End::Block { instr, .. } if whole_barrier(instr).is_some());
-        let barriers: Vec<bool> = p.regions.iter().map(|r| barrier(&r.end)).collect();
+        let barriers = p.regions.iter().map(|r| barrier(&r.end)).list();
         let own = barriers.iter().enumerate().map(|(r, b)| if *b { First::One(r) } else { First::None });
-        let first = behind(next, |r| barriers[r], own.collect(), First::and);
+        let first = behind(next, |r| barriers[r], own.list(), First::and);
         Partings { barriers, first }
     }
 

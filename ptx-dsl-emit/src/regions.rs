@@ -5,6 +5,7 @@
 use crate::sorted::{Map, Set};
 use ptx_dsl_table::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 use super::classes::Key;
@@ -206,7 +207,7 @@ fn along<T: Copy>(
             (all[at], found) = (Some(value), Some(value));
         }
     }
-    all.into_iter().enumerate().map(|(r, value)| value.unwrap_or_else(|| last(r))).collect()
+    all.into_iter().enumerate().map(|(r, value)| value.unwrap_or_else(|| last(r))).list()
 }
 
 /// Does the last of these regions, which follow each other, go back to the first, and are all other ways out of them ahead?
@@ -366,7 +367,7 @@ fn statement<'m>(module: &'m Module, c: &mut Cutter<'m, '_>, instr: &'m Instr) {
         (Host::Control, "brx.idx") => {
             let after = c.guarded(instr);
             let Some(Operand::Labels(labels)) = instr.operands.last().map(|a| &a.value) else { return };
-            let targets = labels.iter().map(|l| c.label(module, *l)).collect();
+            let targets = labels.iter().map(|l| c.label(module, *l)).list();
             c.end(End::Switch { instr, targets });
             c.now = after;
         }
@@ -426,7 +427,7 @@ pub fn successors(p: &Program, r: usize) -> Vec<usize> {
         End::Switch { targets, .. } => targets.clone(),
         End::Block { next, .. } => vec![*next],
         // The way back is listed first, so that the callee comes before it in reverse postorder.
-        End::Call { callees, .. } => callees.iter().map(|c| c.back).chain(callees.iter().map(|c| c.start)).collect(),
+        End::Call { callees, .. } => callees.iter().map(|c| c.back).chain(callees.iter().map(|c| c.start)).list(),
         End::Return => p.returns.get(&p.regions[r].func).cloned().unwrap_or_default(),
         End::Exit => vec![],
     }
@@ -461,8 +462,8 @@ pub fn number(mut p: Program) -> Program {
     for (pc, r) in order.iter().enumerate() {
         number[*r] = pc;
     }
-    let mut old: Vec<Option<Region>> = p.regions.into_iter().map(Some).collect();
-    p.regions = order.iter().filter_map(|r| old[*r].take()).collect();
+    let mut old = p.regions.into_iter().map(Some).list();
+    p.regions = order.iter().filter_map(|r| old[*r].take()).list();
     for r in &mut p.regions {
         match &mut r.end {
             End::Goto(t) => *t = number[*t],

@@ -11,6 +11,7 @@ use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::list::List;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -290,8 +291,8 @@ impl<'m> Emit<'m> {
             reads.extend(uses);
         }
         let live = |k: &&Key| self.classes.reads(head, k);
-        let carried: Vec<Key> = writes.iter().filter(live).copied().collect();
-        let read: Vec<Key> = reads.iter().filter(|k| !writes.contains(k)).filter(live).copied().collect();
+        let carried = writes.iter().filter(live).copied().list();
+        let read = reads.iter().filter(|k| !writes.contains(k)).filter(live).copied().list();
         for pc in list {
             self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
         }
@@ -311,7 +312,7 @@ impl<'m> Emit<'m> {
             }
         }
         if alone {
-            let exits: Vec<usize> = exits.into_iter().collect();
+            let exits = exits.into_iter().list();
             return b.repeat_alone(&carried, &before, &exits, here);
         }
         b.repeat(&carried, &any_nan, &before, here)
@@ -483,7 +484,7 @@ impl<'m> Emit<'m> {
         let mut after = Code::new();
         let mut dests: Vec<Name> = Vec::new();
         for a in instr.operands.iter().filter(|a| written(a)) {
-            let names: Vec<_> = (0..self.width(a)).map(|i| name!("d{}", dests.len() + i)).collect();
+            let names = (0..self.width(a)).map(|i| name!("d{}", dests.len() + i)).list();
             before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
             let mut values = names.iter().map(|n| quote!(#n[l]));
             after.extend(self.write(f, &a.value, &mut values));

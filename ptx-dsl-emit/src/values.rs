@@ -6,6 +6,7 @@ use super::{Emit, FUNCTION_TAG};
 use crate::code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
 
 /// How many `u64` a value of this type takes.
@@ -127,7 +128,7 @@ impl Emit<'_> {
             Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
             Operand::Address(base, offset) => self.address(func, *base, *offset),
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                return list.iter().flat_map(|o| self.read(func, o, ty)).collect();
+                return list.iter().flat_map(|o| self.read(func, o, ty)).list();
             }
             Operand::Pair(a, b) => {
                 let mut all = self.read(func, a, ty);

@@ -6,6 +6,7 @@ use super::regions::callees;
 use super::step::written;
 use crate::sorted::Map;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Operand, RegId, Stmt};
+use ptx_dsl_table::list::List;
 
 /// Definitions of a register that is looked at, at most: they are bits.
 const MOST: usize = 64;
@@ -60,7 +61,7 @@ impl<'m> Webs<'m> {
             }
         }
         let ends = |i: &Instr| matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit");
-        let mut starts: Vec<usize> = labels.iter().map(|(_, at)| *at).collect();
+        let mut starts = labels.iter().map(|(_, at)| *at).list();
         starts.push(0);
         starts.extend(code.iter().enumerate().filter(|(_, i)| ends(i)).map(|(n, _)| n + 1));
         starts.sort_unstable();
@@ -71,7 +72,7 @@ impl<'m> Webs<'m> {
             .iter()
             .zip(starts.iter().skip(1).chain([&code.len()]))
             .map(|(from, to)| Block { from: *from, to: *to, before: Vec::new() })
-            .collect();
+            .list();
         for b in 0..blocks.len() {
             let last = code.get(blocks[b].to.checked_sub(1)?)?;
             let named = last.operands.iter().flat_map(|a| match &a.value {
@@ -81,7 +82,7 @@ impl<'m> Webs<'m> {
             });
             let falls = last.pred.is_some() || !ends(last);
             let on = if falls { Some(blocks[b].to) } else { None };
-            let after: Vec<usize> = named.filter_map(|l| labels.get(&l).copied()).chain(on).filter_map(at).collect();
+            let after = named.filter_map(|l| labels.get(&l).copied()).chain(on).filter_map(at).list();
             after.into_iter().for_each(|s| blocks[s].before.push(b));
         }
         let (mut writes, mut reads) = (vec![Vec::new(); f.regs.len()], vec![Vec::new(); f.regs.len()]);
@@ -93,8 +94,7 @@ impl<'m> Webs<'m> {
                 mention(p, &mut reads, n);
             }
         }
-        let block_of =
-            blocks.iter().enumerate().flat_map(|(b, block)| (block.from..block.to).map(move |_| b)).collect();
+        let block_of = blocks.iter().enumerate().flat_map(|(b, block)| (block.from..block.to).map(move |_| b)).list();
         Some(Webs { f, code, blocks, block_of, writes, reads })
     }
 
@@ -158,7 +158,7 @@ impl<'m> Webs<'m> {
     fn webs(&self, r: usize, first: usize, into: &[u64]) -> Option<(Vec<usize>, Map<usize, usize>)> {
         let (writes, reads) = (&self.writes[r], &self.reads[r]);
         let n = writes.len();
-        let mut web: Vec<usize> = (0..n).collect();
+        let mut web = (0..n).list();
         fn root(web: &[usize], mut w: usize) -> usize {
             while web[w] != w {
                 w = web[w];
@@ -203,7 +203,7 @@ impl<'m> Webs<'m> {
                 }
             }
         }
-        let webs: Vec<usize> = (0..n).map(|w| root(&web, w)).collect();
+        let webs = (0..n).map(|w| root(&web, w)).list();
         read_at.iter_mut().for_each(|(_, w)| *w = webs[*w]);
         webs.iter().any(|w| *w != 0).then_some((webs, read_at))
     }
@@ -215,7 +215,7 @@ impl<'m> Webs<'m> {
         let batches = self.batches();
         let all = batches.iter().flat_map(|batch| {
             let into = self.reaching(batch);
-            batch.iter().map(move |&(r, first)| (r, self.webs(r, first, &into))).collect::<Vec<_>>()
+            batch.iter().map(move |&(r, first)| (r, self.webs(r, first, &into))).list()
         });
         for (r, webs) in all {
             let Some((webs, read_at)) = webs else { continue };
@@ -249,7 +249,7 @@ impl<'m> Webs<'m> {
             n += 1;
             Stmt::Instr(i)
         });
-        f.body = body.collect();
+        f.body = body.list();
         Some(f)
     }
 }

@@ -4,6 +4,7 @@ use super::memory::constant;
 use super::provenance::space;
 use ptx_dsl_table::hir::{Arg, Instr};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::list::List;
 
 /// What kind of address an operand is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,7 +43,7 @@ pub(super) fn accesses(i: &Instr) -> Vec<Access<'_>> {
     let op = i.entry.opcode;
     let word = op.split('.').next().unwrap_or(op);
     let spaces: Vec<&str> =
-        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").collect();
+        i.quals.iter().map(String::as_str).filter(|q| space(q).is_some() || *q == ".param::func").list();
     let kind = |k: usize| spaces.get(k).map_or(Kind::Generic, |q| Kind::In(q));
     if spaces.first() == Some(&".param::func") {
         return Vec::new();

@@ -1,6 +1,7 @@
 //! The control-flow graph: blocks, edges with what the branch's predicate is on them, reverse postorder, dominators.
 
 use ptx_dsl_table::hir::{Function, Instr, Operand, Stmt};
+use ptx_dsl_table::list::List;
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
@@ -138,9 +139,9 @@ impl<'h> Cfg<'h> {
 
     fn order(&mut self) {
         let n = self.blocks.len();
-        let forward = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).collect::<Vec<_>>();
+        let forward = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).list();
         let post = postorder(0, n, &forward);
-        let rpo: Vec<u32> = post.iter().rev().copied().collect();
+        let rpo = post.iter().rev().copied().list();
         let mut pred: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
         for &b in &rpo {
             for (k, e) in self.blocks[b as usize].succ.iter().enumerate() {
@@ -151,8 +152,8 @@ impl<'h> Cfg<'h> {
             block.pred = p;
         }
         self.rpo = rpo;
-        let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).collect::<Vec<_>>();
-        let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).collect::<Vec<_>>();
+        let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).list();
+        let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).list();
         self.idom = dominators(n, &post, &preds);
         self.cyclic = cyclic(n, &self.rpo, &self.blocks);
         let back = postorder(self.exit, n, &preds);
@@ -206,9 +207,9 @@ fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32]) -> Vec<Edge> {
         _ => targets.push(exit),
     }
     match &i.pred {
-        None => targets.into_iter().map(|to| Edge { to, when: None }).collect(),
+        None => targets.into_iter().map(|to| Edge { to, when: None }).list(),
         Some((_, positive)) => {
-            let mut out: Vec<Edge> = targets.into_iter().map(|to| Edge { to, when: Some(*positive) }).collect();
+            let mut out = targets.into_iter().map(|to| Edge { to, when: Some(*positive) }).list();
             out.push(Edge { to: next, when: Some(!positive) });
             out
         }
@@ -272,7 +273,7 @@ fn dominators(n: usize, post: &[u32], preds: &dyn Fn(u32) -> Vec<u32>) -> Vec<u3
     let mut dom = vec![NONE; n];
     let Some(&root) = post.last() else { return dom };
     dom[root as usize] = root;
-    let lists: Vec<Vec<u32>> = post.iter().map(|&b| preds(b)).collect();
+    let lists = post.iter().map(|&b| preds(b)).list();
     let mut changed = true;
     while changed {
         changed = false;

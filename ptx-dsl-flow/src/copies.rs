@@ -10,6 +10,7 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::list::List;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.has(op);
@@ -106,7 +107,7 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 /// Shared variables that nothing but `cp.async` with a known target writes.
 fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
-    let mut vars: Vec<Origin> = target.iter().flatten().filter(|t| !t.mapped).map(|t| t.base).collect();
+    let mut vars = target.iter().flatten().filter(|t| !t.mapped).map(|t| t.base).list();
     vars.retain(|v| matches!(v, Origin::Var(_)));
     if target.iter().any(|t| t.is_none_or(|t| !matches!(t.base, Origin::Var(_)))) || flow.calls {
         return Vec::new();
@@ -280,7 +281,7 @@ fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     list.retain(|l| {
         known(&l.mbar) && !l.into.mapped && !flow.cfg.instrs[l.at as usize].has(".shared::cluster.shared::cta")
     });
-    let waits: Vec<Region> = waits.into_iter().flatten().collect();
+    let waits = waits.into_iter().flatten().list();
     for l in &mut list {
         l.waited = waits.iter().any(|w| w.may_meet(&l.mbar));
     }

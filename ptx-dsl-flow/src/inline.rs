@@ -8,6 +8,7 @@ use ptx_dsl_table::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
 };
 use ptx_dsl_table::isa::{self, Role};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::span::Span;
 use ptx_dsl_table::ty::Ty;
 
@@ -92,7 +93,7 @@ fn made(
     operands: Vec<Arg>,
     span: Span,
 ) -> Stmt {
-    let quals: Vec<String> = types.iter().map(|t| format!(".{}", t.name())).collect();
+    let quals = types.iter().map(|t| format!(".{}", t.name())).list();
     let spelling = format!("{}{}", entry.opcode, quals.concat());
     let instr = Instr { index: u32::MAX, family, entry, form: 0, quals, types, pred, operands, spelling, span };
     Stmt::Instr(Box::new(instr))

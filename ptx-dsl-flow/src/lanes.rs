@@ -5,6 +5,7 @@ use super::Flow;
 use super::cfg::NONE;
 use super::ssa::{UNDEF, Val, Value};
 use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::list::List;
 
 mod eval;
 mod numbers;
@@ -193,7 +194,7 @@ impl Lanes {
                 continue;
             }
             let stop = flow.cfg.ipdom[b as usize];
-            let mut stack: Vec<u32> = flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to).collect();
+            let mut stack = flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to).list();
             while let Some(at) = stack.pop() {
                 if at == stop || seen[at as usize] == b {
                     continue;

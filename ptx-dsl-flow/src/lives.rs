@@ -11,6 +11,7 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::list::List;
 
 /// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
 pub(super) fn check(
@@ -23,9 +24,9 @@ pub(super) fn check(
 ) {
     after_inval(flow, from, out);
     let inits: Vec<(Site, (u32, i64))> =
-        objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).collect();
+        objects.list.iter().flat_map(|o| o.inits.iter().map(|s| (*s, o.place))).take(64).list();
     let n = inits.len();
-    let who: Vec<Who> = inits.iter().map(|(s, _)| places.who(flow, lanes, s.block, s.at)).collect();
+    let who = inits.iter().map(|(s, _)| places.who(flow, lanes, s.block, s.at)).list();
     // First n: initialised and not invalidated. Next n: not published to the cluster.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = inits.iter().position(|x| x.0.at == at) {

@@ -8,6 +8,7 @@ use super::ssa::Value;
 use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::list::List;
 
 fn op(i: &Instr, base: &str) -> bool {
     is(i.entry.opcode, base)
@@ -112,7 +113,7 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
     }
     // From where can a `dealloc` still come? Blocks backwards from them.
     let mut reach = vec![false; flow.cfg.blocks.len()];
-    let mut stack: Vec<u32> = frees.iter().map(|f| f.0).collect();
+    let mut stack = frees.iter().map(|f| f.0).list();
     while let Some(b) = stack.pop() {
         if !std::mem::replace(&mut reach[b as usize], true) {
             stack.extend(flow.cfg.blocks[b as usize].pred.iter().map(|p| p.0));

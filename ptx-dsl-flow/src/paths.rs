@@ -6,6 +6,7 @@ use super::cfg::NONE;
 use super::lanes::{Fact, Lanes};
 use super::ssa::{PLACED, UNDEF, Val, Value};
 use ptx_dsl_table::hir::{Base, Instr, Operand};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Class;
 
 /// What the search does at an instruction that runs.
@@ -329,7 +330,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         };
         match i.entry.opcode {
             "and" | "or" if i.has(".pred") => {
-                let list = ["a", "b"].iter().filter_map(|n| of(&i.operand(n)?.value)).collect();
+                let list = ["a", "b"].iter().filter_map(|n| of(&i.operand(n)?.value)).list();
                 Some((i.entry.opcode == "and", list, true))
             }
             "setp" if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(".and") || i.has(".or")) => {

@@ -13,6 +13,7 @@ use super::ssa::Val;
 use crate::errors::order as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Operand};
+use ptx_dsl_table::list::List;
 
 pub(super) fn check(
     flow: &Flow,
@@ -282,8 +283,8 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
             let Some(left) = budget.checked_sub(cost) else { return };
             budget = left;
             let between: Vec<&Site> = match again {
-                true => o.arrives.iter().filter(|s| in_loop(flow, s.block)).collect(),
-                false => o.arrives.iter().filter(|s| behind(flow, o, s, w)).collect(),
+                true => o.arrives.iter().filter(|s| in_loop(flow, s.block)).list(),
+                false => o.arrives.iter().filter(|s| behind(flow, o, s, w)).list(),
             };
             if between.is_empty() || !(own || again) {
                 continue;
@@ -420,8 +421,8 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     for (at, p) in copies {
         let i = flow.cfg.instrs[at as usize];
-        let told: Vec<_> = expects.iter().filter(|e| e.1 == p).collect();
-        let only = told.iter().map(|e| ctas.conditions(flow, e.0.block, e.0.at)).collect::<Vec<_>>();
+        let told = expects.iter().filter(|e| e.1 == p).list();
+        let only = told.iter().map(|e| ctas.conditions(flow, e.0.block, e.0.at)).list();
         let Some(first) = only.first().filter(|c| !c.is_empty()) else { continue };
         // All of them under one condition, and a wait that is not.
         let Some((q, v)) = first.iter().find(|c| only.iter().all(|o| o.contains(c))) else { continue };

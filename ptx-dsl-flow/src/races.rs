@@ -10,6 +10,7 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::completion as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Space};
+use ptx_dsl_table::list::List;
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -134,7 +135,7 @@ fn neighbours(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, n:
     );
     // Each thread's place is made from one number, which differs from thread to thread, or is not known to be the same.
     stores.retain(|s| !mixed.contains(&s.place.base));
-    let bases: Vec<(Origin, u32)> = stores.iter().filter_map(|s| Some((s.place.base, s.place.value?.0))).collect();
+    let bases = stores.iter().filter_map(|s| Some((s.place.base, s.place.value?.0))).list();
     stores.retain(|s| {
         bases.iter().all(|b| b.0 != s.place.base || Some(b.1) == s.place.value.map(|v| v.0))
             && s.place.value.is_some_and(|v| lanes.shared(v.0) == super::lanes::Shared::No)

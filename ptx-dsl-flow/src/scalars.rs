@@ -8,6 +8,7 @@ use super::inline::{bits, inlined, mov};
 use super::lanes::{Fact, Lanes};
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::list::List;
 
 /// How often what was found leads to more: an address in a slot is the address of the next one.
 const ROUNDS: usize = 4;
@@ -253,7 +254,7 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
 fn elements(i: &Instr) -> Vec<&Operand> {
     let data = i.operands.iter().find(|a| a.role != Role::Addr && matches!(a.name, "d" | "a" | "b"));
     match data.map(|a| &a.value) {
-        Some(Operand::Vector(list)) => list.iter().collect(),
+        Some(Operand::Vector(list)) => list.iter().list(),
         Some(o) => vec![o],
         None => Vec::new(),
     }
@@ -340,7 +341,7 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
         }
     }
     used.retain(|((v, ..), clean)| *clean && memory.get(v.0 as usize) == Some(&false));
-    Slots { seen, clean: used.into_iter().map(|u| u.0).collect() }
+    Slots { seen, clean: used.into_iter().map(|u| u.0).list() }
 }
 
 fn mark(vars: &mut [bool], v: VarId) {

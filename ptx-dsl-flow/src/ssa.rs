@@ -4,6 +4,7 @@
 use super::cfg::Cfg;
 use ptx_dsl_table::hir::{Base, Function, Instr, Operand, RegId};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::list::List;
 
 /// A value: an index into [`Ssa::values`].
 pub(super) type Val = u32;
@@ -155,7 +156,7 @@ impl Ssa {
             below[cfg.idom[b as usize] as usize].push(b);
         }
         // Down the tree, and back up to where `before` had so many.
-        let mut stack: Vec<Result<u32, usize>> = cfg.rpo.first().map(|b| Ok(*b)).into_iter().collect();
+        let mut stack = cfg.rpo.first().map(|b| Ok(*b)).into_iter().list();
         while let Some(next) = stack.pop() {
             match next {
                 Err(length) => {
@@ -268,9 +269,9 @@ impl Ssa {
     /// Leaves out the joins that nobody reads, and numbers the values in the order of the code.
     fn number(&mut self, build: Build, cfg: &Cfg) {
         let Build { mut values, joins, first, .. } = build;
-        let mut wanted: Vec<bool> = values.iter().map(|v| !matches!(v, Value::Phi { .. })).collect();
+        let mut wanted = values.iter().map(|v| !matches!(v, Value::Phi { .. })).list();
         let olds = values.iter().filter_map(|v| if let Value::Def { old, .. } = v { *old } else { None });
-        let mut stack: Vec<Val> = self.uses.iter().map(|u| u.1).chain(olds).collect();
+        let mut stack = self.uses.iter().map(|u| u.1).chain(olds).list();
         while let Some(v) = stack.pop() {
             if !std::mem::replace(&mut wanted[v as usize], true)
                 && let Value::Phi { args, .. } = &values[v as usize]
@@ -279,7 +280,7 @@ impl Ssa {
             }
         }
         let mut order: Vec<Val> =
-            (0..values.len() as Val).filter(|v| matches!(values[*v as usize], Value::Undef | Value::Param)).collect();
+            (0..values.len() as Val).filter(|v| matches!(values[*v as usize], Value::Undef | Value::Param)).list();
         for &b in &cfg.rpo {
             let phis = first[b as usize]..first[b as usize] + joins[b as usize].len() as Val;
             order.extend(phis.filter(|v| wanted[*v as usize]));
@@ -416,7 +417,7 @@ impl Ssa {
         let n = self.values.len();
         let mut facts = vec![bottom; n];
         let mut queued = vec![true; n];
-        let mut now: Vec<Val> = (0..n as Val).collect();
+        let mut now = (0..n as Val).list();
         let mut next = Vec::new();
         let mut budget = n * 16 + 1000;
         while !now.is_empty() {
@@ -459,7 +460,7 @@ impl Ssa {
             one
         });
         let n = self.values.len() as Val;
-        let mut origin = found.unwrap_or_else(|| (0..n).collect());
+        let mut origin = found.unwrap_or_else(|| (0..n).list());
         for (v, o) in origin.iter_mut().enumerate() {
             if *o == BOTTOM {
                 *o = v as Val;

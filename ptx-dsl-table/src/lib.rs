@@ -3,6 +3,7 @@
 
 pub mod hir;
 pub mod isa;
+pub mod list;
 pub mod ty;
 
 pub use ptx_dsl_diag::{diag, span};

@@ -7,10 +7,11 @@ use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::memory::extend;
 use super::{Block, Key, LANES, Repr, Value, ty};
-use crate::code::{Code, Name, name};
+use crate::code::{Code, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 
 impl Emit<'_> {
     /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?
@@ -68,7 +69,7 @@ impl Block<'_, '_> {
         let v = self.operand(&pred.0, 1);
         let e = self.lane(&v);
         let e = if pred.1 { e } else { quote!(!#e) };
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).list();
         let (stores, exit) = (self.store_lane(keys), name!("exit{}", to));
         self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
     }
@@ -101,8 +102,8 @@ impl Block<'_, '_> {
         }
         let stores = self.store_lane(carried.to_vec());
         let body = std::mem::take(&mut self.body);
-        let names: Vec<Name> = exits.iter().map(|to| name!("exit{}", to)).collect();
-        let exits: Vec<_> = exits.iter().map(|to| super::super::step::number(*to)).collect();
+        let names = exits.iter().map(|to| name!("exit{}", to)).list();
+        let exits = exits.iter().map(|to| super::super::step::number(*to)).list();
         quote! {
             let (mut rest, mut stay, mut longest) = (m, 0u32, 0u32);
             #(let mut #names = 0u32;)*
@@ -133,7 +134,7 @@ impl Block<'_, '_> {
 
     /// Does the lane run what comes now?
     fn on(&mut self, i: &Instr) -> Option<Code> {
-        let mut all: Vec<(Value, bool)> = self.conditions.iter().map(|c| c.lane()).collect();
+        let mut all = self.conditions.iter().map(|c| c.lane()).list();
         if let Some((o, holds)) = &i.pred {
             let v = self.operand(o, 1);
             all.push((v, *holds));
@@ -209,7 +210,7 @@ impl Block<'_, '_> {
                 let e = self.lane(&v);
                 if v.bits == memory { e } else { quote!((#e) as #t) }
             })
-            .collect();
+            .list();
         let address = self.address_alone(&i.operands[0].value);
         let (on, n) = (self.on(i), values.len());
         let (on, place) = (on.map(|on| quote!(#on &&)), self.place_number(i));
@@ -228,7 +229,7 @@ impl Block<'_, '_> {
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let v = match sources[1].value {
             Operand::Imm(v) => literal(v, bits),
             ref o => {

@@ -5,6 +5,7 @@ use super::{Block, Key, Repr, UNIFORM, Value, ty};
 use crate::code::{Code, Name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_table::list::List;
 
 /// Special registers that are the same for all warps of a CTA.
 const OF_THE_CTA: [&str; 7] =
@@ -59,7 +60,7 @@ impl<'m> Emit<'m> {
 
     /// The function that does it.
     pub fn settling(&self) -> Code {
-        let kept: Vec<_> = self.kept.iter().collect();
+        let kept = self.kept.iter().list();
         let all = quote!(#(w.#kept = first.#kept;)*);
         if all.is_empty() {
             return quote!(

@@ -6,6 +6,7 @@ use crate::code::{Code, Name, name};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
 
 impl Block<'_, '_> {
@@ -17,7 +18,7 @@ impl Block<'_, '_> {
 
     /// The same, apart, so that it is not compiled for each caller.
     fn finished(mut self, last: Code) -> Code {
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).collect();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).list();
         let keys = self.set_in_common(keys);
         let stores = self.write_back(keys, &name!("m"));
         let out = self.pieces();
@@ -80,12 +81,12 @@ impl Block<'_, '_> {
     /// [`Block::enter`] gave, `here` its region.
     pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &Code, here: u16) -> Code {
         let (mut values, mut set, mut lanes) = (Code::new(), Code::new(), Vec::new());
-        let start: Vec<Value> = carried.iter().map(|k| self.start[k].clone()).collect();
+        let start = carried.iter().map(|k| self.start[k].clone()).list();
         for (k, start) in carried.iter().zip(&start) {
             let v = self.env[k].clone();
             let (Repr::Rows(c) | Repr::Array(c)) = &start.repr else { continue };
             let value = if start.shape.rows() {
-                let rows: Vec<_> = (0..32 / start.shape.p).map(|j| self.row(&v, j, start.shape.p)).collect();
+                let rows = (0..32 / start.shape.p).map(|j| self.row(&v, j, start.shape.p)).list();
                 quote!([#(#rows),*])
             } else if v.bits != 1 && (v.shape.rows() || self.open(&v)) {
                 lanes.push((c, v, any_nan.contains(k)));
@@ -110,7 +111,7 @@ impl Block<'_, '_> {
                 let e = if any { self.any_nan(&v) } else { self.lane(&v) };
                 quote!(#c[l] = #e;)
             })
-            .collect();
+            .list();
         self.body.extend(lanes);
         let body = self.pieces();
         self.env.extend(carried.iter().copied().zip(start.iter().cloned()));
@@ -155,7 +156,7 @@ impl Block<'_, '_> {
                 stores.extend(self.write_hint(k, &v, hint));
             }
             if shape.rows() {
-                let rows: Vec<_> = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).collect();
+                let rows = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).list();
                 stores.extend(quote!(w.#field = [#(#rows),*];));
             } else if v.shape.rows() && bits != 1 {
                 let e = self.lane(&v);
@@ -183,7 +184,7 @@ impl Block<'_, '_> {
         if v.shape.p < hint.p || v.shape.stride != hint.stride {
             return quote!(w.#sure = [false];);
         }
-        let all: Vec<_> = (0..32 / hint.p).map(|j| self.row(v, j, hint.p)).collect();
+        let all = (0..32 / hint.p).map(|j| self.row(v, j, hint.p)).list();
         let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
         quote!(w.#rows = [#(#all),*]; w.#sure = [#ok];)
     }
@@ -208,7 +209,7 @@ impl Block<'_, '_> {
         };
         let fork = name!("{}", if self.start.is_empty() { "fork" } else { "exit" });
         // what they read there
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).collect();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).list();
         let stores = self.write_back(keys, &lanes);
         self.code(match uniform {
             Some(p) => quote!(if #p { #stores break 'all #pc; }),

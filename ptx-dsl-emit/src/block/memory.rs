@@ -8,6 +8,7 @@ use super::{Block, Guard, LANES, Repr, Value, plus, ty};
 use crate::code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
 use std::rc::Rc;
 
@@ -37,7 +38,7 @@ impl Block<'_, '_> {
                             let e = self.row(&v, j, p);
                             plus(e, offset, v.bits)
                         })
-                        .collect();
+                        .list();
                     self.code(quote!(let #name: [#t; #nb] = [#(#rows),*];));
                     let guard = v
                         .guard
@@ -60,7 +61,7 @@ impl Block<'_, '_> {
     /// The rows of an address as `u64`, and under what condition.
     pub(super) fn address_rows(&mut self, v: &Value) -> (Code, Code) {
         let p = v.shape.p;
-        let rows: Vec<_> = (0..32 / p).map(|j| self.row(v, j, p)).collect();
+        let rows = (0..32 / p).map(|j| self.row(v, j, p)).list();
         let rows = quote!([#((#rows) as u64),*]);
         let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
         (rows, ok)
@@ -129,7 +130,7 @@ impl Block<'_, '_> {
         let Operand::Address(base, offset) = i.operands[1].value else { return };
         let address = self.address(base, offset);
         let mask = self.active(i);
-        let names: Vec<Name> = dests.iter().map(|_| self.name()).collect();
+        let names = dests.iter().map(|_| self.name()).list();
         if let ([name], 32) = (&names[..], address.bits) {
             let array = self.array(&address);
             self.code(quote! {
@@ -156,7 +157,7 @@ impl Block<'_, '_> {
             let j = j as usize;
             extend(quote!(#raw[#j]), i.types[0], bits)
         });
-        let extended: Vec<_> = extended.collect();
+        let extended = extended.list();
         let common = self.common.contains(raw);
         self.named(common, &name, quote!(let #name: [#to; #n] = [#(#extended),*];));
         self.define((self.f.0, r.0, e), Value { bits, shape, repr: Repr::Rows(name), guard: None });
@@ -230,7 +231,7 @@ impl Block<'_, '_> {
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let Operand::Address(base, offset) = sources[0].value else { return };
         let address = self.address(base, offset);
         let v = self.operand(&sources[1].value, bits);
@@ -319,7 +320,7 @@ impl Emit<'_> {
             && i.types.len() == 1
             && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
             && !i.quals.iter().any(|q| q.starts_with(".v") || q.starts_with(".L2") || q.starts_with(".level"));
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let fits = |o: &Operand| match o {
             Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),
             Operand::Imm(_) => true,

@@ -9,11 +9,12 @@ use super::{Block, Repr, Value, literal, ty};
 use crate::code::{Code, Name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
+use ptx_dsl_table::list::List;
 
 /// The registers of a destination.
 fn targets(o: &Operand) -> Vec<&Operand> {
     match o {
-        Operand::Vector(list) => list.iter().flat_map(targets).collect(),
+        Operand::Vector(list) => list.iter().flat_map(targets).list(),
         Operand::Pair(a, b) => [targets(a), targets(b)].concat(),
         o => vec![o],
     }
@@ -72,7 +73,7 @@ impl Block<'_, '_> {
             sources.extend(self.parts_of_one(a));
         }
         let mask = self.active(i);
-        let dests: Vec<&Arg> = i.operands.iter().filter(|a| written(a)).collect();
+        let dests = i.operands.iter().filter(|a| written(a)).list();
         let mut names: Vec<Name> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {

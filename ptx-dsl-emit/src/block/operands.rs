@@ -7,6 +7,7 @@ use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan
 use crate::code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
 use std::rc::Rc;
 
@@ -118,7 +119,7 @@ impl Block<'_, '_> {
         let axis = ["%tid.x", "%tid.y", "%tid.z"].into_iter().position(|n| n == name);
         let init = match (axis, self.e.reqntid) {
             (Some(axis), Some(block)) if !block.contains(&0) => {
-                let rows: Vec<_> = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p)).collect();
+                let rows = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p)).list();
                 quote!([#((#rows) as #t),*])
             }
             (Some(axis), _) => {
@@ -244,7 +245,7 @@ impl Block<'_, '_> {
     pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<Code> {
         match o {
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                return list.iter().flat_map(|o| self.parts(o, t, row)).collect();
+                return list.iter().flat_map(|o| self.parts(o, t, row)).list();
             }
             Operand::Pair(a, b) => {
                 let mut all = self.parts(a, t, row);

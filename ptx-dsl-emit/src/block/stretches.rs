@@ -7,6 +7,7 @@ use super::super::rt;
 use super::super::step::written;
 use super::super::values::names_space;
 use super::{Block, Value, ty};
+use ptx_dsl_table::list::List;
 
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
@@ -50,7 +51,7 @@ impl<'m> Block<'_, 'm> {
                 && !self.stretched.contains_key(&i.index)
             {
                 let row = body[n..].iter().map_while(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
-                self.stretch(&row.take(AHEAD + 1).collect::<Vec<_>>());
+                self.stretch(&row.take(AHEAD + 1).list());
             }
             self.item(item, &body[n + 1..]);
         }

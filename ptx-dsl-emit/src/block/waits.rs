@@ -8,6 +8,7 @@ use super::{Block, Repr, Value};
 use crate::code::{Code, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Instr, Operand};
+use ptx_dsl_table::list::List;
 
 impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.
@@ -33,7 +34,7 @@ impl Block<'_, '_> {
         let q = self.e.q(i);
         let (addr, parity) = self.phase(i);
         self.close();
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(wait, k)).collect();
+        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(wait, k)).list();
         let stores = self.write_back(keys, &name!("m"));
         self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
         if let Operand::Reg(r, e) = i.operands[0].value {
@@ -46,7 +47,7 @@ impl Block<'_, '_> {
     pub(super) fn arrives_as_one(&mut self, i: &Instr) -> bool {
         let plain = !i.quals.iter().any(|q| q.starts_with(".multicast"));
         let sinks = i.operands.iter().filter(|a| written(a)).all(|a| matches!(a.value, Operand::Sink));
-        let sources: Vec<_> = i.operands.iter().filter(|a| !written(a)).collect();
+        let sources = i.operands.iter().filter(|a| !written(a)).list();
         let [address, rest @ ..] = &sources[..] else { return false };
         let Operand::Address(base, offset) = address.value else { return false };
         if !plain || !sinks || rest.len() != usize::from(i.has(".expect_tx")) {

@@ -1,6 +1,7 @@
 //! Numbers for every thread of a CTA: special registers, comparisons, operations.
 
 use super::{Fact, Set, Shared, THREADS};
+use ptx_dsl_table::list::List;
 
 /// `%tid` and friends as far as the block's shape says.
 pub(super) struct Shape {
@@ -13,7 +14,7 @@ impl Shape {
     pub(super) fn table(&self, name: &str) -> Option<Special> {
         // What the last thread has stands for those behind it, which are not there.
         let last = self.dims.map_or(u32::MAX, |[x, y, z]| x.saturating_mul(y).saturating_mul(z).max(1) - 1);
-        let of = |f: &dyn Fn(u32) -> u32| Some(Special::Table((0..THREADS as u32).map(|t| f(t.min(last))).collect()));
+        let of = |f: &dyn Fn(u32) -> u32| Some(Special::Table((0..THREADS as u32).map(|t| f(t.min(last))).list()));
         let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
         match name {
             "%laneid" => of(&|t| t % 32),

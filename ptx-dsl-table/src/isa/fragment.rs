@@ -4,6 +4,7 @@
 //! an element and the number of threads say how many registers a thread has of it.
 
 use crate::isa::syntax::is_type;
+use crate::list::List;
 use crate::ty::Ty;
 
 /// A matrix of `d = a * b + c`.
@@ -49,7 +50,7 @@ pub fn shape(quals: &[String]) -> Option<[u32; 3]> {
 
 /// The types that are written, in order, without their dots.
 pub fn types(quals: &[String]) -> Vec<&str> {
-    quals.iter().map(|q| q.trim_start_matches('.')).filter(|q| is_type(q)).collect()
+    quals.iter().map(|q| q.trim_start_matches('.')).filter(|q| is_type(q)).list()
 }
 
 /// Bits of an element in registers. Those of four bits are packed where the kind has no wider ones beside them.

@@ -5,6 +5,7 @@
 //! vector, `d|p` pair, `d[|p]` with or without
 //! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
 
+use crate::list::List;
 use std::borrow::Cow;
 
 use super::Instr;
@@ -46,7 +47,7 @@ pub struct Slot {
 impl Slot {
     /// What may stand here, without the dots.
     pub fn words(&self) -> Vec<&str> {
-        self.alts.iter().map(AsRef::as_ref).collect()
+        self.alts.iter().map(AsRef::as_ref).list()
     }
 }
 
@@ -426,7 +427,7 @@ impl Head<'_> {
             out.extend((low..=high).step_by(step).map(|n| Cow::Owned(format!("{base}{n}{rest}"))));
             return;
         }
-        let suffixes: Vec<&str> = inner.split(',').map(|s| s.trim().trim_end_matches('*')).collect();
+        let suffixes = inner.split(',').map(|s| s.trim().trim_end_matches('*')).list();
         if base.ends_with("::") {
             for s in suffixes {
                 // `collector::{b0, b1}::{fill, use}`
