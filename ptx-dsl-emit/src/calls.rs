@@ -152,9 +152,8 @@ impl Emit<'_> {
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
     pub fn frames(&self) -> Code {
         let rt = rt();
-        let mut functions = self.recursive.iter().copied().list();
-        functions.sort_unstable();
-        let methods: Vec<_> = functions
+        let methods: Vec<_> = self
+            .recursive
             .iter()
             .map(|f| {
                 let (save, restore) = (name!("save_f{}", f.0), name!("restore_f{}", f.0));
@@ -199,7 +198,7 @@ impl Emit<'_> {
                 }
             })
             .list();
-        if functions.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
+        if methods.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
     }
 }
 

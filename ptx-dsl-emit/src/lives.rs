@@ -22,9 +22,11 @@ pub struct Crossing {
 impl Crossing {
     /// Of what each region reads before it writes it, and what it writes.
     pub fn new(uses: &[Set<Key>], defs: &[Set<Key>]) -> Self {
-        let mut keys = uses.iter().flatten().copied().list();
-        keys.sort_unstable();
-        keys.dedup();
+        let mut all = Set::new();
+        for set in uses {
+            all.extend(set.iter().copied());
+        }
+        let keys = all.into_iter().list();
         let numbers: Map<Key, u32> = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();
         let sparse = |sets: &[Set<Key>]| {
             let mut words: Vec<Sparse> = vec![Vec::new(); keys.len().div_ceil(64)];

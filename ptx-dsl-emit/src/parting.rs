@@ -4,6 +4,7 @@
 use super::classes::{Key, whole_barrier};
 use super::lives::{Lives, Sparse};
 use super::regions::{End, Program};
+use crate::sorted::Set;
 use ptx_dsl_table::list::List;
 
 /// The region that all ways from each to an end pass next: another, `next.len()` for the end itself, or itself if no way ends.
@@ -75,10 +76,9 @@ pub fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
     let (meets, depth) = meetings(next);
     parting.iter().for_each(|b| inside[*b] = true);
     // Those that meet nearest to the end come first: what another comes by, and more, is then done already.
-    let mut order = parting.iter().copied().filter(|b| meets[*b] != *b).list();
-    order.sort_by_key(|b| depth[meets[*b]]);
+    let order: Set<_> = parting.iter().filter(|b| meets[**b] != **b).map(|b| (depth[meets[*b]], *b)).collect();
     let mut seen = vec![false; next.len()];
-    for b in order {
+    for (_, b) in order {
         let mut todo: Vec<usize> = next[b].clone();
         while let Some(r) = todo.pop() {
             if r != meets[b] && !std::mem::replace(&mut seen[r], true) {

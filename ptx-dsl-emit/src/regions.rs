@@ -250,13 +250,12 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
         if let End::Call { callees, .. } = &mut region.end {
             for c in callees {
                 c.start = starts[&c.func];
-                p.returns.or_insert(c.func, Vec::new()).push(c.back);
+                let sites = p.returns.or_insert(c.func, Vec::new());
+                if let Err(at) = sites.binary_search(&c.back) {
+                    sites.insert(at, c.back);
+                }
             }
         }
-    }
-    for (_, sites) in p.returns.iter_mut() {
-        sites.sort_unstable();
-        sites.dedup();
     }
     recursion(&mut p);
     number(p)

@@ -61,12 +61,14 @@ impl<'m> Webs<'m> {
             }
         }
         let ends = |i: &Instr| matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit");
-        let mut starts = labels.iter().map(|(_, at)| *at).list();
-        starts.push(0);
-        starts.extend(code.iter().enumerate().filter(|(_, i)| ends(i)).map(|(n, _)| n + 1));
-        starts.sort_unstable();
-        starts.dedup();
-        starts.retain(|s| *s < code.len());
+        let mut first = vec![false; code.len()];
+        let behind = code.iter().enumerate().filter(|(_, i)| ends(i)).map(|(n, _)| n + 1);
+        for n in labels.iter().map(|(_, at)| *at).chain(behind).chain([0]) {
+            if let Some(first) = first.get_mut(n) {
+                *first = true;
+            }
+        }
+        let starts = (0..code.len()).filter(|n| first[*n]).list();
         let at = |n: usize| starts.binary_search(&n).ok();
         let mut blocks: Vec<Block> = starts
             .iter()

@@ -74,8 +74,7 @@ impl Block<'_, '_> {
         self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
     }
 
-    fn store_lane(&mut self, mut keys: Vec<Key>) -> Code {
-        keys.sort_unstable();
+    fn store_lane(&mut self, keys: Vec<Key>) -> Code {
         let mut stores = Code::new();
         for k in keys {
             let v = self.env[&k].clone();

@@ -110,7 +110,6 @@ impl Block<'_, '_> {
         if !self.e.keeps || self.e.common.is_none() || !self.e.together && self.e.common_next.is_none() {
             return keys;
         }
-        keys.sort_unstable();
         keys.retain(|k| {
             let v = self.env[k].clone();
             let set = self.e.classes.shape(k).common && self.is_common(&v);

@@ -143,9 +143,8 @@ impl Block<'_, '_> {
     }
 
     /// Stores registers to the warp's state, for these lanes.
-    pub(super) fn write_back(&mut self, mut keys: Vec<Key>, lanes: &Name) -> Code {
+    pub(super) fn write_back(&mut self, keys: Vec<Key>, lanes: &Name) -> Code {
         let rt = rt();
-        keys.sort_unstable();
         let mut stores = Code::new();
         let mut ready = Vec::new();
         for k in keys {
