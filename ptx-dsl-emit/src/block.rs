@@ -14,7 +14,7 @@ mod waits;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
-use super::step::{carry_use, function_carries, named_destinations, written};
+use super::step::{carry_use, function_carries, named_destinations, read_by, written, written_by};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use crate::code::{Code, Name, name};
@@ -210,7 +210,7 @@ impl<'e, 'm> Block<'e, 'm> {
             if p.1 { e } else { quote!(!#e) }
         });
         if let Some(native) = self.e.native(self.f, i) {
-            let sources = i.operands.iter().filter(|a| !written(a)).list();
+            let sources = read_by(i);
             let values: Vec<Value> =
                 sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).list();
             if guard.is_none()
@@ -241,7 +241,7 @@ impl<'e, 'm> Block<'e, 'm> {
         }
         let (q, function) = (self.e.q(i), self.e.function(i));
         let mut sources = Vec::new();
-        for a in i.operands.iter().filter(|a| !written(a)) {
+        for a in read_by(i) {
             sources.extend(self.parts(&a.value, a.ty, None));
         }
         let (reads, writes) = carry_use(i);
@@ -252,7 +252,7 @@ impl<'e, 'm> Block<'e, 'm> {
             sources.push(quote!(((#e) as u64)));
         }
         let mut names = Vec::new();
-        let dests = i.operands.iter().filter(|a| written(a)).list();
+        let dests = written_by(i);
         for a in &dests {
             for _ in 0..self.e.width(a) {
                 names.push(name!("d{}", self.fresh()));
@@ -303,7 +303,7 @@ impl<'e, 'm> Block<'e, 'm> {
         if function_of(i.entry.opcode, i) == "bar_warp_sync" {
             return;
         }
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sources = read_by(i);
         let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
         if simple && let [a, b, c, _] = sources[..] {
             let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
@@ -317,7 +317,7 @@ impl<'e, 'm> Block<'e, 'm> {
                     let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
                 });
                 let mut dests = Vec::new();
-                for o in i.operands.iter().filter(|a| written(a)) {
+                for o in written_by(i) {
                     match &o.value {
                         Operand::Pair(a, b) => dests.extend([(**a).clone(), (**b).clone()]),
                         o => dests.push(o.clone()),
@@ -341,7 +341,7 @@ impl<'e, 'm> Block<'e, 'm> {
         let Some(Operand::Reg(r, e)) = i.operands.iter().find(|a| written(a)).map(|a| a.value.clone()) else { return };
         let bits = self.e.reg_bits(self.f, r);
         let (name, t, n) = (self.name(), ty(bits), nb as usize);
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sources = read_by(i);
         let (mut guard, mut common) = (None, false);
         let rows: Vec<Code> = if let Some(native) = self.e.native(self.f, i) {
             let values: Vec<Value> =
@@ -521,7 +521,7 @@ impl<'e, 'm> Block<'e, 'm> {
         let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
         let mut sources: Vec<Name> = Vec::new();
-        for a in i.operands.iter().filter(|a| !written(a)) {
+        for a in read_by(i) {
             let parts = self.parts(&a.value, a.ty, None);
             // what these say of an open loop is said there
             let names = parts.iter().map(|_| self.fresh()).list();
@@ -536,7 +536,7 @@ impl<'e, 'm> Block<'e, 'm> {
         self.close();
         let mask = self.active(i);
         let mut dests: Vec<Name> = Vec::new();
-        let written_operands = i.operands.iter().filter(|a| written(a)).list();
+        let written_operands = written_by(i);
         for a in &written_operands {
             for _ in 0..self.e.width(a) {
                 dests.push(self.name());

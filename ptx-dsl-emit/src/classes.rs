@@ -10,7 +10,7 @@ use super::lives::{Crossing, Lives};
 use super::native::{COMMON, LANES, Shape, UNIFORM};
 use super::parting::{Partings, zones};
 use super::regions::{End, Item, Program, Region, ends_as_one, falling_round, successors};
-use super::step::{carry_use, written};
+use super::step::{carry_use, read_by, written, written_by};
 use super::{Emit, function_of};
 use crate::sorted::{Map, Set};
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
@@ -510,12 +510,12 @@ impl<'m> Emit<'m> {
             return Some(LANES);
         }
         let mut sources = Vec::new();
-        for a in i.operands.iter().filter(|a| !written(a)) {
+        for a in read_by(i) {
             let constant = if let Operand::Imm(v) = a.value { Some(v) } else { None };
             sources.push((operand(&a.value), constant));
         }
-        let one = i.operands.iter().filter(|a| written(a)).count() == 1
-            && i.operands.iter().any(|a| written(a) && matches!(a.value, Operand::Reg(..)));
+        let one =
+            written_by(i).len() == 1 && i.operands.iter().any(|a| written(a) && matches!(a.value, Operand::Reg(..)));
         let lanes = sources.iter().any(|(s, _)| s.is_some_and(|s| !s.rows()));
         if !one || lanes {
             return Some(LANES);

@@ -471,7 +471,7 @@ impl<'m> Emit<'m> {
         self.generic = !names_space(instr);
         let mut before = Code::new();
         let mut sources: Vec<Name> = Vec::new();
-        for a in instr.operands.iter().filter(|a| !written(a)) {
+        for a in read_by(instr) {
             for value in self.read(f, &a.value, a.ty) {
                 let name = name!("s{}", sources.len());
                 before.extend(match a.value {
@@ -483,7 +483,7 @@ impl<'m> Emit<'m> {
         }
         let mut after = Code::new();
         let mut dests: Vec<Name> = Vec::new();
-        for a in instr.operands.iter().filter(|a| written(a)) {
+        for a in written_by(instr) {
             let names = (0..self.width(a)).map(|i| name!("d{}", dests.len() + i)).list();
             before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
             let mut values = names.iter().map(|n| quote!(#n[l]));
@@ -558,6 +558,16 @@ fn everybody(instr: &Instr) -> bool {
 /// A destination: also the `_` that a form spells out itself.
 pub fn written(arg: &Arg) -> bool {
     arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
+}
+
+/// The operands that an instruction writes.
+pub fn written_by(i: &Instr) -> Vec<&Arg> {
+    i.operands.iter().filter(|a| written(a)).list()
+}
+
+/// The others.
+pub fn read_by(i: &Instr) -> Vec<&Arg> {
+    i.operands.iter().filter(|a| !written(a)).list()
 }
 
 struct WarpCall {

@@ -5,7 +5,7 @@ use super::block::Block;
 use super::classes::registers;
 use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program, successors};
-use super::step::{number, onward, written};
+use super::step::{number, onward, read_by, written_by};
 use super::{Emit, function_of, rt};
 use crate::code::Code;
 use ptx_dsl_quote::quote;
@@ -18,12 +18,12 @@ const BEHIND: usize = 48;
 impl<'m> Emit<'m> {
     /// How the result of an instruction that may wait lies. `None` if an operand is not known yet.
     pub fn waited_shape(&self, i: &Instr, operand: &mut dyn FnMut(&Operand) -> Option<Shape>) -> Option<Shape> {
-        let dests = i.operands.iter().filter(|a| written(a)).count();
+        let dests = written_by(i).len();
         let one = matches!(i.operands.first().map(|a| &a.value), Some(Operand::Reg(..)));
         if function_of(i.entry.opcode, i) != "mbarrier_try_wait" || !i.has(".parity") || dests != 1 || !one {
             return Some(LANES);
         }
-        let sources = i.operands.iter().filter(|a| !written(a)).take(2);
+        let sources = read_by(i).into_iter().take(2);
         let shapes: Option<Vec<Shape>> = sources.map(|a| operand(&a.value)).collect();
         Some(if shapes?.iter().all(|s| *s == UNIFORM) { UNIFORM } else { LANES })
     }

@@ -2,7 +2,7 @@
 //! and has little to compute besides. The others wait for the lane at most so many times round.
 
 use super::super::native::literal;
-use super::super::step::written;
+use super::super::step::read_by;
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::memory::extend;
@@ -228,7 +228,7 @@ impl Block<'_, '_> {
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sources = read_by(i);
         let v = match sources[1].value {
             Operand::Imm(v) => literal(v, bits),
             ref o => {

@@ -1,6 +1,6 @@
 //! Loads, stores and additions in memory: rows at once, lanes one by one, the rest by the runtime's general functions.
 
-use super::super::step::written;
+use super::super::step::{read_by, written, written_by};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::stretches::global;
@@ -231,7 +231,7 @@ impl Block<'_, '_> {
         let bits = i.types[0].bits();
         let t = ty(bits);
         self.e.generic = !names_space(i);
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sources = read_by(i);
         let Operand::Address(base, offset) = sources[0].value else { return };
         let address = self.address(base, offset);
         let v = self.operand(&sources[1].value, bits);
@@ -320,7 +320,7 @@ impl Emit<'_> {
             && i.types.len() == 1
             && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
             && !i.quals.iter().any(|q| q.starts_with(".v") || q.starts_with(".L2") || q.starts_with(".level"));
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sources = read_by(i);
         let fits = |o: &Operand| match o {
             Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),
             Operand::Imm(_) => true,
@@ -329,6 +329,6 @@ impl Emit<'_> {
         adds && sources.len() == 2
             && matches!(sources[0].value, Operand::Address(..))
             && fits(&sources[1].value)
-            && i.operands.iter().filter(|a| written(a)).all(|a| fits(&a.value) || matches!(a.value, Operand::Sink))
+            && written_by(i).into_iter().all(|a| fits(&a.value) || matches!(a.value, Operand::Sink))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::classes::registers;
 use super::super::native::{LANES, Shape, UNIFORM};
-use super::super::step::written;
+use super::super::step::{read_by, written_by};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::{Block, Repr, Value, literal, ty};
@@ -44,11 +44,11 @@ impl Emit<'_> {
             return None;
         }
         let mut same = true;
-        for o in i.operands.iter().filter(|a| !written(a)).map(|a| &a.value).chain(i.pred.iter().map(|p| &p.0)) {
+        for o in read_by(i).into_iter().map(|a| &a.value).chain(i.pred.iter().map(|p| &p.0)) {
             let Some(shape) = operand(o) else { return Some(None) };
             same &= shape == UNIFORM;
         }
-        for o in i.operands.iter().filter(|a| written(a)).flat_map(|a| targets(&a.value)) {
+        for o in written_by(i).into_iter().flat_map(|a| targets(&a.value)) {
             let mut keys = Vec::new();
             registers(f, o, &mut keys);
             same &= !matches!(o, Operand::Select(..));
@@ -69,11 +69,11 @@ impl Block<'_, '_> {
         let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
         let mut sources: Vec<Code> = Vec::new();
-        for a in i.operands.iter().filter(|a| !written(a)) {
+        for a in read_by(i) {
             sources.extend(self.parts_of_one(a));
         }
         let mask = self.active(i);
-        let dests = i.operands.iter().filter(|a| written(a)).list();
+        let dests = written_by(i);
         let mut names: Vec<Name> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {

@@ -2,7 +2,7 @@
 
 use super::super::native::UNIFORM;
 use super::super::rt;
-use super::super::step::written;
+use super::super::step::{read_by, written_by};
 use super::super::values::names_space;
 use super::{Block, Repr, Value};
 use crate::code::{Code, name};
@@ -14,7 +14,7 @@ impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.
     pub fn phase(&mut self, i: &Instr) -> (Code, Code) {
         self.e.generic = !names_space(i);
-        let mut sources = i.operands.iter().filter(|a| !written(a));
+        let mut sources = read_by(i).into_iter();
         let addr = match sources.next().map(|a| &a.value) {
             Some(Operand::Address(base, offset)) => {
                 let v = self.address(*base, *offset);
@@ -46,8 +46,8 @@ impl Block<'_, '_> {
     /// Is it an arrival at one object, and nobody wants to know more?
     pub(super) fn arrives_as_one(&mut self, i: &Instr) -> bool {
         let plain = !i.quals.iter().any(|q| q.starts_with(".multicast"));
-        let sinks = i.operands.iter().filter(|a| written(a)).all(|a| matches!(a.value, Operand::Sink));
-        let sources = i.operands.iter().filter(|a| !written(a)).list();
+        let sinks = written_by(i).into_iter().all(|a| matches!(a.value, Operand::Sink));
+        let sources = read_by(i);
         let [address, rest @ ..] = &sources[..] else { return false };
         let Operand::Address(base, offset) = address.value else { return false };
         if !plain || !sinks || rest.len() != usize::from(i.has(".expect_tx")) {
