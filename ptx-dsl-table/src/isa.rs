@@ -442,7 +442,7 @@ impl Instr {
 
 /// The table: each family with its name, which is its file's, in the manual's order.
 #[rustfmt::skip]
-pub const FAMILIES: &[(&str, &[Instr])] = &[
+pub static FAMILIES: &[(&str, &[Instr])] = &[
     ("integer", integer::LIST),
     ("extended", extended::LIST),
     ("float", float::LIST),

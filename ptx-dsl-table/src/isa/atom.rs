@@ -122,7 +122,7 @@ fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("atom").section("9.7.13.5").since(ptx(1, 1)).requires(sm(11))
         .syntax(atom!(
             "atom{.sem}{.scope}{.space}.op{.level::cache_hint}.type d, [a], b{, cache_policy};

@@ -18,7 +18,7 @@ const RESPONSE: OperandSpec = src("try_cancel_response", ty(Ty::B128)).reg();
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("clusterlaunchcontrol.try_cancel").section("9.7.13.17").since(ptx(8, 6)).requires(sm(100))
         .first(&["async"])
         .syntax(

@@ -51,7 +51,7 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// The family.
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("set")
         .section("9.7.6.1")
         .syntax(

@@ -68,7 +68,7 @@ const RUBIN: Targets = Targets::Only(&[("sm_107a", Ptx(9, 4))]);
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("spcompress").section("9.7.9").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "spcompress.elemsize.idxsize.sp::2:4.num mdata, cdata, data, spdesc;

@@ -96,7 +96,7 @@ fn holds(to: Ty, from: Ty) -> bool {
 }
 
 /// The family.
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .syntax(

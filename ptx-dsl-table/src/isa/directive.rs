@@ -42,7 +42,7 @@ const fn row(name: &'static str, since: Ptx, requires: Targets, places: &'static
 
 /// All of them.
 #[rustfmt::skip]
-pub const DIRECTIVES: &[Directive] = &[
+pub static DIRECTIVES: &[Directive] = &[
     row(".version", ptx(1, 0), ANY, MODULE),
     row(".target", ptx(1, 0), ANY, MODULE),
     row(".address_size", ptx(2, 3), ANY, MODULE),
@@ -91,13 +91,13 @@ pub const DIRECTIVES: &[Directive] = &[
 ];
 
 /// Pairs that exclude each other on one kernel: manual 11.4 and 11.7.
-pub const EXCLUSIVE: &[(&str, &str)] = &[(".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank")];
+pub static EXCLUSIVE: &[(&str, &str)] = &[(".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank")];
 
 /// What needs all of these beside it.
-pub const NEEDS_ALL: &[(&str, &[&str])] = &[(".blocksareclusters", &[".reqntid", ".reqnctapercluster"])];
+pub static NEEDS_ALL: &[(&str, &[&str])] = &[(".blocksareclusters", &[".reqntid", ".reqnctapercluster"])];
 
 /// What is gone from a version on, and what stands in its place. So says ptxas; the manual calls them deprecated.
-pub const GONE: &[(&str, Ptx, &str)] =
+pub static GONE: &[(&str, Ptx, &str)] =
     &[(".maxnctapersm", ptx(2, 1), ".minnctapersm"), (".tex", ptx(1, 5), ".global .texref")];
 
 /// `.language` takes numbers up to this.
@@ -123,7 +123,7 @@ const fn pragma(name: &'static str, since: Ptx, requires: Targets, body: bool) -
 }
 
 /// The strings of `.pragma` that are known, with what they need. An unknown one is not an error.
-pub const PRAGMAS: &[Pragma] = &[
+pub static PRAGMAS: &[Pragma] = &[
     pragma("nounroll", ptx(2, 0), sm(20), false),
     pragma("used_bytes_mask", ptx(8, 3), sm(50), false),
     pragma("enable_smem_spilling", ptx(8, 7), sm(75), true),

@@ -169,7 +169,7 @@ fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("ld").section("9.7.9.8")
         .syntax(block!(
             "ld{.weak}{.ss}{.cop}{.level::cache_hint}{.level::prefetch_size}{.vec}{.unified}.type d, [a]{, cache_policy};

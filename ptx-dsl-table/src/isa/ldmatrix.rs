@@ -31,7 +31,7 @@ const ROWS: OperandSpec = addr("p").align(16);
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(6, 5)).requires(sm(75))
         .syntax(
             "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p];

@@ -41,7 +41,7 @@ fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("griddepcontrol").section("9.7.13.13").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "griddepcontrol.action;

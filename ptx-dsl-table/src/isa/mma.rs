@@ -119,7 +119,7 @@ const SPARSE_KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("mma").section("9.7.14.5.14").since(ptx(6, 4)).requires(sm(70))
         .syntax(
             "mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype d, a, b, c;

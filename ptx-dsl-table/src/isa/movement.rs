@@ -8,7 +8,7 @@ use super::*;
 const PARTS: OpTy = OpTy::Parts(".type");
 
 /// The family.
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("mov")
         .section("9.7.9.3")
         .syntax(

@@ -28,7 +28,7 @@ const fn vector(name: &'static str, since: Ptx, requires: Targets) -> Sreg {
 
 /// All of them; `WARP_SZ` is a constant with a name but is used like one.
 #[rustfmt::skip]
-pub const SREGS: &[Sreg] = &[
+pub static SREGS: &[Sreg] = &[
     vector("%tid", ptx(1, 0), ANY),
     row("%tid.x", Ty::U32, ptx(1, 0), ANY),
     row("%tid.y", Ty::U32, ptx(1, 0), ANY),

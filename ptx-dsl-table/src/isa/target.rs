@@ -48,10 +48,10 @@ const fn old(name: &'static str, suffix: Suffix, since: Ptx) -> Target {
 use Suffix::{Exact, Family, None as Plain};
 
 /// The last version of each PTX ISA that has an end.
-pub const LAST: &[Ptx] = &[Ptx(1, 5), Ptx(2, 3), Ptx(3, 2), Ptx(4, 3), Ptx(5, 1), Ptx(6, 5), Ptx(7, 8), Ptx(8, 8)];
+pub static LAST: &[Ptx] = &[Ptx(1, 5), Ptx(2, 3), Ptx(3, 2), Ptx(4, 3), Ptx(5, 1), Ptx(6, 5), Ptx(7, 8), Ptx(8, 8)];
 
 /// All targets, ascending.
-pub const TARGETS: &[Target] = &[
+pub static TARGETS: &[Target] = &[
     row("sm_10", 10, Plain, ptx(1, 0)),
     row("sm_11", 11, Plain, ptx(1, 0)),
     row("sm_12", 12, Plain, ptx(1, 2)),
@@ -207,7 +207,7 @@ pub struct PlatformOption {
 }
 
 /// All of them.
-pub const OPTIONS: &[PlatformOption] = &[
+pub static OPTIONS: &[PlatformOption] = &[
     PlatformOption { name: "texmode_unified", since: ptx(1, 5), excludes: Some("texmode_independent") },
     PlatformOption { name: "texmode_independent", since: ptx(1, 5), excludes: Some("texmode_unified") },
     PlatformOption { name: "debug", since: ptx(3, 0), excludes: None },

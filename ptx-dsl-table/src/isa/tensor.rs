@@ -135,7 +135,7 @@ fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cta.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, cache_policy};

@@ -61,7 +61,7 @@ const MIPMAP_RULES: &[Rule] = &[LEVELS, DEPTH_3D, OFFSET_CUBE, Rule::Custom(coor
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("tex").section("9.7.10.3")
         .syntax(geometry!(
             "tex.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};

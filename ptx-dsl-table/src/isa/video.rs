@@ -137,7 +137,7 @@ macro_rules! compare {
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     scalar!("vadd"),
     scalar!("vsub"),
     scalar!("vabsdiff"),

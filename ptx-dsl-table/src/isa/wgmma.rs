@@ -59,7 +59,7 @@ const OPERANDS: &[OperandSpec] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub const LIST: &[Instr] = &[
+pub static LIST: &[Instr] = &[
     instr("wgmma.mma_async").section("9.7.15.5.2").since(ptx(8, 0)).requires(HOPPER)
         .syntax(
             "wgmma.mma_async.sync.aligned.k16.dtype.f16.f16 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
