@@ -40,4 +40,4 @@ pub struct SetLevel {
 }
 
 /// Warnings outside of 06xx, with a few words.
-pub const LINTS: &[(u16, &str)] = &[(516, "a directive without effect"), (517, "a limit over what any target has")];
+pub static LINTS: &[(u16, &str)] = &[(516, "a directive without effect"), (517, "a limit over what any target has")];

@@ -37,7 +37,7 @@ enum Example {
 }
 
 /// All of them, by family of codes.
-pub const EXPLANATIONS: &[&[Explanation]] =
+pub static EXPLANATIONS: &[&[Explanation]] =
     &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
 
 /// That of a code.
