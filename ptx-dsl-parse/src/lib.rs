@@ -1,4 +1,4 @@
-//! PTX as written: tokens from text ([`lex`]), the module as a tree ([`ast`], [`parse`]), and text again ([`print`]). Nothing here
+//! PTX as written: tokens from text ([`lex`]), the module as a tree ([`ast`], [`parse`]), and text again ([`mod@print`]). Nothing here
 //! knows an instruction, so that cargo compiles it beside the table.
 
 pub mod ast;
