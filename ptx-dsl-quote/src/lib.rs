@@ -6,7 +6,7 @@ use std::iter::Peekable;
 
 /// Rust code. `#name` is what a variable stands for, `#( ... #names ... )sep*` what a list of them does, once each with `sep`
 /// between; both as in the crate `quote`. Expands to `ptx_dsl_emit::code::fill("text", &[&name, &names])`, where `text` has
-/// the [marks](Template) for the holes.
+/// the marks for the holes that `fill` knows.
 #[proc_macro]
 pub fn quote(input: TokenStream) -> TokenStream {
     let mut template = Template::default();
