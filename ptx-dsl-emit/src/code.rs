@@ -3,11 +3,11 @@
 use std::fmt;
 
 /// A piece of Rust code.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Code(String);
 
 /// An identifier.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(pub String);
 
 /// A byte string.
@@ -23,11 +23,6 @@ impl Code {
     /// No code.
     pub fn new() -> Self {
         Code::default()
-    }
-
-    /// Code that is there as text.
-    pub fn of(text: impl Into<String>) -> Self {
-        Code(text.into())
     }
 
     /// What `quote!(#hole)` is.
@@ -76,12 +71,6 @@ impl Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl PartialEq<str> for Name {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other
     }
 }
 

@@ -170,10 +170,14 @@ impl Emit<'_> {
                 if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
             })
             .list();
+        let mut names_of_fields = self.fields.iter().map(|(name, _)| name.clone()).list();
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
+        if !stack.is_empty() {
+            names_of_fields.extend([name!("frame"), name!("stack")]);
+        }
         let passing = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).list();
         let types = passing.iter().map(|p| &p.ty).list();
         let generics = passing.iter().filter_map(|p| p.generic.clone()).list();
@@ -189,11 +193,16 @@ impl Emit<'_> {
         let (fresh, large) = (self.classes.fresh, self.large);
         let agreed = self.agreed.iter().list();
         let settle = if self.keeps { self.settling() } else { quote!() };
-        let same = quote!(#(a.#agreed == b.#agreed)&&*);
-        let (agree, agrees) = if same.is_empty() {
+        // a statement for each: rustc has no stack for a chain of thousands of `&&`
+        let (agree, agrees) = if agreed.is_empty() {
             (quote!(), quote!())
         } else {
-            let agree = quote!(pub fn agree(a: &Warp, b: &Warp) -> bool { #same });
+            let agree = quote! {
+                pub fn agree(a: &Warp, b: &Warp) -> bool {
+                    #(if a.#agreed != b.#agreed { return false; })*
+                    true
+                }
+            };
             let agrees = quote! {
                 fn agree(__ptx_a: &#module::Warp, __ptx_b: &#module::Warp) -> bool {
                     #module::agree(__ptx_a, __ptx_b)
@@ -218,8 +227,15 @@ impl Emit<'_> {
 
                 // rows of registers begin where cache lines do
                 #[repr(align(64))]
-                #[derive(Clone, Default, PartialEq)]
+                #[derive(Clone, Default)]
                 pub struct Warp { #(#fields,)* #stack }
+
+                impl PartialEq for Warp {
+                    fn eq(&self, other: &Warp) -> bool {
+                        #(if self.#names_of_fields != other.#names_of_fields { return false; })*
+                        true
+                    }
+                }
 
                 #agree
 

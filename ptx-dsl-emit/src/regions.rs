@@ -435,6 +435,7 @@ pub fn successors(p: &Program, r: usize) -> Vec<usize> {
 /// Joins what always runs in a row, drops what is never reached and sorts the rest into reverse postorder.
 pub fn number(mut p: Program) -> Program {
     join(&mut p);
+    cut_long(&mut p);
     let n = p.regions.len();
     let mut state = vec![0u8; n];
     let mut order = Vec::with_capacity(n);
@@ -497,6 +498,39 @@ pub fn number(mut p: Program) -> Program {
     let falls = along(n, |r| fall_follows(&p, r), |r| r, |_, last| last);
     (p.ends, p.falls) = (ends, falls);
     p
+}
+
+/// Longer straight pieces are cut: rustc takes time with the square of what a function holds.
+const LONGEST: usize = 400;
+
+/// Cuts regions that are too long, between conditions.
+fn cut_long(p: &mut Program) {
+    let mut r = 0;
+    while r < p.regions.len() {
+        let mut inside = 0;
+        let cut = p.regions[r].body.iter().enumerate().position(|(n, item)| {
+            let here = n >= LONGEST && inside == 0;
+            match item {
+                Item::If(_) => inside += 1,
+                Item::End(_) => inside -= 1,
+                Item::Instr(_) | Item::Else => {}
+            }
+            here
+        });
+        if let Some(at) = cut {
+            let next = p.regions.len();
+            let region = &mut p.regions[r];
+            let rest = Region {
+                func: region.func,
+                name: region.name.clone(),
+                results: None,
+                body: region.body.split_off(at),
+                end: std::mem::replace(&mut region.end, End::Goto(next)),
+            };
+            p.regions.push(rest);
+        }
+        r += 1;
+    }
 }
 
 /// A region whose only way in is a `Goto` becomes the tail of the region that goes there.

@@ -21,8 +21,8 @@ fn text(n: usize, part: fn(&mut String, usize)) -> String {
     )
 }
 
-/// The time it takes to emit it.
-fn take(text: &str) -> Duration {
+/// Its code, and the time it takes to emit it.
+fn take(text: &str) -> (Code, Duration) {
     let (lexed, _) = lex(text);
     let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
     assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
@@ -36,10 +36,10 @@ fn take(text: &str) -> Duration {
     };
     let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k"));
     let start = Instant::now();
-    let code = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
+    let [code, item] = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
     let time = start.elapsed();
-    assert!(code.iter().all(|c| !c.is_empty()));
-    time
+    assert!(!code.is_empty() && !item.is_empty());
+    (code, time)
 }
 
 type Case = (&'static str, fn(&mut String, usize));
@@ -72,12 +72,25 @@ fn time_grows_with_size_and_not_with_its_square() {
         let (small, large) = (text(200, *part), text(800, *part));
         // Four times the size may take nine times as long; once more, and again, if it was bad luck.
         let bad = (0..3).all(|_| {
-            let (small, large) = (take(&small), take(&large));
+            let (small, large) = (take(&small).1, take(&large).1);
             eprintln!("{name}: {small:?}, then {large:?}");
             large > small * 9 + Duration::from_millis(60)
         });
         assert!(!bad, "{name}");
     }
+}
+
+/// rustc takes time with the square of what a function holds, and has no stack for chains of thousands of operators.
+#[test]
+fn straight_code_becomes_many_functions_and_no_long_chains() {
+    let text = text(5000, |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; xor.b32 %t, %t, %v{i};");
+    });
+    let (code, _) = take(&text);
+    let pieces = code.as_str().split("Piece for").count();
+    assert!(pieces > 10_000 / 500, "{pieces}");
+    let chain = code.as_str().split([';', '{', '}']).map(|s| s.matches("&&").count()).max();
+    assert!(chain < Some(40), "{chain:?}");
 }
 
 #[test]

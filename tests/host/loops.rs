@@ -272,3 +272,67 @@ fn vectors_of_elements_on_all_hosts() {
     let fault = pairs_anywhere.launch(&Host::new(), launch(), (&mut x[..32], &mut y)).unwrap_err().to_string();
     assert!(fault.contains("ld.global.v4.u16"), "{fault}");
 }
+
+/// More straight code than one region holds ([`LONGEST`] of `regions.rs`), twice around a loop, with instructions that only some
+/// lanes run.
+macro_rules! straight {
+    ($($n:literal)*) => {
+        const STEPS: &[u32] = &[$($n),*];
+        ptx! {
+            <sm_80, ptx 7.0>
+            .visible .entry long(.param .u64 d: &mut [u32], .param .u32 rounds: u32) {
+                .reg .pred %p, %odd;
+                .reg .b32 %i, %v, %w, %k, %rounds, %o32;
+                .reg .b64 %d, %o;
+                ld.param.u64 %d, [d];
+                ld.param.u32 %rounds, [rounds];
+                mov.u32 %i, %tid.x;
+                mul.wide.u32 %o, %i, 4;
+                add.u64 %d, %d, %o;
+                ld.global.u32 %v, [%d];
+                and.b32 %w, %i, 1;
+                setp.ne.u32 %odd, %w, 0;
+                mov.u32 %w, 1;
+                mov.u32 %k, 0;
+            again:
+                $(
+                    add.u32 %v, %v, $n;
+                    @%odd xor.b32 %v, %v, %k;
+                    mad.lo.u32 %w, %w, $n, %v;
+                    shl.b32 %o32, %w, 1;
+                    add.u32 %v, %v, %o32;
+                )*
+                add.u32 %k, %k, 1;
+                setp.lt.u32 %p, %k, %rounds;
+                @%p bra again;
+                add.u32 %v, %v, %w;
+                st.global.u32 [%d], %v;
+                ret;
+            }
+        }
+    };
+}
+straight!(1 38 75 11 48 85 21 58 95 31 68 4 41 78 14 51 88 24 61 98 34 71 7 44 81 17 54 91 27 64 101 37 74 10 47 84 20 57 94 30 67 3 40 77 13 50 87 23 60 97 33 70 6 43 80 16 53 90 26 63 100 36 73 9 46 83 19 56 93 29 66 2 39 76 12 49 86 22 59 96 32 69 5 42 79 15 52 89 25 62 99 35 72 8 45 82 18 55 92 28 65 1 38 75 11 48 85 21 58 95 31 68 4 41 78 14 51 88 24 61);
+
+#[test]
+fn long_straight_code_is_what_its_parts_are() {
+    let mut d: Vec<u32> = (0..96).map(|i| i * 1_000_003).collect();
+    let expected: Vec<u32> = (0u32..96)
+        .map(|i| {
+            let (mut v, mut w) = (i * 1_000_003, 1u32);
+            for k in 0..3 {
+                for n in STEPS {
+                    v = v.wrapping_add(*n);
+                    if i % 2 == 1 {
+                        v ^= k;
+                    }
+                    w = w.wrapping_mul(*n).wrapping_add(v);
+                    v = v.wrapping_add(w << 1);
+                }
+            }
+            v.wrapping_add(w)
+        })
+        .collect();
+    long.launch(&Host::new(), Launch::grid(1).block(96), (&mut d[..], 3)).unwrap();
+    assert_eq!(d, expected);
+}
