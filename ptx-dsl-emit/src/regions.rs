@@ -500,16 +500,20 @@ pub fn number(mut p: Program) -> Program {
     p
 }
 
-/// Longer straight pieces are cut: rustc takes time with the square of what a function holds.
-const LONGEST: usize = 400;
+/// Longer straight pieces are cut: rustc takes time with the square of what a function holds. Others are not, since registers go
+/// through memory where one is.
+const LONGEST: usize = 1000;
+/// What is left of them, or a little more.
+const CUT: usize = 500;
 
 /// Cuts regions that are too long, between conditions.
 fn cut_long(p: &mut Program) {
     let mut r = 0;
+    let mut long = p.regions.iter().map(|r| r.body.len() > LONGEST).list();
     while r < p.regions.len() {
         let mut inside = 0;
         let cut = p.regions[r].body.iter().enumerate().position(|(n, item)| {
-            let here = n >= LONGEST && inside == 0;
+            let here = long[r] && n >= CUT && inside == 0;
             match item {
                 Item::If(_) => inside += 1,
                 Item::End(_) => inside -= 1,
@@ -528,6 +532,7 @@ fn cut_long(p: &mut Program) {
                 end: std::mem::replace(&mut region.end, End::Goto(next)),
             };
             p.regions.push(rest);
+            long.push(true);
         }
         r += 1;
     }
