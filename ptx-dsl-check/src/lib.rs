@@ -54,7 +54,7 @@ pub struct Checked {
     pub hir: hir::Module,
     /// Functions without a mistake.
     pub whole: Vec<hir::FuncId>,
-    /// What was not, in the order of the source.
+    /// What was not, in the order in which it was found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -303,8 +303,6 @@ impl Checker {
         }
         self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
-        diag::sort(&mut self.diags);
-        self.diags.dedup();
         TABLE.set(std::mem::take(&mut self.table));
         Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
     }

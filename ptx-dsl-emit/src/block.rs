@@ -14,10 +14,10 @@ mod waits;
 
 use super::classes::{CARRY, Key, registers};
 use super::native::{LANES, Shape, UNIFORM, literal};
-use super::step::{carry_use, function_carries, named_destinations, read_by, written, written_by};
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use crate::code::{Code, Name, name};
+use crate::roles::{carry_use, function_carries, named_destinations, read_by, written, written_by};
 use crate::sorted::{Map, Set};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
@@ -485,7 +485,7 @@ impl<'e, 'm> Block<'e, 'm> {
         let source = match (n, count(&d.value)) {
             (Some(n), None) => {
                 let bits = whole / n as u32;
-                let values = self.parts(&a.value, super::step::ty_of_bits(bits), None);
+                let values = self.parts(&a.value, crate::roles::ty_of_bits(bits), None);
                 let shifts = (0..n as u32).map(|i| i * bits).list();
                 quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
             }

@@ -54,7 +54,7 @@ impl<T> RustType<T> {
 }
 
 /// How one parameter is passed from Rust.
-struct Passing {
+pub struct Passing {
     /// Its type in the argument tuple.
     ty: Code,
     /// A type parameter of `launch`, with its bound.
@@ -67,7 +67,7 @@ struct Passing {
 
 impl Emit<'_> {
     /// `KernelInfo`.
-    pub fn info(&mut self, entry: FuncId, program: &Program<'_>) -> Code {
+    pub fn info(&mut self, entry: FuncId, program: &Program<'_>, passing: &[Passing]) -> Code {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
         let name = &f.name;
@@ -78,10 +78,10 @@ impl Emit<'_> {
         let params: Vec<_> = f
             .params
             .iter()
-            .map(|p| {
+            .zip(passing)
+            .map(|(p, pass)| {
                 let offset = p.var.map_or(0, |v| self.module.vars[v.0 as usize].offset);
                 let (name, size, align) = (&p.name, p.size, p.align);
-                let pass = self.passing(0, p);
                 let pointer = match pass.pointer {
                     Some(n) => quote!(Some(#n)),
                     None => quote!(None),
@@ -107,7 +107,7 @@ impl Emit<'_> {
         let target = &self.module.target;
         let (consts, globals) = (Bytes(&self.module.const_image), Bytes(&self.module.global_image));
         let regions = program.regions.iter().map(|r| &r.name).list();
-        let not_yet: Vec<_> = program
+        let mut not_yet: Vec<_> = program
             .not_yet
             .iter()
             .map(|(what, index)| {
@@ -116,7 +116,6 @@ impl Emit<'_> {
                 quote!((#what, #site))
             })
             .list();
-        let mut not_yet = not_yet;
         if self.module.address_size == 32 {
             not_yet.push(quote!((".address_size 32", 0)));
         }
@@ -146,7 +145,7 @@ impl Emit<'_> {
 
     /// A module of its own for the code; and the type, its constants, its `Kernel` and its `launch`, where all is that the user has
     /// written.
-    pub fn item(&mut self, entry: FuncId, (step, run): (Code, Code), info: Code) -> [Code; 2] {
+    pub fn item(&mut self, entry: FuncId, (step, run): (Code, Code), info: Code, passing: Vec<Passing>) -> [Code; 2] {
         let rt = rt();
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name);
@@ -178,7 +177,6 @@ impl Emit<'_> {
         if !stack.is_empty() {
             names_of_fields.extend([name!("frame"), name!("stack")]);
         }
-        let passing = f.params.iter().enumerate().map(|(i, p)| self.passing(i, p)).list();
         let types = passing.iter().map(|p| &p.ty).list();
         let generics = passing.iter().filter_map(|p| p.generic.clone()).list();
         let names = (0..passing.len()).map(|i| name!("__ptx_a{i}")).list();
@@ -341,7 +339,8 @@ impl Emit<'_> {
         [code, item]
     }
 
-    fn passing(&self, i: usize, p: &Param) -> Passing {
+    /// How the `i`th parameter is passed.
+    pub fn passing(&self, i: usize, p: &Param) -> Passing {
         let rt = rt();
         let align = p.ptr.map(|(_, align)| align.max(1));
         if let Some(tokens) = p.rust_type {
@@ -460,7 +459,7 @@ pub fn rust_name(name: &str) -> Name {
         clean.insert(0, '_');
     }
     match clean.as_str() {
-        "self" | "Self" | "super" | "crate" | "_" => name!("{clean}_"),
+        "self" | "Self" | "super" | "crate" => name!("{clean}_"),
         word if KEYWORDS.split(' ').any(|k| !k.is_empty() && k == word) => name!("r#{word}"),
         _ => Name(clean),
     }

@@ -12,6 +12,7 @@ mod lives;
 mod native;
 mod parting;
 mod regions;
+mod roles;
 mod sorted;
 mod step;
 #[cfg(test)]
@@ -165,8 +166,9 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         e.classes = e.classify(&program);
     }
     let step = e.step(&program);
-    let info = e.info(entry, &program);
-    e.item(entry, step, info)
+    let parameters = function.params.iter().enumerate().map(|(i, p)| e.passing(i, p)).list();
+    let info = e.info(entry, &program, &parameters);
+    e.item(entry, step, info, parameters)
 }
 
 impl Emit<'_> {

@@ -506,24 +506,16 @@ const LONGEST: usize = 1000;
 /// What is left of them, or a little more.
 const CUT: usize = 500;
 
-/// Cuts regions that are too long, between conditions.
+/// Cuts regions that are too long.
 fn cut_long(p: &mut Program) {
-    let mut r = 0;
-    let mut long = p.regions.iter().map(|r| r.body.len() > LONGEST).list();
-    while r < p.regions.len() {
-        let mut inside = 0;
-        let cut = p.regions[r].body.iter().enumerate().position(|(n, item)| {
-            let here = long[r] && n >= CUT && inside == 0;
-            match item {
-                Item::If(_) => inside += 1,
-                Item::End(_) => inside -= 1,
-                Item::Instr(_) | Item::Else => {}
-            }
-            here
-        });
-        if let Some(at) = cut {
+    for first in 0..p.regions.len() {
+        if p.regions[first].body.len() <= LONGEST {
+            continue;
+        }
+        let mut last = first;
+        while let Some(at) = place_to_cut(&p.regions[last].body) {
             let next = p.regions.len();
-            let region = &mut p.regions[r];
+            let region = &mut p.regions[last];
             let rest = Region {
                 func: region.func,
                 name: region.name.clone(),
@@ -532,10 +524,23 @@ fn cut_long(p: &mut Program) {
                 end: std::mem::replace(&mut region.end, End::Goto(next)),
             };
             p.regions.push(rest);
-            long.push(true);
+            last = next;
         }
-        r += 1;
     }
+}
+
+/// The first place behind so many items that is in no condition.
+fn place_to_cut(body: &[Item<'_>]) -> Option<usize> {
+    let mut inside = 0;
+    body.iter().enumerate().position(|(n, item)| {
+        let here = n >= CUT && inside == 0;
+        match item {
+            Item::If(_) => inside += 1,
+            Item::End(_) => inside -= 1,
+            Item::Instr(_) | Item::Else => {}
+        }
+        here
+    })
 }
 
 /// A region whose only way in is a `Goto` becomes the tail of the region that goes there.

@@ -260,3 +260,35 @@ impl<K> IntoIterator for Set<K> {
         self.0.into_iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// The same in these and in those of the standard library, for keys that come in no order and again and again.
+    #[test]
+    fn they_are_what_those_of_the_standard_library_are() {
+        let (mut map, mut set) = (Map::new(), Set::new());
+        let (mut theirs, mut their_set) = (BTreeMap::new(), BTreeSet::new());
+        let mut seed = 1u64;
+        for n in 0..5000u32 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let key = (seed >> 33) as u32 % 97;
+            match seed >> 60 {
+                0..4 => assert_eq!(map.insert(key, n), theirs.insert(key, n)),
+                4..6 => assert_eq!(map.or_insert(key, n), theirs.entry(key).or_insert(n)),
+                6..9 => assert_eq!(map.remove(&key), theirs.remove(&key)),
+                9..12 => assert_eq!(set.insert(key), their_set.insert(key)),
+                12..14 => assert_eq!(set.remove(&key), their_set.remove(&key)),
+                14 => assert_eq!(set.pop_first(), their_set.pop_first()),
+                _ => assert_eq!(set.pop_last(), their_set.pop_last()),
+            }
+            assert_eq!((map.get(&key), set.contains(&key)), (theirs.get(&key), their_set.contains(&key)));
+        }
+        assert!(map.iter().map(|(k, v)| (k, v)).eq(&theirs) && set.iter().eq(&their_set));
+        assert!(map.len() > 10 && set.len() > 10, "{} {}", map.len(), set.len());
+        let from: Set<u32> = [3, 1, 3, 2].into_iter().collect();
+        assert_eq!(from.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    }
+}

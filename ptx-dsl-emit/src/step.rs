@@ -7,10 +7,10 @@ use super::regions::{End, Item, Program, Region, cycle, ending, falling, success
 use super::values::names_space;
 use super::{Emit, function_of, rt};
 use crate::code::{Code, Name, name};
+use crate::roles::{named_destinations, read_by, written_by};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
-use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 use ptx_dsl_table::list::List;
 
 impl<'m> Emit<'m> {
@@ -555,55 +555,10 @@ fn everybody(instr: &Instr) -> bool {
         && instr.operands.last().is_some_and(|m| all(&m.value))
 }
 
-/// A destination: also the `_` that a form spells out itself.
-pub fn written(arg: &Arg) -> bool {
-    arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
-}
-
-/// The operands that an instruction writes.
-pub fn written_by(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| written(a)).list()
-}
-
-/// The others.
-pub fn read_by(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| !written(a)).list()
-}
-
 struct WarpCall {
     before: Code,
     call: Code,
     after: Code,
-}
-
-/// Does it read the condition code, does it write it?
-pub fn carry_use(instr: &Instr) -> (bool, bool) {
-    let o = instr.entry.opcode;
-    (matches!(o, "addc" | "subc" | "madc"), o.ends_with(".cc") || instr.has(".cc"))
-}
-
-/// Do the host's results end in a carry?
-pub fn function_carries(instr: &Instr) -> bool {
-    let (reads, writes) = carry_use(instr);
-    reads || writes
-}
-
-/// `shfl.sync d[|p]` and friends have two destinations even if one is written.
-pub fn named_destinations(instr: &Instr, given: usize) -> usize {
-    let two = matches!(instr.entry.opcode, "shfl.sync" | "shfl" | "elect.sync")
-        || (instr.entry.opcode == "match" && instr.has(".all"))
-        || instr.entry.opcode == "match.all.sync";
-    if two { 2 } else { given }
-}
-
-pub fn ty_of_bits(bits: u32) -> Option<ptx_dsl_table::ty::Ty> {
-    use ptx_dsl_table::ty::Ty;
-    Some(match bits {
-        8 => Ty::B8,
-        16 => Ty::B16,
-        32 => Ty::B32,
-        _ => Ty::B64,
-    })
 }
 
 /// A region's number.

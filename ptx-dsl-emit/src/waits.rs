@@ -5,9 +5,10 @@ use super::block::Block;
 use super::classes::registers;
 use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program, successors};
-use super::step::{number, onward, read_by, written_by};
+use super::step::{number, onward};
 use super::{Emit, function_of, rt};
 use crate::code::Code;
+use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 

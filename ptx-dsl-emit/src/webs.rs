@@ -3,7 +3,7 @@
 
 use super::classes::registers;
 use super::regions::callees;
-use super::step::written;
+use crate::roles::written;
 use crate::sorted::Map;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Operand, RegId, Stmt};
 use ptx_dsl_table::list::List;

@@ -75,14 +75,10 @@ impl Expansion<'_> {
                 }
             }
         }
-        let mut said = Vec::new();
         for (message, at) in problems.into_inner() {
-            if !said.contains(&message) {
-                let (first, last) = (self.spans)(at);
-                let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
-                out.extend(report::problem(&Problem { code: 153, message: message.clone(), first, last, help }));
-                said.push(message);
-            }
+            let (first, last) = (self.spans)(at);
+            let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
+            out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
         }
         (out, names.iter().map(|(name, s)| ident(name, *s)).collect())
     }

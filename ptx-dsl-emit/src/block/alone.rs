@@ -2,12 +2,12 @@
 //! and has little to compute besides. The others wait for the lane at most so many times round.
 
 use super::super::native::literal;
-use super::super::step::read_by;
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::memory::extend;
 use super::{Block, Key, LANES, Repr, Value, ty};
 use crate::code::{Code, name};
+use crate::roles::read_by;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_table::isa::Host;
@@ -187,7 +187,7 @@ impl Block<'_, '_> {
         });
         for (n, o) in dests.iter().enumerate() {
             let Operand::Reg(r, _) = o else { continue };
-            let (bits, n) = (self.e.reg_bits(self.f, *r), n);
+            let bits = self.e.reg_bits(self.f, *r);
             self.set(o, extend(quote!(#name[#n]), i.types[0], bits), bits, &guard);
         }
     }

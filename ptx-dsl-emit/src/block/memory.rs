@@ -1,11 +1,11 @@
 //! Loads, stores and additions in memory: rows at once, lanes one by one, the rest by the runtime's general functions.
 
-use super::super::step::{read_by, written, written_by};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::stretches::global;
 use super::{Block, Guard, LANES, Repr, Value, plus, ty};
 use crate::code::{Code, Name, name};
+use crate::roles::{read_by, written, written_by};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::list::List;

@@ -2,11 +2,11 @@
 
 use super::super::classes::registers;
 use super::super::native::{LANES, Shape, UNIFORM};
-use super::super::step::{read_by, written_by};
 use super::super::values::names_space;
 use super::super::{Emit, rt};
 use super::{Block, Repr, Value, literal, ty};
 use crate::code::{Code, Name};
+use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
 use ptx_dsl_table::list::List;

@@ -83,7 +83,7 @@ impl Block<'_, '_> {
             Operand::VarAddr(v, o) => {
                 let at = self.e.var_address(*v, *o);
                 if self.e.moves_with_frame(self.f, *v) {
-                    let (at, t) = (at, ty(bits));
+                    let t = ty(bits);
                     return self.lanes(bits, quote!((w.frame[l] + #at) as #t));
                 }
                 Self::constant(at, bits)

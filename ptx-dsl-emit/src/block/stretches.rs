@@ -4,14 +4,13 @@
 
 use super::super::regions::Item;
 use super::super::rt;
-use super::super::step::written;
 use super::super::values::names_space;
 use super::{Block, Value, ty};
-use ptx_dsl_table::list::List;
-
+use crate::roles::written;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Host;
+use ptx_dsl_table::list::List;
 
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;

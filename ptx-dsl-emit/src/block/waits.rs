@@ -2,10 +2,10 @@
 
 use super::super::native::UNIFORM;
 use super::super::rt;
-use super::super::step::{read_by, written_by};
 use super::super::values::names_space;
 use super::{Block, Repr, Value};
 use crate::code::{Code, name};
+use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Instr, Operand};
 use ptx_dsl_table::list::List;
