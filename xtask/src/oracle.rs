@@ -6,7 +6,7 @@ mod known;
 mod mutate;
 mod operands;
 mod place;
-mod random;
+
 mod report;
 mod second;
 mod spell;
@@ -19,9 +19,9 @@ use std::time::Instant;
 use ptx_dsl_syntax::isa::syntax::forms;
 use ptx_dsl_syntax::isa::{FAMILIES, Instr, Ptx};
 
+use crate::random::Random;
 use batch::{Case, Verdict};
 use known::Known;
-use random::Random;
 use spell::Spelling;
 
 /// What is asked for.

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, docs, nvcc, oracle, ptxas};
+use crate::{assemble, docs, kernels, nvcc, oracle, ptxas};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
@@ -26,7 +26,7 @@ pub fn ci() -> Result<(), String> {
     nvcc::run(&nvcc::Wanted::default(), true)
 }
 
-/// Every test of the workspace (libraries, documentation, integration tests), then the examples, then ptxas on the PTX of
+/// Every test of the workspace (libraries, documentation, integration tests), then the examples and random kernels, then ptxas on the PTX of
 /// every kernel that any of them launched, on that of the benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
@@ -49,6 +49,7 @@ pub fn test(strict: bool) -> Result<(), String> {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
     let texts = dump.display().to_string();
+    kernels::run(&["--count", "20", "--size", "60"])?;
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {
         Some(ptxas) => {

@@ -1,7 +1,7 @@
 //! Mutations: a legal statement with one thing changed.
 
-use super::random::Random;
 use super::statement::{Node, Statement};
+use crate::random::Random;
 
 /// What may stand in the place of a value.
 const VALUES: &[&str] = &[

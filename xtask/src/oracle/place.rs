@@ -3,7 +3,7 @@
 use ptx_dsl_syntax::isa::target::target;
 use ptx_dsl_syntax::isa::{Instr, Ptx, Targets};
 
-use super::random::Random;
+use crate::random::Random;
 
 /// The newest version that the pinned ptxas takes.
 pub const NEWEST: Ptx = Ptx(9, 5);

@@ -1,7 +1,7 @@
 //! Statements of the second source: its spellings and what it says that their operands look like, with registers drawn at random.
 //! The table has no part in them; what ptxas takes of them, it must have.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// For each form its shortest and longest spelling, and behind `|` the look of its operands: `ptx-dsl-syntax/tests/forms.rs`.
 const SPELLINGS: &str = include_str!("../../../ptx-dsl-syntax/tests/forms/spellings.txt");

@@ -6,8 +6,8 @@ use ptx_dsl_syntax::isa::Instr;
 use ptx_dsl_syntax::isa::syntax::{Form, forms};
 
 use super::operands::Writer;
-use super::random::Random;
 use super::statement::Statement;
+use crate::random::Random;
 
 /// A statement as a form of the table spells it; its rules may forbid it.
 #[derive(Debug, Clone)]

@@ -1,0 +1,414 @@
+//! A program as PTX.
+
+use super::program::{
+    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT,
+    STEPS, Source, Space, Special, Stmt, TABLE, UNIFORM, WARP, Width,
+};
+use super::rows::ROWS;
+use super::run::initial;
+
+/// A module with one kernel of this name.
+pub fn module(program: &Program, name: &str) -> String {
+    let mut out =
+        Printer { text: String::new(), labels: 0, loops: Vec::new(), threads: program.threads(), kernel: false };
+    out.line(".version 8.0\n.target sm_90\n.address_size 64");
+    let constants = CONSTANTS.map(|c| c.to_string()).join(", ");
+    out.line(&format!(".const .align 4 .u32 bank[{}] = {{{constants}}};", CONSTANTS.len()));
+    for (i, f) in program.functions.iter().enumerate() {
+        out.line(&format!(".func (.param .b32 value) helper{i}(.param .b32 a, .param .b32 b)\n{{"));
+        out.registers();
+        for r in 2..Class::R.all() {
+            out.line(&format!("mov.u32 %r{r}, {};", initial(u32::from(r))));
+        }
+        out.line("mov.b16 %h0, 0; mov.b16 %h1, 0; mov.f64 %e0, 0d0000000000000000; mov.f64 %e1, 0d0000000000000000;");
+        for i in 0..4 {
+            out.line(&format!("mov.b64 %d{i}, 0; mov.f32 %f{i}, 0f00000000;"));
+        }
+        out.line("ld.param.b32 %r0, [a];\nld.param.b32 %r1, [b];");
+        for i in 0..4 {
+            out.line(&format!("and.b32 %t0, %r0, {}; setp.ne.u32 %p{i}, %t0, 0;", 1 << i));
+        }
+        out.block(&f.body);
+        out.line("st.param.b32 [value], %r0;\nret;\n}");
+    }
+    out.kernel = true;
+    let [x, y] = program.block;
+    let mut shape = if program.required { format!(" .reqntid {x}, {y}, 1") } else { String::new() };
+    if program.cluster > 1 {
+        shape += &format!(" .reqnctapercluster {}, 1, 1", program.cluster);
+    }
+    out.line(&format!(
+        ".visible .entry {name}(.param .u64 .ptr .global .align 128 result, .param .u64 .ptr .global .align 4 table,\n\
+         .param .u64 .ptr .global .align 4 totals, .param .u32 n){shape}\n{{"
+    ));
+    out.registers();
+    let threads = program.threads();
+    out.line(&format!(".shared .align 16 .b8 mine[{}];\n.shared .align 4 .b8 tile[{}];", OWN * threads, 4 * threads));
+    out.line(&format!(
+        ".local .align 16 .b8 stack[{OWN}];\n.reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase;\n\
+         .shared .align 8 .b64 meeting;"
+    ));
+    out.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
+    let uniform = UNIFORM.start;
+    out.line(&format!(
+        "ld.param.u32 %r{uniform}, [n];\nmov.u32 %r{}, %ctaid.x;\nmov.u32 %r{}, 5;",
+        uniform + 1,
+        uniform + 2
+    ));
+    out.line("mov.u32 %t0, %tid.x;\nmov.u32 %t1, %tid.y;\nmov.u32 %t2, %ntid.x;");
+    out.line(&format!(
+        "mad.lo.u32 %r{LINEAR}, %t1, %t2, %t0;\nshr.u32 %r{WARP}, %r{LINEAR}, 5;\nmov.u32 %r{LANE}, %laneid;"
+    ));
+    out.line(&format!(
+        "mad.lo.u32 %t0, %r{}, {threads}, %r{LINEAR};\nmad.wide.u32 %own, %t0, {RESULT}, %own;",
+        uniform + 1
+    ));
+    out.line(&format!("mov.u32 %shared, mine;\nmad.lo.u32 %shared, %r{LINEAR}, {OWN}, %shared;"));
+    out.line(&format!("mov.u32 %tile, tile;\nmad.lo.u32 %tile, %r{LINEAR}, 4, %tile;\nmov.u64 %local, stack;"));
+    for offset in (0..OWN).step_by(8) {
+        out.line(&format!("st.shared.u64 [%shared+{offset}], 0;\nst.local.u64 [%local+{offset}], 0;"));
+    }
+    out.line(&format!(
+        "mov.u32 %phase, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;\n@%q mbarrier.init.shared.b64 [meeting], {threads};"
+    ));
+    out.line(if program.cluster > 1 { "barrier.cluster.arrive;\nbarrier.cluster.wait;" } else { "bar.sync 0;" });
+    out.block(&program.body);
+    for r in 0..UNIFORM.end {
+        out.line(&format!("st.global.u32 [%own+{}], %r{r};", 4 * r));
+    }
+    for i in 0..4 {
+        out.line(&format!("st.global.u64 [%own+{}], %d{i};\nst.global.f32 [%own+{}], %f{i};", 48 + 8 * i, 80 + 4 * i));
+    }
+    for i in 0..2 {
+        out.line(&format!("setp.nan.f64 %q, %e{i}, %e{i};\n@%q mov.f64 %e{i}, 0d7FF8000000000000;"));
+    }
+    out.line("st.global.f64 [%own+96], %e0;\nst.global.f64 [%own+104], %e1;\nst.global.v2.b16 [%own+112], {%h0, %h1};");
+    out.line("mov.u32 %t0, 0;");
+    for i in 0..4 {
+        out.line(&format!("@%p{i} or.b32 %t0, %t0, {};", 1 << i));
+    }
+    out.line("st.global.u32 [%own+44], %t0;\nret;\n}");
+    out.text
+}
+
+struct Printer {
+    text: String,
+    labels: usize,
+    /// Of the loops around: where `continue` and `break` go.
+    loops: Vec<(usize, usize)>,
+    threads: u32,
+    kernel: bool,
+}
+
+fn register(class: Class, r: u8) -> String {
+    format!("{}{r}", class.prefix())
+}
+
+fn source(class: Class, s: Source) -> String {
+    match (s, class) {
+        (Source::Register(r), _) => register(class, r),
+        (Source::Immediate(v), Class::F) => format!("0f{v:08X}"),
+        (Source::Immediate(v), Class::E) => format!("0d{v:016X}"),
+        (Source::Immediate(v), Class::H) => (v & 0xFFFF).to_string(),
+        (Source::Immediate(v), _) => v.to_string(),
+    }
+}
+
+fn guarded(g: Option<Guard>) -> String {
+    g.map_or(String::new(), |g| format!("@{}%p{} ", if g.negated { "!" } else { "" }, g.register))
+}
+
+/// `$` stands for the operands in their order, `$2` for one of them.
+fn filled(template: &str, operands: &[String]) -> String {
+    let mut pieces = template.split('$');
+    let mut out = pieces.next().unwrap_or("").to_owned();
+    for (i, piece) in pieces.enumerate() {
+        let digit = piece.chars().next().and_then(|c| c.to_digit(10));
+        out += &operands[digit.map_or(i, |d| d as usize)];
+        out += &piece[usize::from(digit.is_some())..];
+    }
+    out
+}
+
+impl Printer {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn label(&mut self) -> usize {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn registers(&mut self) {
+        self.line(&format!(
+            ".reg .pred %p<4>, %q; .reg .b32 %r<{}>, %t<3>, %lim<{DEPTH}>; .reg .b64 %d<4>, %x; .reg .f32 %f<4>;\n\
+             .reg .b16 %h<2>, %u; .reg .f64 %e<2>;",
+            COUNTERS + DEPTH
+        ));
+    }
+
+    fn block(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|s| self.stmt(s));
+    }
+
+    /// The address, and what stands before it.
+    fn place(&mut self, space: Space, at: Place, bytes: u32) -> String {
+        let (base, first) = match space {
+            Space::Global => ("%own", RESULT - OWN),
+            Space::Shared => ("%shared", 0),
+            Space::Local => ("%local", 0),
+        };
+        match at {
+            Place::Fixed(offset) => format!("[{base}+{}]", first + offset),
+            Place::Computed(r) => {
+                self.line(&format!("and.b32 %t0, %r{r}, {};", OWN - bytes));
+                if space == Space::Shared {
+                    self.line(&format!("add.u32 %t0, {base}, %t0;"));
+                    return "[%t0]".to_owned();
+                }
+                self.line(&format!("cvt.u64.u32 %x, %t0;\nadd.u64 %x, {base}, %x;"));
+                format!("[%x+{first}]")
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Row { row, to, from, guard } => {
+                let row = &ROWS[*row];
+                let mut operands = vec![register(row.classes[0], *to)];
+                operands.extend(from.iter().zip(&row.classes[1..]).map(|(s, c)| source(*c, *s)));
+                for one in filled(row.text, &operands).split_inclusive(';') {
+                    self.line(&format!("{}{}", guarded(*guard), one.trim_start()));
+                }
+            }
+            Stmt::Special { to, what } => {
+                let name = match what {
+                    Special::TidX => "tid.x",
+                    Special::TidY => "tid.y",
+                    Special::NtidX => "ntid.x",
+                    Special::CtaidX => "ctaid.x",
+                    Special::NctaidX => "nctaid.x",
+                    Special::LaneId => "laneid",
+                };
+                self.line(&format!("mov.u32 %r{to}, %{name};"));
+            }
+            Stmt::Load { space, width, to, at, guard } => {
+                let address = self.place(*space, *at, width.bytes());
+                let to = register(width.class(), *to);
+                self.line(&format!("{}ld.{}.{} {to}, {address};", guarded(*guard), name(*space), width.name()));
+            }
+            Stmt::Store { space, width, from, at, guard } => {
+                let address = self.place(*space, *at, width.bytes());
+                let from = register(width.class(), *from);
+                let width = match width {
+                    Width::S8 => "u8",
+                    Width::S16 => "u16",
+                    _ => width.name(),
+                };
+                self.line(&format!("{}st.{}.{width} {address}, {from};", guarded(*guard), name(*space)));
+            }
+            Stmt::Atom { space, exchange, to, from, at, guard } => {
+                let address = self.place(*space, *at, 4);
+                let what = if *exchange { "exch.b32" } else { "add.u32" };
+                self.line(&format!("{}atom.{}.{what} %r{to}, {address}, %r{from};", guarded(*guard), name(*space)));
+            }
+            Stmt::Vector { space, store, registers, at, guard } => {
+                let address = self.place(*space, *at, 4 * registers.len() as u32);
+                let list = registers.iter().map(|r| format!("%r{r}")).collect::<Vec<_>>().join(", ");
+                let (guard, space, n) = (guarded(*guard), name(*space), registers.len());
+                self.line(&if *store {
+                    format!("{guard}st.{space}.v{n}.b32 {address}, {{{list}}};")
+                } else {
+                    format!("{guard}ld.{space}.v{n}.b32 {{{list}}}, {address};")
+                });
+            }
+            Stmt::Gather { constant, to, index, guard } => {
+let count = if *constant { CONSTANTS.len() } else { TABLE };
+                self.line(&format!("and.b32 %t0, %r{index}, {};", count - 1));
+                if *constant {
+                    self.line("mov.u64 %x, bank;\nmad.wide.u32 %x, %t0, 4, %x;");
+                } else {
+                    self.line("mad.wide.u32 %x, %t0, 4, %table;");
+                }
+                let space = if *constant { "const" } else { "global" };
+                self.line(&format!("{}ld.{space}.u32 %r{to}, [%x];", guarded(*guard)));
+            }
+            Stmt::Total { which, from, guard } => {
+                self.line(&format!("{}red.global.add.u32 [%totals+{}], %r{from};", guarded(*guard), 4 * which));
+            }
+            Stmt::Together { what, to, from, lanes } => self.together(*what, *to, *from, *lanes),
+            Stmt::Exchange { to, from, shift, meeting } => self.exchange(*to, *from, *shift, *meeting),
+            Stmt::Count { to, from } => self.line(&format!("bar.red.popc.u32 %r{to}, 0, %p{from};")),
+            Stmt::Call { function, to, from: [a, b] } => self.line(&format!(
+                "{{ .param .b32 pa; .param .b32 pb; .param .b32 pr; st.param.b32 [pa], %r{a}; st.param.b32 [pb], %r{b};\n\
+                 call (pr), helper{function}, (pa, pb);\nld.param.b32 %r{to}, [pr]; }}"
+            )),
+            Stmt::If { .. } => self.branch(stmt),
+            Stmt::Loop { depth, trips, bottom, body } => {
+                let (head, next, end) = (self.label(), self.label(), self.label());
+                let counter = COUNTERS + depth;
+                self.line(&format!("mov.u32 %r{counter}, 0;"));
+                match trips {
+                    Source::Register(r) => self.line(&format!("and.b32 %lim{depth}, %r{r}, 7;")),
+                    Source::Immediate(n) => self.line(&format!("mov.u32 %lim{depth}, {n};")),
+                }
+                self.line(&format!("L{head}:"));
+                if !bottom {
+                    self.line(&format!("setp.ge.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{end};"));
+                }
+                self.loops.push((next, end));
+                self.block(body);
+                self.loops.pop();
+                self.line(&format!("L{next}:\nadd.u32 %r{counter}, %r{counter}, 1;"));
+                if *bottom {
+                    self.line(&format!("setp.lt.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{head};"));
+                } else {
+                    self.line(&format!("bra L{head};"));
+                }
+                self.line(&format!("L{end}:"));
+            }
+            Stmt::Break { guard, further } => {
+                let (_, end) = self.loops[self.loops.len() - 1 - *further as usize];
+                self.line(&format!("{}bra L{end};", guarded(Some(*guard))));
+            }
+            Stmt::Continue { guard } => {
+                let (next, _) = self.loops[self.loops.len() - 1];
+                self.line(&format!("{}bra L{next};", guarded(Some(*guard))));
+            }
+            Stmt::Switch { index, arms } => {
+                let labels: Vec<usize> = arms.iter().map(|_| self.label()).collect();
+                let (list, end) = (self.label(), self.label());
+                let names = labels.iter().map(|l| format!("L{l}")).collect::<Vec<_>>().join(", ");
+                self.line(&format!("min.u32 %t0, %r{index}, {};", arms.len() - 1));
+                self.line(&format!("L{list}: .branchtargets {names};\nbrx.idx %t0, L{list};"));
+                for (arm, label) in arms.iter().zip(labels) {
+                    self.line(&format!("L{label}:"));
+                    self.block(arm);
+                    self.line(&format!("bra L{end};"));
+                }
+                self.line(&format!("L{end}:"));
+            }
+            Stmt::Tangle { depth, select, arms } => {
+                let counter = COUNTERS + depth;
+                let labels = [self.label(), self.label(), self.label()];
+                let end = self.label();
+                self.line(&format!("mov.u32 %r{counter}, 0;\nand.b32 %t0, %r{select}, 1;\nsetp.ne.u32 %q, %t0, 0;"));
+                self.line(&format!("@%q bra L{};", labels[1]));
+                for (i, arm) in arms.iter().enumerate() {
+                    self.line(&format!("L{}:", labels[i]));
+                    self.block(arm);
+                    self.line(&format!("add.u32 %r{counter}, %r{counter}, 1;\nsetp.ge.u32 %q, %r{counter}, {STEPS};"));
+                    self.line(&format!("@%q bra L{end};\nshr.u32 %t0, %r{select}, %r{counter};\nand.b32 %t0, %t0, 1;"));
+                    self.line(&format!("setp.ne.u32 %q, %t0, 0;\n@%q bra L{};", labels[(i + 1) % 3]));
+                    self.line(&format!("bra L{};", labels[(i + 2) % 3]));
+                }
+                self.line(&format!("L{end}:"));
+            }
+            Stmt::Leave { guard, from } => {
+                let stay = self.label();
+                let other = Guard { negated: !guard.negated, ..*guard };
+                self.line(&format!("{}bra L{stay};", guarded(Some(other))));
+                let (to, end) = if self.kernel { ("global.u32 [%own]", "exit") } else { ("param.b32 [value]", "ret") };
+                self.line(&format!("st.{to}, %r{from};\n{end};\nL{stay}:"));
+            }
+        }
+    }
+
+    fn exchange(&mut self, to: u8, from: u8, shift: u32, meeting: Meeting) {
+        self.line(&format!("st.shared.u32 [%tile], %r{from};"));
+        self.meet(meeting);
+        self.line("mov.u32 %t1, %ntid.x;\nmov.u32 %t2, %ntid.y;\nmul.lo.u32 %t1, %t1, %t2;");
+        match meeting {
+            Meeting::Warp => {
+                self.line(&format!("add.u32 %t0, %r{LINEAR}, {shift};\nand.b32 %t0, %t0, 31;"));
+                self.line(&format!("and.b32 %t1, %r{LINEAR}, -32;\nadd.u32 %t0, %t0, %t1;"));
+            }
+            Meeting::Cluster => {
+                self.line("mov.u32 %t2, %cluster_ctarank;");
+                self.line(&format!("mad.lo.u32 %t0, %t2, %t1, %r{LINEAR};\nadd.u32 %t0, %t0, {shift};"));
+                self.line("mov.u32 %t2, %cluster_nctarank;\nmul.lo.u32 %t2, %t2, %t1;\nrem.u32 %t0, %t0, %t2;");
+                self.line("div.u32 %t2, %t0, %t1;\nrem.u32 %t0, %t0, %t1;");
+            }
+            _ => self.line(&format!("add.u32 %t0, %r{LINEAR}, {shift};\nrem.u32 %t0, %t0, %t1;")),
+        }
+        self.line("mov.u32 %t1, tile;\nmad.lo.u32 %t0, %t0, 4, %t1;");
+        if meeting == Meeting::Cluster {
+            self.line("mapa.shared::cluster.u32 %t0, %t0, %t2;");
+            self.line(&format!("ld.shared::cluster.u32 %r{to}, [%t0];"));
+        } else {
+            self.line(&format!("ld.shared.u32 %r{to}, [%t0];"));
+        }
+        self.meet(meeting);
+    }
+
+    fn meet(&mut self, meeting: Meeting) {
+        let again = self.label();
+        let arrive = "mbarrier.arrive.shared.b64 %x, [meeting];";
+        let wait = match meeting {
+            Meeting::Parity => "mbarrier.try_wait.parity.shared.b64 %q, [meeting], %phase;",
+            _ => "mbarrier.test_wait.shared.b64 %q, [meeting], %x;",
+        };
+        self.line(&match meeting {
+            Meeting::Barrier => "bar.sync 0;".to_owned(),
+            Meeting::Named => format!("barrier.sync 3, {};", self.threads.next_multiple_of(32)),
+            Meeting::Warp => "bar.warp.sync 0xffffffff;".to_owned(),
+            Meeting::Cluster => "barrier.cluster.arrive;\nbarrier.cluster.wait;".to_owned(),
+            Meeting::Parity | Meeting::State => {
+                format!("{arrive}\nL{again}:\n{wait}\n@!%q bra L{again};\nxor.b32 %phase, %phase, 1;")
+            }
+        });
+    }
+
+    fn branch(&mut self, stmt: &Stmt) {
+        let Stmt::If { guard, then, otherwise, swapped, uniform } = stmt else { return };
+        let bra = if *uniform { "bra.uni" } else { "bra" };
+        let end = self.label();
+        let (first, second, guard) = if *swapped {
+            (otherwise, then, *guard)
+        } else {
+            (then, otherwise, Guard { negated: !guard.negated, ..*guard })
+        };
+        let to = if second.is_empty() { end } else { self.label() };
+        self.line(&format!("{}{bra} L{to};", guarded(Some(guard))));
+        self.block(first);
+        if !second.is_empty() {
+            self.line(&format!("bra L{end};\nL{to}:"));
+            self.block(second);
+        }
+        self.line(&format!("L{end}:"));
+    }
+
+    fn together(&mut self, what: Collective, to: u8, from: u8, lanes: u32) {
+        let mask = format!("{:#x}", u32::MAX >> (32 - lanes));
+        let text = match what {
+            Collective::Shuffle(mode, b, c, p) => {
+                let mode = match mode {
+                    Mode::Idx => "idx",
+                    Mode::Up => "up",
+                    Mode::Down => "down",
+                    Mode::Bfly => "bfly",
+                };
+                format!("shfl.sync.{mode}.b32 %r{to}|%p{p}, %r{from}, {}, {c}, {mask};", source(Class::R, b))
+            }
+            Collective::Ballot(p) => format!("vote.sync.ballot.b32 %r{to}, %p{p}, {mask};"),
+            Collective::Any(p) => format!("vote.sync.any.pred %p{to}, %p{p}, {mask};"),
+            Collective::All(p) => format!("vote.sync.all.pred %p{to}, %p{p}, {mask};"),
+            Collective::Match => format!("match.any.sync.b32 %r{to}, %r{from}, {mask};"),
+            Collective::Add => format!("redux.sync.add.u32 %r{to}, %r{from}, {mask};"),
+            Collective::Min => format!("redux.sync.min.s32 %r{to}, %r{from}, {mask};"),
+            Collective::Xor => format!("redux.sync.xor.b32 %r{to}, %r{from}, {mask};"),
+        };
+        self.line(&text);
+    }
+}
+
+fn name(space: Space) -> &'static str {
+    match space {
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::Local => "local",
+    }
+}
