@@ -13,6 +13,7 @@ mod loops;
 mod mbarrier_new;
 mod memory;
 mod mixed;
+mod nvcc;
 mod parallel;
 mod recursion;
 mod registers;

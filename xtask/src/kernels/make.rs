@@ -182,7 +182,8 @@ impl Maker {
                 let meeting = match self.below(6) {
                     0 if self.warps => Meeting::Warp,
                     _ if !whole => Meeting::Warp,
-                    1 | 2 if scope.together == Together::Cluster => Meeting::Cluster,
+                    1 if scope.together == Together::Cluster => Meeting::Cluster,
+                    2 if scope.together == Together::Cluster => Meeting::Remote,
                     3 => Meeting::Parity,
                     4 => Meeting::State,
                     5 => Meeting::Named,

@@ -204,6 +204,8 @@ pub enum Meeting {
     Warp,
     /// `barrier.cluster`: the threads of all CTAs of the cluster.
     Cluster,
+    /// The same, with an mbarrier of each CTA that all arrive on.
+    Remote,
 }
 
 /// One statement.

@@ -165,7 +165,7 @@ pub const ROWS: &[Row] = &[
     row("selp.f64 $, $, $, $;", &[E, E, E, P], |a| if a[2] != 0 { a[0] } else { a[1] }),
     row("cvt.rn.f64.s32 $, $;", &[E, R], |a| wide(f64::from(s(a[0])))),
     row("cvt.rn.f64.u64 $, $;", &[E, D], |a| wide(a[0] as f64)),
-    row("cvt.rn.f32.f64 $, $;", &[F, E], |a| bits(e(a[0]) as f32)),
+    row("cvt.rn.f32.f64 $0, $1; add.rn.f32 $0, $0, 0f00000000;", &[F, E], |a| bits(e(a[0]) as f32 + 0.0)),
     row("cvt.f64.f32 $, $;", &[E, F], |a| wide(f64::from(f(a[0])))),
     row("cvt.rzi.s32.f64 $, $;", &[R, E], |a| signed(e(a[0]) as i32)),
     row("setp.lt.f64 $, $, $;", &[P, E, E], |a| u64::from(e(a[0]) < e(a[1]))),

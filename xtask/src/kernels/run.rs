@@ -192,7 +192,7 @@ impl Cluster<'_> {
                 let threads = self.program.threads() as usize;
                 for t in &here {
                     let group = match meeting {
-                        Meeting::Cluster => 0..values.len(),
+                        Meeting::Cluster | Meeting::Remote => 0..values.len(),
                         Meeting::Warp => t - t % threads % 32..t - t % threads % 32 + 32,
                         _ => t - t % threads..t - t % threads + threads,
                     };

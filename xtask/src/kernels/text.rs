@@ -9,8 +9,14 @@ use super::run::initial;
 
 /// A module with one kernel of this name.
 pub fn module(program: &Program, name: &str) -> String {
-    let mut out =
-        Printer { text: String::new(), labels: 0, loops: Vec::new(), threads: program.threads(), kernel: false };
+    let mut out = Printer {
+        text: String::new(),
+        labels: 0,
+        loops: Vec::new(),
+        threads: program.threads(),
+        cluster: program.cluster,
+        kernel: false,
+    };
     out.line(".version 8.0\n.target sm_90\n.address_size 64");
     let constants = CONSTANTS.map(|c| c.to_string()).join(", ");
     out.line(&format!(".const .align 4 .u32 bank[{}] = {{{constants}}};", CONSTANTS.len()));
@@ -46,7 +52,8 @@ pub fn module(program: &Program, name: &str) -> String {
     out.line(&format!(".shared .align 16 .b8 mine[{}];\n.shared .align 4 .b8 tile[{}];", OWN * threads, 4 * threads));
     out.line(&format!(
         ".local .align 16 .b8 stack[{OWN}];\n.reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase;\n\
-         .shared .align 8 .b64 meeting;"
+         .reg .b32 %beat;\n.shared .align 8 .b64 meeting;\n\
+         .shared .align 8 .b64 crowd;"
     ));
     out.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
     let uniform = UNIFORM.start;
@@ -68,9 +75,11 @@ pub fn module(program: &Program, name: &str) -> String {
     for offset in (0..OWN).step_by(8) {
         out.line(&format!("st.shared.u64 [%shared+{offset}], 0;\nst.local.u64 [%local+{offset}], 0;"));
     }
-    out.line(&format!(
-        "mov.u32 %phase, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;\n@%q mbarrier.init.shared.b64 [meeting], {threads};"
-    ));
+    out.line(&format!("mov.u32 %phase, 0;\nmov.u32 %beat, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;"));
+    for (barrier, count) in [("meeting", threads), ("crowd", threads * program.cluster)] {
+        out.line(&format!("@%q mbarrier.init.shared.b64 [{barrier}], {count};"));
+    }
+    out.line("fence.mbarrier_init.release.cluster;");
     out.line(if program.cluster > 1 { "barrier.cluster.arrive;\nbarrier.cluster.wait;" } else { "bar.sync 0;" });
     out.block(&program.body);
     for r in 0..UNIFORM.end {
@@ -97,6 +106,7 @@ struct Printer {
     /// Of the loops around: where `continue` and `break` go.
     loops: Vec<(usize, usize)>,
     threads: u32,
+    cluster: u32,
     kernel: bool,
 }
 
@@ -326,7 +336,7 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
                 self.line(&format!("add.u32 %t0, %r{LINEAR}, {shift};\nand.b32 %t0, %t0, 31;"));
                 self.line(&format!("and.b32 %t1, %r{LINEAR}, -32;\nadd.u32 %t0, %t0, %t1;"));
             }
-            Meeting::Cluster => {
+            Meeting::Cluster | Meeting::Remote => {
                 self.line("mov.u32 %t2, %cluster_ctarank;");
                 self.line(&format!("mad.lo.u32 %t0, %t2, %t1, %r{LINEAR};\nadd.u32 %t0, %t0, {shift};"));
                 self.line("mov.u32 %t2, %cluster_nctarank;\nmul.lo.u32 %t2, %t2, %t1;\nrem.u32 %t0, %t0, %t2;");
@@ -335,7 +345,7 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
             _ => self.line(&format!("add.u32 %t0, %r{LINEAR}, {shift};\nrem.u32 %t0, %t0, %t1;")),
         }
         self.line("mov.u32 %t1, tile;\nmad.lo.u32 %t0, %t0, 4, %t1;");
-        if meeting == Meeting::Cluster {
+        if matches!(meeting, Meeting::Cluster | Meeting::Remote) {
             self.line("mapa.shared::cluster.u32 %t0, %t0, %t2;");
             self.line(&format!("ld.shared::cluster.u32 %r{to}, [%t0];"));
         } else {
@@ -356,6 +366,15 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
             Meeting::Named => format!("barrier.sync 3, {};", self.threads.next_multiple_of(32)),
             Meeting::Warp => "bar.warp.sync 0xffffffff;".to_owned(),
             Meeting::Cluster => "barrier.cluster.arrive;\nbarrier.cluster.wait;".to_owned(),
+            Meeting::Remote => {
+                let mut text = "mov.u32 %t0, crowd;\n".to_owned();
+                for rank in 0..self.cluster {
+                    text += &format!("mapa.shared::cluster.u32 %t1, %t0, {rank};\n");
+                    text += "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%t1];\n";
+                }
+                let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %q, [crowd], %beat;";
+                format!("{text}L{again}:\n{wait}\n@!%q bra L{again};\nxor.b32 %beat, %beat, 1;")
+            }
             Meeting::Parity | Meeting::State => {
                 format!("{arrive}\nL{again}:\n{wait}\n@!%q bra L{again};\nxor.b32 %phase, %phase, 1;")
             }
