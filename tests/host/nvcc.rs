@@ -136,7 +136,7 @@ both! {
     }
 
     a_histogram(m) {
-        let x: Vec<u8> = numbers(5000, 256).map(|v| (v * v >> 8) as u8).collect();
+        let x: Vec<u8> = numbers(5000, 256).map(|v| ((v * v) >> 8) as u8).collect();
         let mut counts = [0u32; 256];
         m::histogram.launch(&Host::new(), Launch::grid(3).block(100), (&x, 5000, &mut counts)).unwrap();
         let mut expected = [0u32; 256];
