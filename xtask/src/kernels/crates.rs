@@ -1,0 +1,66 @@
+//! Kernels as a crate: `main.txt` is what it begins with, `Cargo.txt` its manifest.
+
+use super::program::Program;
+use super::{run, text};
+use crate::ptxas;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const MANIFEST: &str = include_str!("Cargo.txt");
+const MAIN: &str = include_str!("main.txt");
+
+/// Writes modules, what their kernels leave, what they read, and `kernels.txt`: name, CTAs, threads along x and y, `n`. That is
+/// what comes back.
+pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<String, String> {
+    std::fs::create_dir_all(directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
+    let mut list = String::new();
+    for (name, program) in kernels {
+        write(&directory.join(format!("{name}.ptx")), text::module(program, name).as_bytes())?;
+        let outcome = run::run(program);
+        write(&directory.join(format!("{name}.bin")), &bytes(outcome.result.iter().chain(&outcome.totals)))?;
+        let ([x, y], grid, n) = (program.block, program.grid, program.n);
+        let _ = writeln!(list, "{name} {grid} {x} {y} {n}");
+    }
+    write(&directory.join("table.bin"), &bytes(&run::table()))?;
+    write(&directory.join("kernels.txt"), list.as_bytes())?;
+    Ok(list)
+}
+
+/// Runs them; the names of those that do not leave what they should. What is wrong is printed.
+pub fn wrong(directory: &Path, kernels: &[(String, Program)], release: bool) -> Result<Vec<String>, String> {
+    let source = directory.join("src");
+    let list = write_kernels(&source, kernels)?;
+    let manifest = MANIFEST.replace("PTX_DSL", &ptxas::root().join("ptx-dsl").display().to_string());
+    write(&directory.join("Cargo.toml"), manifest.as_bytes())?;
+    let lock = ptxas::root().join("Cargo.lock");
+    std::fs::copy(&lock, directory.join("Cargo.lock")).map_err(|e| format!("cannot copy {}: {e}", lock.display()))?;
+    let (mut modules, mut runs) = (String::new(), String::new());
+    for line in list.lines() {
+        let name = line.split(' ').next().unwrap_or("");
+        let _ = writeln!(modules, "mod {name} {{ ptx_dsl::include_ptx!(\"{name}.ptx\"); }}");
+        let _ = writeln!(runs, "    check!({line});");
+    }
+    write(&source.join("main.rs"), format!("{MAIN}{modules}\nfn main() {{\n{runs}}}\n").as_bytes())?;
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).args(["run", "--quiet"]);
+    if release {
+        command.arg("--release");
+    }
+    let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("kernels in {}: {}", directory.display(), output.status));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    let names = kernels.iter().map(|k| k.0.clone());
+    Ok(names.filter(|name| said.lines().any(|l| l.split(',').next() == Some(name))).collect())
+}
+
+fn bytes<'a>(words: impl IntoIterator<Item = &'a u32>) -> Vec<u8> {
+    words.into_iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
