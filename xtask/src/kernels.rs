@@ -1,8 +1,9 @@
-//! `cargo xtask kernels`: random kernels, run on the host machine in all its ways, against what plain Rust computes for them.
+//! `cargo xtask kernels`: random kernels, run on the host machine in all its ways, against what plain Rust computes for
+//! them.
 //!
-//! `program` says what they are made of, `make` makes them, `text` prints them as PTX, `rows` and `run` say what they mean, knowing
-//! nothing of the table or of the host; `crates` has them run, and `shrink` leaves out what a wrong one does not need. A seed gives
-//! the same kernel always.
+//! `program` says what they are made of, `make` makes them, `text` prints them as PTX, `rows` and `run` say what they mean,
+//! knowing nothing of the table or of the host; `crates` has them run, and `shrink` leaves out what a wrong one does not need.
+//! A seed gives the same kernel always.
 
 mod crates;
 mod make;
@@ -51,8 +52,8 @@ impl Wanted {
     }
 }
 
-/// Runs kernels with as many seeds; of the first that is wrong it writes the least that is.
-pub fn run(arguments: &[&str]) -> Result<(), String> {
+/// Runs kernels with as many seeds, in this environment; of the first that is wrong it writes the least that is.
+pub fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let wanted = Wanted::parse(arguments)?;
     let seeds: Vec<u64> = (wanted.seed..wanted.seed.saturating_add(wanted.count)).collect();
     let kernel = |seed: &u64| (format!("k{seed}"), make::program(*seed, wanted.size));
@@ -61,10 +62,11 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
         return crates::write_kernels(directory, &kernels).map(drop);
     }
     let directory = ptxas::root().join("target").join("kernels");
+    let names_of = |kernels: &[(String, Program)]| crates::wrong(&directory, kernels, wanted.release, environment);
     let mut wrong: Vec<(String, Program)> = Vec::new();
     for seeds in seeds.chunks(BATCH) {
         let mut kernels: Vec<(String, Program)> = seeds.iter().map(kernel).collect();
-        let names = crates::wrong(&directory, &kernels, wanted.release)?;
+        let names = names_of(&kernels)?;
         kernels.retain(|k| names.contains(&k.0));
         wrong.append(&mut kernels);
     }
@@ -73,19 +75,22 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
         return Ok(());
     };
     println!("looking for the least of {name} that is wrong");
-    let shrunk = directory.join("shrunk");
     let least = shrink::least(program, |some| {
         let kernels: Vec<_> = some.iter().enumerate().map(|(i, p)| (format!("s{i}"), p.clone())).collect();
-        let names = crates::wrong(&directory, &kernels, wanted.release)?;
+        let names = names_of(&kernels)?;
         Ok(kernels.iter().map(|k| names.contains(&k.0)).collect())
-    })?;
-    crates::write_kernels(&shrunk, &[(name.clone(), least)])?;
+    });
+    let shrunk = directory.join("shrunk");
+    let least = least.and_then(|least| crates::write_kernels(&shrunk, &[(name.clone(), least)]));
+    let least = match least {
+        Ok(_) => format!("the least of {name} is in {}", shrunk.display()),
+        Err(reason) => format!("no less of {name} was found: {reason}"),
+    };
     let names: Vec<&str> = wrong.iter().map(|k| k.0.as_str()).collect();
     Err(format!(
-        "{} of {} kernels do not leave what they should: {}; the least of {name} is in {}",
+        "{} of {} kernels do not leave what they should: {}; {least}",
         names.len(),
         wanted.count,
-        names.join(", "),
-        shrunk.display()
+        names.join(", ")
     ))
 }

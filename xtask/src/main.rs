@@ -1,5 +1,5 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | budget | corpus | nvcc | ptxas | sanitize`: what plain cargo cannot do, which is to
-//! fetch NVIDIA's tools for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | budget | corpus | nvcc | ptxas | sanitize`: what plain cargo cannot
+//! do, which is to fetch NVIDIA's tools for the tests.
 
 mod assemble;
 mod bench;
@@ -29,8 +29,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           [--family <name>] [--seed <number>] [--count <number>] [--all] (what is on the list, too) [--stale] (what
           there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own
   kernels run random kernels on the host and compare what they leave with what plain Rust computes for them:
-          [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for
-          xtask/src/kernels/gpu.py, which runs them on a GPU
+          [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
   budget  measure what the macros and the command line may cost: build time, checking time
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
@@ -51,7 +50,7 @@ fn main() -> ExitCode {
         ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
-        ["kernels", ref rest @ ..] => kernels::run(rest),
+        ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),
         ["sanitize", ref rest @ ..] => sanitize::run(rest),

@@ -6,7 +6,6 @@ mod known;
 mod mutate;
 mod operands;
 mod place;
-
 mod report;
 mod second;
 mod spell;

@@ -26,8 +26,8 @@ pub fn ci() -> Result<(), String> {
     nvcc::run(&nvcc::Wanted::default(), true)
 }
 
-/// Every test of the workspace (libraries, documentation, integration tests), then the examples and random kernels, then ptxas on the PTX of
-/// every kernel that any of them launched, on that of the benches, and on a few statements of every family.
+/// Every test of the workspace (libraries, documentation, integration tests), then the examples and random kernels, then ptxas
+/// on the PTX of every kernel that any of them launched, on that of the benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
@@ -48,8 +48,8 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
+    kernels::run(&["--count", "20", "--size", "60"], &environment)?;
     let texts = dump.display().to_string();
-    kernels::run(&["--count", "20", "--size", "60"])?;
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {
         Some(ptxas) => {

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 const MANIFEST: &str = include_str!("Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
 
-/// Writes modules, what their kernels leave, what they read, and `kernels.txt`: name, CTAs, threads along x and y, `n`. That is
-/// what comes back.
+/// Writes modules, what their kernels leave, what they read, and `kernels.txt`: name, CTAs, threads along x and y, `n`. That
+/// is what comes back.
 pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<String, String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
     let mut list = String::new();
@@ -28,7 +28,12 @@ pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<
 }
 
 /// Runs them; the names of those that do not leave what they should. What is wrong is printed.
-pub fn wrong(directory: &Path, kernels: &[(String, Program)], release: bool) -> Result<Vec<String>, String> {
+pub fn wrong(
+    directory: &Path,
+    kernels: &[(String, Program)],
+    release: bool,
+    environment: &[(&str, &str)],
+) -> Result<Vec<String>, String> {
     let source = directory.join("src");
     let list = write_kernels(&source, kernels)?;
     let manifest = MANIFEST.replace("PTX_DSL", &ptxas::root().join("ptx-dsl").display().to_string());
@@ -44,6 +49,7 @@ pub fn wrong(directory: &Path, kernels: &[(String, Program)], release: bool) -> 
     write(&source.join("main.rs"), format!("{MAIN}{modules}\nfn main() {{\n{runs}}}\n").as_bytes())?;
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).args(["run", "--quiet"]);
+    command.envs(environment.iter().copied());
     if release {
         command.arg("--release");
     }

@@ -1,5 +1,5 @@
-//! Random programs. Whatever comes out is defined PTX: no thread reads what another may be writing, barriers and instructions of a
-//! whole warp stand where all of it comes together, and every loop ends.
+//! Random programs. Whatever comes out is defined PTX: no thread reads what another may be writing, barriers and instructions
+//! of a whole warp stand where all of it comes together, and every loop ends.
 
 use super::program::{
     COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
@@ -14,7 +14,7 @@ const BLOCKS: &[[u32; 2]] =
 const IMMEDIATES: &[u64] = &[0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 255, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF];
 /// 0, -0, 1, -2.5, infinity, NaN, the least number, the greatest.
 const FLOATS: &[u64] = &[0, 0x8000_0000, 0x3F80_0000, 0xC020_0000, 0x7F80_0000, 0x7FC0_1234, 1, 0x7F7F_FFFF];
-
+/// The same of `.f64`, without NaN and the greatest.
 const DOUBLES: &[u64] = &[0, 1 << 63, 0x3FF0_0000_0000_0000, 0xC004_0000_0000_0000, 0x7FF0_0000_0000_0000, 1];
 
 /// The program of a seed; `size` is about how many statements it has.

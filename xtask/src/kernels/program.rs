@@ -1,5 +1,5 @@
-//! What a random kernel is made of: registers of four classes, operations that each have a spelling and a meaning in plain Rust,
-//! structured control flow, memory that a thread has to itself, and what warps and CTAs do together.
+//! What a random kernel is made of: registers of six classes, operations that each have a spelling and a meaning in plain
+//! Rust, control flow, memory that a thread has to itself, and what warps, CTAs and clusters do together.
 
 /// Registers of a class, by number; `Class::R` has more, of fixed use.
 pub const GENERAL: u8 = 8;
@@ -16,7 +16,8 @@ pub const DEPTH: u8 = 3;
 
 /// Bytes that each thread has to itself in each state space.
 pub const OWN: u32 = 32;
-/// Bytes of a thread's part of the result: its registers, then what it has to itself in global memory.
+/// Bytes of a thread's part of the result: its registers, then what it has to itself in global memory. `main.txt` and
+/// `gpu.py` count by it too.
 pub const RESULT: u32 = 160;
 /// Words of the table that all read.
 pub const TABLE: usize = 64;
@@ -315,8 +316,8 @@ pub enum Stmt {
         index: u8,
         arms: Vec<Vec<Stmt>>,
     },
-    /// Three arms that jump from one into another, `STEPS` times: by the bits of the register to the next or the one after it. It has
-    /// a counter as a loop has. Its ways in are two.
+    /// Three arms that jump from one into another, `STEPS` times: by the bits of the register to the next or the one after
+    /// it. It has a counter as a loop has. Its ways in are two.
     Tangle {
         depth: u8,
         select: u8,

@@ -1,20 +1,19 @@
-//! What a program computes, in plain Rust: all threads of a CTA at a time, each way through the code with those that take it.
+//! What a program computes, in plain Rust: all threads of a cluster at a time, each way through the code with those that
+//! take it.
 
-use super::program::{CONSTANTS, TABLE};
 use super::program::{
-    COUNTERS, Class, Collective, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT, STEPS, Source, Space,
-    Special, Stmt, TOTALS, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT, STEPS,
+    Source, Space, Special, Stmt, TABLE, TOTALS, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
 
 /// What the kernel leaves in memory.
-#[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     pub result: Vec<u32>,
     pub totals: [u32; TOTALS],
 }
 
-/// What is in the result before the launch.
+/// What is in the result before the launch; `main.txt` and `gpu.py` have the same.
 pub fn blank(program: &Program) -> Vec<u32> {
     (0..program.threads() * program.grid * RESULT / 4).map(|i| i.wrapping_mul(0x0101_4001)).collect()
 }
@@ -45,12 +44,14 @@ pub fn run(program: &Program) -> Outcome {
                 part[0] = value;
             }
             let own = &mut part[(RESULT - OWN) as usize / 4..];
-            for (word, bytes) in own.iter_mut().zip(thread.own[0].chunks(4)) {
-                *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            }
+            own.iter_mut().zip(thread.own[Space::Global as usize].chunks(4)).for_each(|(w, bytes)| *w = word(bytes));
         }
     }
     outcome
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
 /// Where a thread goes that does not go on with the next statement.
@@ -76,7 +77,7 @@ impl Thread {
         let registers = Class::ALL.map(|c| vec![0; c.all() as usize]);
         let mut own = [[0; OWN as usize]; 3];
         let part = &result[((number + 1) * RESULT - OWN) as usize / 4..];
-        for (bytes, word) in own[0].chunks_mut(4).zip(part) {
+        for (bytes, word) in own[Space::Global as usize].chunks_mut(4).zip(part) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
         let mut thread = Thread { registers, own };
@@ -174,13 +175,13 @@ impl Cluster<'_> {
                 return self.jump(here, *guard, |t| Jump::Gone(t.get(Class::R, *from) as u32));
             }
             Stmt::Switch { index, arms } => {
+                let arm = |t: usize| (self.threads[t].get(Class::R, *index) as usize).min(arms.len() - 1);
+                let takes: Vec<usize> = here.iter().map(|t| arm(*t)).collect();
                 let mut after = Vec::new();
                 for (i, arm) in arms.iter().enumerate() {
-                    let arm_of = |t: &Thread| (t.get(Class::R, *index) as usize).min(arms.len() - 1);
-                    let takes = here.iter().copied().filter(|t| arm_of(&self.threads[*t]) == i).collect();
-                    after.push((arm, takes));
+                    let these = here.iter().zip(&takes).filter(|(_, takes)| **takes == i).map(|(t, _)| *t).collect();
+                    after.extend(self.block(arm, these));
                 }
-                let mut after: Vec<usize> = after.into_iter().flat_map(|(arm, takes)| self.block(arm, takes)).collect();
                 after.sort_unstable();
                 return after;
             }
@@ -256,7 +257,7 @@ impl Cluster<'_> {
             Stmt::Atom { space, exchange, to, from, at, .. } => {
                 let value = thread.get(Class::R, *from) as u32;
                 let bytes = thread.bytes(*space, *at, 4);
-                let old = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                let old = word(bytes);
                 let new = if *exchange { value } else { old.wrapping_add(value) };
                 bytes.copy_from_slice(&new.to_le_bytes());
                 thread.set(Class::R, *to, u64::from(old));
@@ -269,7 +270,7 @@ impl Cluster<'_> {
                     if *store {
                         bytes.copy_from_slice(&(*value as u32).to_le_bytes());
                     } else {
-                        *value = u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+                        *value = u64::from(word(bytes));
                     }
                 }
                 registers.iter().zip(values).for_each(|(r, value)| thread.set(Class::R, *r, value));

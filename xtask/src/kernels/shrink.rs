@@ -1,4 +1,5 @@
-//! The least of a program that is still wrong: statements are left out, first many at once, then fewer, then one by one.
+//! The least of a program that is still wrong: statements are left out, first many at once, then fewer, then one by
+//! one.
 
 use super::BATCH;
 use super::program::{Program, Stmt};
@@ -12,6 +13,7 @@ pub fn least(
     let mut best = program.clone();
     let mut length = count(&best) / 2;
     while length > 0 {
+        let before = count(&best);
         let mut from = 0;
         while from < count(&best) {
             let parts: Vec<Range<usize>> =
@@ -20,15 +22,25 @@ pub fn least(
             // What stays has no part in it.
             let less = some.iter().map(|p| count(p) < count(&best));
             let verdicts: Vec<bool> = wrong(&some)?.into_iter().zip(less).map(|(wrong, less)| wrong && less).collect();
-            let (gone, needed): (Vec<_>, Vec<_>) = parts.into_iter().zip(some).zip(verdicts).partition(|(_, w)| *w);
-            from += needed.len() * length;
-            let Some(((_, first), _)) = gone.first() else { continue };
+            let Some(first) = verdicts.iter().position(|wrong| *wrong) else {
+                from += parts.len() * length;
+                continue;
+            };
             // Mostly all that can be left out can be so together.
-            let parts: Vec<Range<usize>> = gone.iter().map(|((part, _), _)| part.clone()).collect();
-            let together = without(&best, &parts);
-            best = if gone.len() > 1 && wrong(std::slice::from_ref(&together))?[0] { together } else { first.clone() };
+            let gone: Vec<Range<usize>> = parts.into_iter().zip(&verdicts).filter(|p| *p.1).map(|p| p.0).collect();
+            let together = without(&best, &gone);
+            if gone.len() > 1 && wrong(std::slice::from_ref(&together))?[0] {
+                best = together;
+                from += (some.len() - gone.len()) * length;
+            } else {
+                best = some[first].clone();
+                from += first * length;
+            }
         }
-        length /= 2;
+        // What was inside of what went has been counted as well: one by one they are looked at until nothing goes.
+        if length > 1 || count(&best) == before {
+            length /= 2;
+        }
     }
     Ok(best)
 }
@@ -99,5 +111,46 @@ impl Left<'_> {
     /// What may say who comes to a barrier stays: without it not all would.
     fn guards(stmt: &Stmt) -> bool {
         matches!(stmt, Stmt::Row { row, .. } if super::rows::ROWS[*row].text.starts_with("setp."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make::program;
+    use super::*;
+
+    fn any(body: &[Stmt], is: fn(&Stmt) -> bool) -> bool {
+        body.iter().any(|s| is(s) || inside(s).iter().any(|b| any(b, is)))
+    }
+
+    /// With a statement that makes it wrong, what is left is that one, what it is inside of, and comparisons.
+    #[test]
+    fn what_is_not_needed_goes() {
+        let mut found = 0;
+        for seed in 0..20 {
+            for is in [
+                |s: &Stmt| matches!(s, Stmt::Vector { .. }),
+                |s: &Stmt| matches!(s, Stmt::Atom { .. }),
+                |s: &Stmt| matches!(s, Stmt::Call { .. }),
+            ] {
+                let wrong = |p: &Program| any(&p.body, is);
+                let whole = program(seed, 60);
+                if !wrong(&whole) {
+                    continue;
+                }
+                found += 1;
+                let left = least(&whole, |some| Ok(some.iter().map(wrong).collect())).expect("nothing fails");
+                let count = |p: &Program, f: &dyn Fn(&Stmt) -> bool| -> usize {
+                    fn of(body: &[Stmt], f: &dyn Fn(&Stmt) -> bool) -> usize {
+                        body.iter().map(|s| usize::from(f(s)) + inside(s).iter().map(|b| of(b, f)).sum::<usize>()).sum()
+                    }
+                    bodies(p).map(|b| of(b, f)).sum()
+                };
+                assert_eq!(count(&left, &is), 1, "seed {seed}");
+                let other = |s: &Stmt| !is(s) && !Left::guards(s) && !inside(s).iter().any(|b| any(b, is));
+                assert_eq!(count(&left, &other), 0, "seed {seed}: {left:#?}");
+            }
+        }
+        assert!(found > 20, "{found}");
     }
 }

@@ -1,112 +1,36 @@
 //! A program as PTX.
 
 use super::program::{
-    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT,
-    STEPS, Source, Space, Special, Stmt, TABLE, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
+    RESULT, STEPS, Source, Space, Special, Stmt, TABLE, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
 use super::run::initial;
 
 /// A module with one kernel of this name.
 pub fn module(program: &Program, name: &str) -> String {
-    let mut out = Printer {
-        text: String::new(),
-        labels: 0,
-        loops: Vec::new(),
-        threads: program.threads(),
-        cluster: program.cluster,
-        kernel: false,
-    };
+    let mut out = Printer { text: String::new(), labels: 0, loops: Vec::new(), program, kernel: false };
     out.line(".version 8.0\n.target sm_90\n.address_size 64");
     let constants = CONSTANTS.map(|c| c.to_string()).join(", ");
     out.line(&format!(".const .align 4 .u32 bank[{}] = {{{constants}}};", CONSTANTS.len()));
-    for (i, f) in program.functions.iter().enumerate() {
-        out.line(&format!(".func (.param .b32 value) helper{i}(.param .b32 a, .param .b32 b)\n{{"));
-        out.registers();
-        for r in 2..Class::R.all() {
-            out.line(&format!("mov.u32 %r{r}, {};", initial(u32::from(r))));
-        }
-        out.line("mov.b16 %h0, 0; mov.b16 %h1, 0; mov.f64 %e0, 0d0000000000000000; mov.f64 %e1, 0d0000000000000000;");
-        for i in 0..4 {
-            out.line(&format!("mov.b64 %d{i}, 0; mov.f32 %f{i}, 0f00000000;"));
-        }
-        out.line("ld.param.b32 %r0, [a];\nld.param.b32 %r1, [b];");
-        for i in 0..4 {
-            out.line(&format!("and.b32 %t0, %r0, {}; setp.ne.u32 %p{i}, %t0, 0;", 1 << i));
-        }
-        out.block(&f.body);
-        out.line("st.param.b32 [value], %r0;\nret;\n}");
+    for (i, function) in program.functions.iter().enumerate() {
+        out.function(i, function);
     }
     out.kernel = true;
-    let [x, y] = program.block;
-    let mut shape = if program.required { format!(" .reqntid {x}, {y}, 1") } else { String::new() };
-    if program.cluster > 1 {
-        shape += &format!(" .reqnctapercluster {}, 1, 1", program.cluster);
-    }
-    out.line(&format!(
-        ".visible .entry {name}(.param .u64 .ptr .global .align 128 result, .param .u64 .ptr .global .align 4 table,\n\
-         .param .u64 .ptr .global .align 4 totals, .param .u32 n){shape}\n{{"
-    ));
-    out.registers();
-    let threads = program.threads();
-    out.line(&format!(".shared .align 16 .b8 mine[{}];\n.shared .align 4 .b8 tile[{}];", OWN * threads, 4 * threads));
-    out.line(&format!(
-        ".local .align 16 .b8 stack[{OWN}];\n.reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase;\n\
-         .reg .b32 %beat;\n.shared .align 8 .b64 meeting;\n\
-         .shared .align 8 .b64 crowd;"
-    ));
-    out.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
-    let uniform = UNIFORM.start;
-    out.line(&format!(
-        "ld.param.u32 %r{uniform}, [n];\nmov.u32 %r{}, %ctaid.x;\nmov.u32 %r{}, 5;",
-        uniform + 1,
-        uniform + 2
-    ));
-    out.line("mov.u32 %t0, %tid.x;\nmov.u32 %t1, %tid.y;\nmov.u32 %t2, %ntid.x;");
-    out.line(&format!(
-        "mad.lo.u32 %r{LINEAR}, %t1, %t2, %t0;\nshr.u32 %r{WARP}, %r{LINEAR}, 5;\nmov.u32 %r{LANE}, %laneid;"
-    ));
-    out.line(&format!(
-        "mad.lo.u32 %t0, %r{}, {threads}, %r{LINEAR};\nmad.wide.u32 %own, %t0, {RESULT}, %own;",
-        uniform + 1
-    ));
-    out.line(&format!("mov.u32 %shared, mine;\nmad.lo.u32 %shared, %r{LINEAR}, {OWN}, %shared;"));
-    out.line(&format!("mov.u32 %tile, tile;\nmad.lo.u32 %tile, %r{LINEAR}, 4, %tile;\nmov.u64 %local, stack;"));
-    for offset in (0..OWN).step_by(8) {
-        out.line(&format!("st.shared.u64 [%shared+{offset}], 0;\nst.local.u64 [%local+{offset}], 0;"));
-    }
-    out.line(&format!("mov.u32 %phase, 0;\nmov.u32 %beat, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;"));
-    for (barrier, count) in [("meeting", threads), ("crowd", threads * program.cluster)] {
-        out.line(&format!("@%q mbarrier.init.shared.b64 [{barrier}], {count};"));
-    }
-    out.line("fence.mbarrier_init.release.cluster;");
-    out.line(if program.cluster > 1 { "barrier.cluster.arrive;\nbarrier.cluster.wait;" } else { "bar.sync 0;" });
+    out.entry(name);
+    out.prologue();
     out.block(&program.body);
-    for r in 0..UNIFORM.end {
-        out.line(&format!("st.global.u32 [%own+{}], %r{r};", 4 * r));
-    }
-    for i in 0..4 {
-        out.line(&format!("st.global.u64 [%own+{}], %d{i};\nst.global.f32 [%own+{}], %f{i};", 48 + 8 * i, 80 + 4 * i));
-    }
-    for i in 0..2 {
-        out.line(&format!("setp.nan.f64 %q, %e{i}, %e{i};\n@%q mov.f64 %e{i}, 0d7FF8000000000000;"));
-    }
-    out.line("st.global.f64 [%own+96], %e0;\nst.global.f64 [%own+104], %e1;\nst.global.v2.b16 [%own+112], {%h0, %h1};");
-    out.line("mov.u32 %t0, 0;");
-    for i in 0..4 {
-        out.line(&format!("@%p{i} or.b32 %t0, %t0, {};", 1 << i));
-    }
-    out.line("st.global.u32 [%own+44], %t0;\nret;\n}");
+    out.epilogue();
     out.text
 }
 
-struct Printer {
+struct Printer<'p> {
     text: String,
     labels: usize,
     /// Of the loops around: where `continue` and `break` go.
     loops: Vec<(usize, usize)>,
-    threads: u32,
-    cluster: u32,
+    program: &'p Program,
+    /// Not a function.
     kernel: bool,
 }
 
@@ -140,7 +64,7 @@ fn filled(template: &str, operands: &[String]) -> String {
     out
 }
 
-impl Printer {
+impl Printer<'_> {
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
@@ -152,11 +76,95 @@ impl Printer {
     }
 
     fn registers(&mut self) {
+        let numbers = COUNTERS + DEPTH;
         self.line(&format!(
-            ".reg .pred %p<4>, %q; .reg .b32 %r<{}>, %t<3>, %lim<{DEPTH}>; .reg .b64 %d<4>, %x; .reg .f32 %f<4>;\n\
-             .reg .b16 %h<2>, %u; .reg .f64 %e<2>;",
-            COUNTERS + DEPTH
+            ".reg .pred %p<4>, %q; .reg .b32 %r<{numbers}>, %t<3>, %lim<{DEPTH}>; .reg .b64 %d<4>, %x;"
         ));
+        self.line(".reg .f32 %f<4>; .reg .b16 %h<2>; .reg .f64 %e<2>;");
+    }
+
+    fn function(&mut self, number: usize, function: &Function) {
+        self.line(&format!(".func (.param .b32 value) helper{number}(.param .b32 a, .param .b32 b)\n{{"));
+        self.registers();
+        for r in 2..Class::R.all() {
+            self.line(&format!("mov.u32 %r{r}, {};", initial(u32::from(r))));
+        }
+        self.line("mov.b16 %h0, 0; mov.b16 %h1, 0; mov.f64 %e0, 0d0000000000000000; mov.f64 %e1, 0d0000000000000000;");
+        for i in 0..4 {
+            self.line(&format!("mov.b64 %d{i}, 0; mov.f32 %f{i}, 0f00000000;"));
+        }
+        self.line("ld.param.b32 %r0, [a];\nld.param.b32 %r1, [b];");
+        for i in 0..4 {
+            self.line(&format!("and.b32 %t0, %r0, {}; setp.ne.u32 %p{i}, %t0, 0;", 1 << i));
+        }
+        self.block(&function.body);
+        self.line("st.param.b32 [value], %r0;\nret;\n}");
+    }
+
+    fn entry(&mut self, name: &str) {
+        let Program { block: [x, y], cluster, .. } = self.program;
+        let mut shape = if self.program.required { format!(" .reqntid {x}, {y}, 1") } else { String::new() };
+        if *cluster > 1 {
+            shape += &format!(" .reqnctapercluster {cluster}, 1, 1");
+        }
+        self.line(&format!(".visible .entry {name}(.param .u64 .ptr .global .align 128 result,"));
+        self.line(".param .u64 .ptr .global .align 4 table, .param .u64 .ptr .global .align 4 totals,");
+        self.line(&format!(".param .u32 n){shape}\n{{"));
+    }
+
+    /// Registers of fixed use, and memory that is not that of the result.
+    fn prologue(&mut self) {
+        self.registers();
+        let threads = self.program.threads();
+        self.line(".reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase, %beat;");
+        self.line(&format!(
+            ".shared .align 16 .b8 mine[{}];\n.shared .align 4 .b8 tile[{}];",
+            OWN * threads,
+            4 * threads
+        ));
+        self.line(".shared .align 8 .b64 meeting;\n.shared .align 8 .b64 crowd;");
+        self.line(&format!(".local .align 16 .b8 stack[{OWN}];"));
+        self.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
+        let [n, cta, five] = [UNIFORM.start, UNIFORM.start + 1, UNIFORM.start + 2];
+        self.line(&format!("ld.param.u32 %r{n}, [n];\nmov.u32 %r{cta}, %ctaid.x;\nmov.u32 %r{five}, 5;"));
+        self.line("mov.u32 %t0, %tid.x;\nmov.u32 %t1, %tid.y;\nmov.u32 %t2, %ntid.x;");
+        self.line(&format!("mad.lo.u32 %r{LINEAR}, %t1, %t2, %t0;\nshr.u32 %r{WARP}, %r{LINEAR}, 5;"));
+        self.line(&format!("mov.u32 %r{LANE}, %laneid;\nmad.lo.u32 %t0, %r{cta}, {threads}, %r{LINEAR};"));
+        self.line(&format!("mad.wide.u32 %own, %t0, {RESULT}, %own;\nmov.u32 %shared, mine;"));
+        self.line(&format!("mad.lo.u32 %shared, %r{LINEAR}, {OWN}, %shared;\nmov.u32 %tile, tile;"));
+        self.line(&format!("mad.lo.u32 %tile, %r{LINEAR}, 4, %tile;\nmov.u64 %local, stack;"));
+        for offset in (0..OWN).step_by(8) {
+            self.line(&format!("st.shared.u64 [%shared+{offset}], 0;\nst.local.u64 [%local+{offset}], 0;"));
+        }
+        self.line(&format!("mov.u32 %phase, 0;\nmov.u32 %beat, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;"));
+        for (barrier, count) in [("meeting", threads), ("crowd", threads * self.program.cluster)] {
+            self.line(&format!("@%q mbarrier.init.shared.b64 [{barrier}], {count};"));
+        }
+        self.line("fence.mbarrier_init.release.cluster;");
+        self.meet(if self.program.cluster > 1 { Meeting::Cluster } else { Meeting::Barrier });
+    }
+
+    /// All registers go to the result.
+    fn epilogue(&mut self) {
+        for r in 0..UNIFORM.end {
+            self.line(&format!("st.global.u32 [%own+{}], %r{r};", 4 * r));
+        }
+        for i in 0..4 {
+            self.line(&format!(
+                "st.global.u64 [%own+{}], %d{i};\nst.global.f32 [%own+{}], %f{i};",
+                48 + 8 * i,
+                80 + 4 * i
+            ));
+        }
+        for i in 0..2 {
+            self.line(&format!("setp.nan.f64 %q, %e{i}, %e{i};\n@%q mov.f64 %e{i}, 0d7FF8000000000000;"));
+            self.line(&format!("st.global.f64 [%own+{}], %e{i};", 96 + 8 * i));
+        }
+        self.line("st.global.v2.b16 [%own+112], {%h0, %h1};\nmov.u32 %t0, 0;");
+        for i in 0..4 {
+            self.line(&format!("@%p{i} or.b32 %t0, %t0, {};", 1 << i));
+        }
+        self.line("st.global.u32 [%own+44], %t0;\nret;\n}");
     }
 
     fn block(&mut self, body: &[Stmt]) {
@@ -235,51 +243,20 @@ impl Printer {
                     format!("{guard}ld.{space}.v{n}.b32 {{{list}}}, {address};")
                 });
             }
-            Stmt::Gather { constant, to, index, guard } => {
-let count = if *constant { CONSTANTS.len() } else { TABLE };
-                self.line(&format!("and.b32 %t0, %r{index}, {};", count - 1));
-                if *constant {
-                    self.line("mov.u64 %x, bank;\nmad.wide.u32 %x, %t0, 4, %x;");
-                } else {
-                    self.line("mad.wide.u32 %x, %t0, 4, %table;");
-                }
-                let space = if *constant { "const" } else { "global" };
-                self.line(&format!("{}ld.{space}.u32 %r{to}, [%x];", guarded(*guard)));
-            }
+            Stmt::Gather { constant, to, index, guard } => self.gather(*constant, *to, *index, *guard),
             Stmt::Total { which, from, guard } => {
                 self.line(&format!("{}red.global.add.u32 [%totals+{}], %r{from};", guarded(*guard), 4 * which));
             }
             Stmt::Together { what, to, from, lanes } => self.together(*what, *to, *from, *lanes),
             Stmt::Exchange { to, from, shift, meeting } => self.exchange(*to, *from, *shift, *meeting),
             Stmt::Count { to, from } => self.line(&format!("bar.red.popc.u32 %r{to}, 0, %p{from};")),
-            Stmt::Call { function, to, from: [a, b] } => self.line(&format!(
-                "{{ .param .b32 pa; .param .b32 pb; .param .b32 pr; st.param.b32 [pa], %r{a}; st.param.b32 [pb], %r{b};\n\
-                 call (pr), helper{function}, (pa, pb);\nld.param.b32 %r{to}, [pr]; }}"
-            )),
-            Stmt::If { .. } => self.branch(stmt),
-            Stmt::Loop { depth, trips, bottom, body } => {
-                let (head, next, end) = (self.label(), self.label(), self.label());
-                let counter = COUNTERS + depth;
-                self.line(&format!("mov.u32 %r{counter}, 0;"));
-                match trips {
-                    Source::Register(r) => self.line(&format!("and.b32 %lim{depth}, %r{r}, 7;")),
-                    Source::Immediate(n) => self.line(&format!("mov.u32 %lim{depth}, {n};")),
-                }
-                self.line(&format!("L{head}:"));
-                if !bottom {
-                    self.line(&format!("setp.ge.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{end};"));
-                }
-                self.loops.push((next, end));
-                self.block(body);
-                self.loops.pop();
-                self.line(&format!("L{next}:\nadd.u32 %r{counter}, %r{counter}, 1;"));
-                if *bottom {
-                    self.line(&format!("setp.lt.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{head};"));
-                } else {
-                    self.line(&format!("bra L{head};"));
-                }
-                self.line(&format!("L{end}:"));
+            Stmt::Call { function, to, from: [a, b] } => {
+                self.line("{ .param .b32 pa; .param .b32 pb; .param .b32 pr;");
+                self.line(&format!("st.param.b32 [pa], %r{a}; st.param.b32 [pb], %r{b};"));
+                self.line(&format!("call (pr), helper{function}, (pa, pb);\nld.param.b32 %r{to}, [pr]; }}"));
             }
+            Stmt::If { .. } => self.branch(stmt),
+            Stmt::Loop { depth, trips, bottom, body } => self.turns(*depth, *trips, *bottom, body),
             Stmt::Break { guard, further } => {
                 let (_, end) = self.loops[self.loops.len() - 1 - *further as usize];
                 self.line(&format!("{}bra L{end};", guarded(Some(*guard))));
@@ -288,35 +265,8 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
                 let (next, _) = self.loops[self.loops.len() - 1];
                 self.line(&format!("{}bra L{next};", guarded(Some(*guard))));
             }
-            Stmt::Switch { index, arms } => {
-                let labels: Vec<usize> = arms.iter().map(|_| self.label()).collect();
-                let (list, end) = (self.label(), self.label());
-                let names = labels.iter().map(|l| format!("L{l}")).collect::<Vec<_>>().join(", ");
-                self.line(&format!("min.u32 %t0, %r{index}, {};", arms.len() - 1));
-                self.line(&format!("L{list}: .branchtargets {names};\nbrx.idx %t0, L{list};"));
-                for (arm, label) in arms.iter().zip(labels) {
-                    self.line(&format!("L{label}:"));
-                    self.block(arm);
-                    self.line(&format!("bra L{end};"));
-                }
-                self.line(&format!("L{end}:"));
-            }
-            Stmt::Tangle { depth, select, arms } => {
-                let counter = COUNTERS + depth;
-                let labels = [self.label(), self.label(), self.label()];
-                let end = self.label();
-                self.line(&format!("mov.u32 %r{counter}, 0;\nand.b32 %t0, %r{select}, 1;\nsetp.ne.u32 %q, %t0, 0;"));
-                self.line(&format!("@%q bra L{};", labels[1]));
-                for (i, arm) in arms.iter().enumerate() {
-                    self.line(&format!("L{}:", labels[i]));
-                    self.block(arm);
-                    self.line(&format!("add.u32 %r{counter}, %r{counter}, 1;\nsetp.ge.u32 %q, %r{counter}, {STEPS};"));
-                    self.line(&format!("@%q bra L{end};\nshr.u32 %t0, %r{select}, %r{counter};\nand.b32 %t0, %t0, 1;"));
-                    self.line(&format!("setp.ne.u32 %q, %t0, 0;\n@%q bra L{};", labels[(i + 1) % 3]));
-                    self.line(&format!("bra L{};", labels[(i + 2) % 3]));
-                }
-                self.line(&format!("L{end}:"));
-            }
+            Stmt::Switch { index, arms } => self.switch(*index, arms),
+            Stmt::Tangle { depth, select, arms } => self.tangle(*depth, *select, arms),
             Stmt::Leave { guard, from } => {
                 let stay = self.label();
                 let other = Guard { negated: !guard.negated, ..*guard };
@@ -325,6 +275,73 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
                 self.line(&format!("st.{to}, %r{from};\n{end};\nL{stay}:"));
             }
         }
+    }
+
+    fn gather(&mut self, constant: bool, to: u8, index: u8, guard: Option<Guard>) {
+        let count = if constant { CONSTANTS.len() } else { TABLE };
+        self.line(&format!("and.b32 %t0, %r{index}, {};", count - 1));
+        if constant {
+            self.line("mov.u64 %x, bank;\nmad.wide.u32 %x, %t0, 4, %x;");
+        } else {
+            self.line("mad.wide.u32 %x, %t0, 4, %table;");
+        }
+        let space = if constant { "const" } else { "global" };
+        self.line(&format!("{}ld.{space}.u32 %r{to}, [%x];", guarded(guard)));
+    }
+
+    fn turns(&mut self, depth: u8, trips: Source, bottom: bool, body: &[Stmt]) {
+        let (head, next, end) = (self.label(), self.label(), self.label());
+        let counter = COUNTERS + depth;
+        self.line(&format!("mov.u32 %r{counter}, 0;"));
+        match trips {
+            Source::Register(r) => self.line(&format!("and.b32 %lim{depth}, %r{r}, 7;")),
+            Source::Immediate(n) => self.line(&format!("mov.u32 %lim{depth}, {n};")),
+        }
+        self.line(&format!("L{head}:"));
+        if !bottom {
+            self.line(&format!("setp.ge.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{end};"));
+        }
+        self.loops.push((next, end));
+        self.block(body);
+        self.loops.pop();
+        self.line(&format!("L{next}:\nadd.u32 %r{counter}, %r{counter}, 1;"));
+        if bottom {
+            self.line(&format!("setp.lt.u32 %q, %r{counter}, %lim{depth};\n@%q bra L{head};"));
+        } else {
+            self.line(&format!("bra L{head};"));
+        }
+        self.line(&format!("L{end}:"));
+    }
+
+    fn switch(&mut self, index: u8, arms: &[Vec<Stmt>]) {
+        let labels: Vec<usize> = arms.iter().map(|_| self.label()).collect();
+        let (list, end) = (self.label(), self.label());
+        let names = labels.iter().map(|l| format!("L{l}")).collect::<Vec<_>>().join(", ");
+        self.line(&format!("min.u32 %t0, %r{index}, {};", arms.len() - 1));
+        self.line(&format!("L{list}: .branchtargets {names};\nbrx.idx %t0, L{list};"));
+        for (arm, label) in arms.iter().zip(labels) {
+            self.line(&format!("L{label}:"));
+            self.block(arm);
+            self.line(&format!("bra L{end};"));
+        }
+        self.line(&format!("L{end}:"));
+    }
+
+    fn tangle(&mut self, depth: u8, select: u8, arms: &[Vec<Stmt>; 3]) {
+        let counter = COUNTERS + depth;
+        let labels = [self.label(), self.label(), self.label()];
+        let end = self.label();
+        self.line(&format!("mov.u32 %r{counter}, 0;\nand.b32 %t0, %r{select}, 1;\nsetp.ne.u32 %q, %t0, 0;"));
+        self.line(&format!("@%q bra L{};", labels[1]));
+        for (i, arm) in arms.iter().enumerate() {
+            self.line(&format!("L{}:", labels[i]));
+            self.block(arm);
+            self.line(&format!("add.u32 %r{counter}, %r{counter}, 1;\nsetp.ge.u32 %q, %r{counter}, {STEPS};"));
+            self.line(&format!("@%q bra L{end};\nshr.u32 %t0, %r{select}, %r{counter};\nand.b32 %t0, %t0, 1;"));
+            self.line(&format!("setp.ne.u32 %q, %t0, 0;\n@%q bra L{};", labels[(i + 1) % 3]));
+            self.line(&format!("bra L{};", labels[(i + 2) % 3]));
+        }
+        self.line(&format!("L{end}:"));
     }
 
     fn exchange(&mut self, to: u8, from: u8, shift: u32, meeting: Meeting) {
@@ -363,12 +380,12 @@ let count = if *constant { CONSTANTS.len() } else { TABLE };
         };
         self.line(&match meeting {
             Meeting::Barrier => "bar.sync 0;".to_owned(),
-            Meeting::Named => format!("barrier.sync 3, {};", self.threads.next_multiple_of(32)),
+            Meeting::Named => format!("barrier.sync 3, {};", self.program.threads().next_multiple_of(32)),
             Meeting::Warp => "bar.warp.sync 0xffffffff;".to_owned(),
             Meeting::Cluster => "barrier.cluster.arrive;\nbarrier.cluster.wait;".to_owned(),
             Meeting::Remote => {
                 let mut text = "mov.u32 %t0, crowd;\n".to_owned();
-                for rank in 0..self.cluster {
+                for rank in 0..self.program.cluster {
                     text += &format!("mapa.shared::cluster.u32 %t1, %t0, {rank};\n");
                     text += "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%t1];\n";
                 }
