@@ -227,10 +227,22 @@ pub struct Instr {
     pub span: Span,
 }
 
+impl Function {
+    /// A copy, with all that it holds.
+    pub fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
 impl Instr {
     /// Is the qualifier (with its dot) written?
     pub fn has(&self, qualifier: &str) -> bool {
         self.quals.iter().any(|q| q == qualifier)
+    }
+
+    /// Has it one of these qualifiers (with their dots)?
+    pub fn has_any(&self, qualifiers: &[&str]) -> bool {
+        self.quals.iter().any(|q| qualifiers.contains(&q.as_str()))
     }
 
     /// Does a qualifier begin so (with its dot)?
