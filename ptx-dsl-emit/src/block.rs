@@ -12,18 +12,19 @@ mod operands;
 mod stretches;
 mod waits;
 
-use super::classes::{CARRY, Key, registers};
-use super::native::{LANES, Shape, UNIFORM, literal};
+use super::classes::{CARRY, Key};
+use super::native::{LANES, Native, Op, Shape, UNIFORM, int, literal};
 use super::values::names_space;
-use super::{Emit, function_of, rt};
-use crate::code::{Code, Name, name};
-use crate::roles::{carry_use, function_carries, named_destinations, read_by, written, written_by};
+use super::{Emit, RT, function_of};
+use crate::code::{Code, Fixed, Name, name};
+use crate::roles::{carry_use, function_carries, named_destinations, read_by, written_by};
 use crate::sorted::{Map, Set};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
 use ptx_dsl_table::list::List;
 use std::rc::Rc;
+use std::slice::Iter;
 
 /// Where a value is.
 #[derive(Clone)]
@@ -53,6 +54,16 @@ struct Value {
     shape: Shape,
     repr: Repr,
     guard: Option<Rc<Guard>>,
+}
+
+impl Value {
+    /// Under what condition it is one of rows.
+    fn ok(&self) -> Code {
+        match &self.guard {
+            Some(g) => g.ok.clone(),
+            None => quote!(true),
+        }
+    }
 }
 
 enum Piece {
@@ -85,15 +96,15 @@ pub struct Block<'e, 'm> {
     /// that only at its end.
     any_nan: Set<u32>,
     /// What loads give that are part of a stretch, by instruction.
-    stretched: Map<u32, Name>,
+    stretches: Vec<(u32, Name)>,
     /// Names that are defined before the loop over the warps.
     common: Set<Name>,
     count: u32,
 }
 
 /// The type of a register.
-fn ty(bits: u32) -> Name {
-    if bits == 1 { name!("bool") } else { name!("u{}", bits) }
+pub fn ty(bits: u32) -> Fixed<'static> {
+    if bits == 1 { Fixed("bool") } else { int(bits, false) }
 }
 
 /// `v + n`, of registers of this width.
@@ -123,7 +134,7 @@ impl<'e, 'm> Block<'e, 'm> {
             defined: Vec::new(),
             exported: Set::new(),
             any_nan: Set::new(),
-            stretched: Map::new(),
+            stretches: Vec::new(),
             common: Set::new(),
             count: 0,
         }
@@ -187,16 +198,39 @@ impl<'e, 'm> Block<'e, 'm> {
         let e = &*self.e;
         let (f, env) = (self.f, &self.env);
         let shape = e.result_shape(f, i, &mut |o| {
-            let mut k = Vec::new();
-            match o {
-                Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
-                    registers(f, o, &mut k);
-                    Some(env.get(&k[0]).map_or_else(|| e.classes.seen(&k[0]), |v| v.shape))
-                }
-                _ => Some(e.constant_shape(f, o)),
+            let k = match o {
+                Operand::Reg(r, e) => (f.0, r.0, *e),
+                Operand::NotReg(r) | Operand::Address(Base::Reg(r), _) => (f.0, r.0, 0),
+                _ => return Some(e.constant_shape(f, o)),
+            };
+            match env.get(&k) {
+                Some(v) => Some(v.shape),
+                None => Some(e.classes.seen(&k)),
             }
         });
         shape.unwrap_or(LANES)
+    }
+
+    /// A predicate in lane `l`.
+    fn predicate(&mut self, pred: &(Operand, bool)) -> Code {
+        let v = self.operand(&pred.0, 1);
+        let e = self.lane(&v);
+        if pred.1 { e } else { quote!(!#e) }
+    }
+
+    /// That of an instruction, if it has one.
+    fn guard_of(&mut self, i: &Instr) -> Option<Code> {
+        let pred = i.pred.as_ref()?;
+        Some(self.predicate(pred))
+    }
+
+    /// What an instruction of Rust reads.
+    fn operands(&mut self, i: &Instr, native: Native) -> Vec<Value> {
+        let mut values = Vec::new();
+        for (n, a) in read_by(i).iter().enumerate() {
+            values.push(self.operand(&a.value, native.source_bits(n)));
+        }
+        values
     }
 
     fn lane_instruction(&mut self, i: &Instr) {
@@ -204,15 +238,9 @@ impl<'e, 'm> Block<'e, 'm> {
         if shape.rows() {
             return self.rows_instruction(i, shape);
         }
-        let guard = i.pred.as_ref().map(|p| {
-            let v = self.operand(&p.0, 1);
-            let e = self.lane(&v);
-            if p.1 { e } else { quote!(!#e) }
-        });
+        let guard = self.guard_of(i);
         if let Some(native) = self.e.native(self.f, i) {
-            let sources = read_by(i);
-            let values: Vec<Value> =
-                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).list();
+            let values = self.operands(i, native);
             if guard.is_none()
                 && let Some(mask) = self.prefix(native, &values)
                 && let Operand::Reg(r, e) = i.operands[0].value
@@ -233,7 +261,9 @@ impl<'e, 'm> Block<'e, 'm> {
             }
             let Operand::Reg(r, e) = i.operands[0].value else { return };
             let v = self.lanes(native.to, expr);
-            self.any_nan.extend(if let Repr::Loop(n) = v.repr { Some(n) } else { None });
+            if let Repr::Loop(n) = v.repr {
+                self.any_nan.insert(n);
+            }
             return self.define((self.f.0, r.0, e), v);
         }
         if i.entry.host == Host::Control {
@@ -241,8 +271,8 @@ impl<'e, 'm> Block<'e, 'm> {
         }
         let (q, function) = (self.e.q(i), self.e.function(i));
         let mut sources = Vec::new();
-        for a in read_by(i) {
-            sources.extend(self.parts(&a.value, a.ty, None));
+        for a in &read_by(i) {
+            sources.append(&mut self.parts(&a.value, a.ty, None));
         }
         let (reads, writes) = carry_use(i);
         let carry = (self.f.0, CARRY, 0);
@@ -265,8 +295,9 @@ impl<'e, 'm> Block<'e, 'm> {
             _ => quote!([#(#names,)* ..]),
         };
         self.body.push(quote!(let #pattern = #function(#q, [#(#sources),*]);));
-        let mut values = names.iter().map(|n| quote!(#n));
-        for a in dests {
+        let values = names.iter().map(Code::one).list();
+        let mut values = values.iter();
+        for a in &dests {
             self.write(&a.value, &mut values, &guard);
         }
         if writes {
@@ -276,13 +307,13 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
-    fn prefix(&mut self, native: super::native::Native, values: &[Value]) -> Option<Code> {
-        let super::native::Op::Setp(op) = native.op else { return None };
+    fn prefix(&mut self, native: Native, values: &[Value]) -> Option<Code> {
+        let Op::Setp(op) = native.op else { return None };
         let counts = Shape { stride: 1, ..UNIFORM };
         if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
             return None;
         }
-        let rt = rt();
+        let rt = RT;
         let (a, b) = (self.row(&values[0], 0, 32), self.row(&values[1], 0, 32));
         // signed numbers are in order with their sign flipped
         let flip = literal(if native.signed { 1 << 31 } else { 0 }, 32);
@@ -299,14 +330,14 @@ impl<'e, 'm> Block<'e, 'm> {
 
     /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
     pub fn together(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         if function_of(i.entry.opcode, i) == "bar_warp_sync" {
             return;
         }
         let sources = read_by(i);
         let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
         if simple && let [a, b, c, _] = sources[..] {
-            let [a, b, c] = [a, b, c].map(|o| self.operand(&o.value, 32));
+            let (a, b, c) = (self.operand(&a.value, 32), self.operand(&b.value, 32), self.operand(&c.value, 32));
             if b.shape == UNIFORM && c.shape == UNIFORM && a.bits == 32 && b.bits == 32 && c.bits == 32 {
                 let q = self.e.q(i);
                 let (b, c) = (self.row(&b, 0, 32), self.row(&c, 0, 32));
@@ -316,18 +347,13 @@ impl<'e, 'm> Block<'e, 'm> {
                     let mut #d: [u32; 32] = [0; 32];
                     let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
                 });
-                let mut dests = Vec::new();
-                for o in written_by(i) {
-                    match &o.value {
-                        Operand::Pair(a, b) => dests.extend([(**a).clone(), (**b).clone()]),
-                        o => dests.push(o.clone()),
+                match written_by(i)[..] {
+                    [Arg { value: Operand::Pair(a, b), .. }] => {
+                        self.set_named(a, d, 32);
+                        self.set_named(b, p, 1);
                     }
-                }
-                for (o, (name, bits)) in dests.iter().zip([(d, 32), (p, 1)]) {
-                    if let Operand::Reg(r, e) = o {
-                        let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
-                        self.define((self.f.0, r.0, *e), v);
-                    }
+                    [a] => self.set_named(&a.value, d, 32),
+                    _ => {}
                 }
                 return;
             }
@@ -335,52 +361,68 @@ impl<'e, 'm> Block<'e, 'm> {
         self.warp_instruction(i);
     }
 
+    /// Sets a register to an array, of a predicate to a mask.
+    fn set_named(&mut self, o: &Operand, name: Name, bits: u32) {
+        if let Operand::Reg(r, e) = o {
+            let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+            self.define((self.f.0, r.0, *e), v);
+        }
+    }
+
+    /// A value once a row of `p` lanes.
+    fn rows(&mut self, v: &Value, p: u32) -> Vec<Code> {
+        let mut rows = Vec::new();
+        for j in 0..32 / p {
+            rows.push(self.row(v, j, p));
+        }
+        rows
+    }
+
     /// Once a row.
     fn rows_instruction(&mut self, i: &Instr, shape: Shape) {
         let nb = 32 / shape.p;
-        let Some(Operand::Reg(r, e)) = i.operands.iter().find(|a| written(a)).map(|a| a.value.clone()) else { return };
+        let [Arg { value: Operand::Reg(r, e), .. }, ..] = written_by(i)[..] else { return };
+        let (r, e) = (*r, *e);
         let bits = self.e.reg_bits(self.f, r);
         let (name, t, n) = (self.name(), ty(bits), nb as usize);
         let sources = read_by(i);
         let (mut guard, mut common) = (None, false);
-        let rows: Vec<Code> = if let Some(native) = self.e.native(self.f, i) {
-            let values: Vec<Value> =
-                sources.iter().enumerate().map(|(n, a)| self.operand(&a.value, native.source_bits(n))).list();
+        let mut rows = Vec::new();
+        if let Some(native) = self.e.native(self.f, i) {
+            let values = self.operands(i, native);
             if shape.guard > 0 {
                 guard = Some(self.guard(native, &values, shape));
             }
             common = shape == UNIFORM && self.all_common(&values);
-            (0..nb)
-                .map(|j| {
-                    let rows = values.iter().map(|v| self.row(v, j, shape.p)).list();
-                    let value = native.tokens(&rows);
-                    if native.gives_any_nan() { one_nan(&value) } else { value }
-                })
-                .list()
+            for j in 0..nb {
+                let sources = values.iter().map(|v| self.row(v, j, shape.p)).list();
+                let value = native.tokens(&sources);
+                rows.push(if native.gives_any_nan() { one_nan(&value) } else { value });
+            }
         } else {
             let (q, function) = (self.e.q(i), self.e.function(i));
-            (0..nb)
-                .map(|j| {
-                    let s = sources.iter().flat_map(|a| self.parts(&a.value, a.ty, Some((j, shape.p)))).list();
-                    let value = if bits == 1 { quote!(d & 1 != 0) } else { quote!(d as #t) };
-                    quote!({ let [d, ..] = #function(#q, [#(#s),*]); #value })
-                })
-                .list()
-        };
+            for j in 0..nb {
+                let mut s = Vec::new();
+                for a in &sources {
+                    s.append(&mut self.parts(&a.value, a.ty, Some((j, shape.p))));
+                }
+                let value = if bits == 1 { quote!(d & 1 != 0) } else { quote!(d as #t) };
+                rows.push(quote!({ let [d, ..] = #function(#q, [#(#s),*]); #value }));
+            }
+        }
         self.named(common, &name, quote!(let #name: [#t; #n] = [#(#rows),*];));
         let v = Value { bits, shape, repr: Repr::Rows(name), guard: guard.map(Rc::new) };
         self.define((self.f.0, r.0, e), v);
     }
 
     /// Under what condition the result lies in rows, and what it is otherwise.
-    fn guard(&mut self, native: super::native::Native, values: &[Value], shape: Shape) -> Guard {
-        use super::native::Op;
-        let rt = rt();
+    fn guard(&mut self, native: Native, values: &[Value], shape: Shape) -> Guard {
+        let rt = RT;
         let mut ok = Code::new();
         for v in values {
             if let Some(g) = &v.guard {
                 let g = &g.ok;
-                ok.extend(if ok.is_empty() { quote!(#g) } else { quote!(& #g) });
+                also(&mut ok, g);
             }
         }
         // a value becomes wider: right as long as it does not wrap within a row
@@ -390,9 +432,9 @@ impl<'e, 'm> Block<'e, 'm> {
             for v in values.iter().filter(|v| v.shape.stride != 0 && v.bits == 32) {
                 let stride = v.shape.stride;
                 let p = shape.p;
-                let rows = (0..32 / p).map(|j| self.row(v, j, p)).list();
+                let rows = self.rows(v, p);
                 let one = quote!(#rt::lanes::fits([#(#rows),*], #stride, #signed));
-                ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
+                also(&mut ok, &one);
             }
         }
         // low bits of what grows: right as long as they do not begin again within a row
@@ -405,28 +447,31 @@ impl<'e, 'm> Block<'e, 'm> {
             for j in 0..32 / shape.p {
                 let row = self.row(grows, j, shape.p);
                 let one = quote!((#row & #mask <= #mask - #last));
-                ok.extend(if ok.is_empty() { quote!(#one) } else { quote!(& #one) });
+                also(&mut ok, &one);
             }
         }
-        let exact: Vec<_> = values
-            .iter()
-            .map(|v| match (&v.guard, &v.repr) {
-                (Some(g), _) => g.exact.clone(),
-                (None, Repr::Rows(name)) => {
-                    let (p, t) = (v.shape.p as usize, ty(v.bits));
-                    let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
-                    if v.shape.stride == 0 {
-                        quote!(#name[l / #p])
-                    } else {
-                        quote!(#name[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
-                    }
-                }
-                _ => self.row(v, 0, 32),
-            })
-            .list();
+        let mut exact = Vec::new();
+        for v in values {
+            exact.push(self.exact(v));
+        }
         let name = name!("ok{}", self.fresh());
         self.code(quote!(let #name: bool = #ok;));
         Guard { ok: quote!(#name), exact: native.tokens(&exact) }
+    }
+
+    /// A value in the lane `l`, whether it lies in rows or not.
+    fn exact(&mut self, v: &Value) -> Code {
+        let name = match (&v.guard, &v.repr) {
+            (Some(g), _) => return g.exact.clone(),
+            (None, Repr::Rows(name)) => name,
+            _ => return self.row(v, 0, 32),
+        };
+        let (p, t) = (v.shape.p as usize, ty(v.bits));
+        if v.shape.stride == 0 {
+            return quote!(#name[l / #p]);
+        }
+        let s = literal(v.shape.stride as u64 & (u64::MAX >> (64 - v.bits.min(64))), v.bits);
+        quote!(#name[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
     }
 
     /// Sets a register to an expression of the loop.
@@ -446,14 +491,14 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// Stores `u64` values to an operand.
-    fn write(&mut self, o: &Operand, values: &mut dyn Iterator<Item = Code>, guard: &Option<Code>) {
+    fn write(&mut self, o: &Operand, values: &mut Iter<'_, Code>, guard: &Option<Code>) {
         match o {
             Operand::Reg(r, _) => {
                 let Some(v) = values.next() else { return };
                 let bits = self.e.reg_bits(self.f, *r);
                 let expr = match bits {
                     1 => quote!((#v) & 1 != 0),
-                    64 => quote!(#v),
+                    64 => v.clone(),
                     128 => {
                         let high = values.next();
                         quote!((#v) as u128 | ((#high) as u128) << 64)
@@ -465,7 +510,11 @@ impl<'e, 'm> Block<'e, 'm> {
                 };
                 self.set(o, expr, bits, guard);
             }
-            Operand::Vector(list) => list.iter().for_each(|o| self.write(o, values, guard)),
+            Operand::Vector(list) => {
+                for o in list {
+                    self.write(o, values, guard);
+                }
+            }
             Operand::Pair(a, b) => {
                 self.write(a, values, guard);
                 self.write(b, values, guard);
@@ -482,54 +531,46 @@ impl<'e, 'm> Block<'e, 'm> {
         let whole = i.types.first().map_or(64, |t| t.bits().max(1));
         let count = |o: &Operand| if let Operand::Vector(v) = o { Some(v.len().max(1)) } else { None };
         let (name, n) = (name!("d{}", self.fresh()), count(&a.value));
-        let source = match (n, count(&d.value)) {
-            (Some(n), None) => {
-                let bits = whole / n as u32;
-                let values = self.parts(&a.value, crate::roles::ty_of_bits(bits), None);
-                let shifts = (0..n as u32).map(|i| i * bits).list();
-                quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
-            }
-            _ => {
-                let values = self.parts(&a.value, a.ty.or(i.types.first().copied()), None);
-                let each = whole / values.len().max(1) as u32;
-                let each = if values.len() == 2 && whole == 128 { 64 } else { each };
-                let shifts = (0..values.len() as u32).map(|i| i * each).list();
-                quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;)
-            }
+        let (ty, bits) = match (n, count(&d.value)) {
+            (Some(n), None) => (crate::roles::ty_of_bits(whole / n as u32), Some(whole / n as u32)),
+            _ => (a.ty.or(i.types.first().copied()), None),
         };
-        self.body.push(source);
+        let values = self.parts(&a.value, ty, None);
+        let each = bits.unwrap_or(whole / values.len().max(1) as u32);
+        let shifts = (0..values.len() as u32).map(|i| i * each).list();
+        self.body.push(quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;));
         match count(&d.value) {
             Some(n) => {
                 let bits = whole / n as u32;
                 let mask = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
-                let mut values = (0..n).map(|i| {
-                    let shift = i as u32 * bits;
-                    quote!(((#name >> #shift) & #mask) as u64)
-                });
-                self.write(&d.value, &mut values, guard);
+                let mut values = Vec::new();
+                for i in 0..n as u32 {
+                    let shift = i * bits;
+                    values.push(quote!(((#name >> #shift) & #mask) as u64));
+                }
+                self.write(&d.value, &mut values.iter(), guard);
             }
             None => {
-                let mut values = [quote!(#name as u64), quote!((#name >> 64) as u64)].into_iter();
-                self.write(&d.value, &mut values, guard);
+                let values = [quote!(#name as u64), quote!((#name >> 64) as u64)];
+                self.write(&d.value, &mut values.iter(), guard);
             }
         }
     }
 
     /// An instruction of the runtime on the lanes of the warp.
     fn warp_instruction(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
         let mut sources: Vec<Name> = Vec::new();
-        for a in read_by(i) {
-            let parts = self.parts(&a.value, a.ty, None);
+        for a in &read_by(i) {
             // what these say of an open loop is said there
-            let names = parts.iter().map(|_| self.fresh()).list();
-            for (n, e) in names.iter().zip(parts) {
+            for e in &self.parts(&a.value, a.ty, None) {
+                let n = self.fresh();
                 let t = name!("t{}", n);
                 self.body.push(quote!(let #t: u64 = #e;));
-                self.defined.push((*n, 64));
-                self.exported.insert(*n);
+                self.defined.push((n, 64));
+                self.exported.insert(n);
                 sources.push(name!("a{}", n));
             }
         }
@@ -554,17 +595,23 @@ impl<'e, 'm> Block<'e, 'm> {
                 x.mask = m;
             }
         });
-        let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
-        let mut values = dests.iter().map(|n| quote!(#n[l]));
-        for a in written_operands {
+        let guard = memory::bit_of(i, &mask);
+        let values = dests.iter().map(|n| quote!(#n[l])).list();
+        let mut values = values.iter();
+        for a in &written_operands {
             self.write(&a.value, &mut values, &guard);
         }
     }
 }
 
+/// One condition more.
+fn also(all: &mut Code, one: &Code) {
+    all.extend(if all.is_empty() { one.clone() } else { quote!(& #one) });
+}
+
 /// A result of f32 arithmetic with the NaN that PTX gives.
 fn one_nan(value: &Code) -> Code {
-    let rt = rt();
+    let rt = RT;
     quote!(#rt::lanes::one_nan(#value))
 }
 

@@ -3,12 +3,13 @@
 //! each other in a circle have more: such a call puts the caller's registers on a stack and moves the frame of local memory
 //! on, and the region it comes back to undoes that.
 
+use super::native::int;
 use super::regions::Callee;
 use super::step::number;
-use super::{Emit, FUNCTION_TAG, rt};
-use crate::code::{Code, Name, name};
+use super::{Emit, FUNCTION_TAG, RT};
+use crate::code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_table::isa::Role;
 use ptx_dsl_table::list::List;
 
@@ -25,26 +26,28 @@ impl Emit<'_> {
 
     /// Does a call from `f` to `callee` need a new frame, since `f` may run again before it returns?
     fn nests(&self, f: FuncId, callee: FuncId) -> bool {
-        self.recursive.contains(&f) && self.recursive.contains(&callee)
+        self.recursive.contains(&f.0) && self.recursive.contains(&callee.0)
     }
 
     /// Passes the arguments and goes to the callee; an indirect call does so for each function it may reach.
     pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> Code {
-        let rt = rt();
+        let rt = RT;
         let site = self.site(instr);
-        let pointer = instr.operands.iter().find_map(|a| match (&a.value, a.role) {
-            (Operand::Reg(..), Role::Name | Role::Src) => Some(a.value.clone()),
-            _ => None,
-        });
+        let mut pointer = None;
+        for a in &instr.operands {
+            if matches!(a.value, Operand::Reg(..)) && matches!(a.role, Role::Name | Role::Src) {
+                pointer = Some(&a.value);
+            }
+        }
         let masks = (0..callees.len()).map(|i| name!("m{}", i)).list();
         let mut out = quote!(x.site = #site;);
         // All masks first: passing arguments to the function itself changes its registers.
         for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
             let lanes = match &pointer {
                 Some(p) => {
-                    let value = self.read(f, p, None).remove(0);
+                    let value = self.read(f, p, None);
                     let tag = FUNCTION_TAG | u64::from(callee.0);
-                    quote!(m & #rt::mask_by(|l| (#value) == #tag))
+                    quote!(m & #rt::mask_by(|l| (#(#value)*) == #tag))
                 }
                 None => quote!(m),
             };
@@ -73,16 +76,17 @@ impl Emit<'_> {
 
     /// Reads all arguments, makes the frame, writes all parameters.
     fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
-        let params = self.module.functions[callee.0 as usize].params.clone();
+        let module = self.module;
+        let params = &module.functions[callee.0 as usize].params;
         let args = list(instr, false);
         let (mut read, mut write) = (Code::new(), Code::new());
-        for (i, (param, arg)) in params.iter().zip(&args).enumerate() {
+        for (i, (param, arg)) in params.iter().zip(args).enumerate() {
             let Some(to) = home(param) else { continue };
             read.extend(self.taken(f, arg, param, i));
             write.extend(self.given(callee, &to, param, i, quote!(mc)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, save) = (rt(), name!("save_f{}", f.0));
+            let (rt, save) = (RT, name!("save_f{}", f.0));
             let (size, limit) = (self.frame, u64::from(STACK));
             quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
         } else {
@@ -93,16 +97,17 @@ impl Emit<'_> {
 
     /// Fetches the results of a call in the region that it comes back to.
     pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
-        let rets = self.module.functions[callee.0 as usize].rets.clone();
+        let module = self.module;
+        let rets = &module.functions[callee.0 as usize].rets;
         let wanted = list(instr, true);
         let (mut read, mut write) = (Code::new(), Code::new());
-        for (i, (param, to)) in rets.iter().zip(&wanted).enumerate() {
+        for (i, (param, to)) in rets.iter().zip(wanted).enumerate() {
             let Some(from) = home(param) else { continue };
             read.extend(self.taken(callee, &from, param, i));
             write.extend(self.given(f, to, param, i, quote!(m)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, restore) = (rt(), name!("restore_f{}", f.0));
+            let (rt, restore) = (RT, name!("restore_f{}", f.0));
             let size = self.frame;
             quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
         } else {
@@ -113,7 +118,7 @@ impl Emit<'_> {
 
     /// The value of an argument or a result, as `v{i}`: eight bytes of each lane at a time.
     fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> Code {
-        let rt = rt();
+        let rt = RT;
         let v = name!("v{}", i);
         match variable(from) {
             Some(var) => {
@@ -129,7 +134,7 @@ impl Emit<'_> {
 
     /// Stores `v{i}` as a parameter or a result.
     fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: Code) -> Code {
-        let rt = rt();
+        let rt = RT;
         let v = name!("v{}", i);
         match variable(to) {
             Some(var) => {
@@ -137,9 +142,8 @@ impl Emit<'_> {
                 quote!(#rt::write_param(x, |l| #at, #size, &#v)?;)
             }
             None => {
-                let places = 0..super::values::places(Some(param.ty));
-                let mut values = places.map(|n| quote!(#v[#n][l]));
-                let store = self.write(f, to, &mut values);
+                let values = (0..super::values::places(Some(param.ty))).map(|n| quote!(#v[#n][l])).list();
+                let store = self.write(f, to, &mut values.iter());
                 quote!(#rt::lanes(#mask, |l| { #store });)
             }
         }
@@ -151,62 +155,62 @@ impl Emit<'_> {
 
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
     pub fn frames(&self) -> Code {
-        let rt = rt();
-        let methods: Vec<_> = self
-            .recursive
-            .iter()
-            .map(|f| {
-                let (save, restore) = (name!("save_f{}", f.0), name!("restore_f{}", f.0));
-                let prefix = format!("f{}", f.0);
-                let own = |name: &str| {
-                    name.strip_prefix(&prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-                };
-                let fields = self.fields.iter().filter(|(name, _)| own(&name.0)).list();
-                let push: Vec<_> = fields
-                    .iter()
-                    .map(|(name, (bits, _))| {
-                        if *bits == 1 {
-                            return quote!(s.push((self.#name >> l & 1) as u64););
-                        }
-                        let high = if *bits == 128 { quote!(s.push((self.#name[l] >> 64) as u64);) } else { quote!() };
-                        quote!(s.push(self.#name[l] as u64); #high)
-                    })
-                    .list();
-                let pop: Vec<_> = fields
-                    .iter()
-                    .rev()
-                    .map(|(name, (bits, _))| {
-                        let next = quote!(s.pop().unwrap_or_default());
-                        match bits {
-                            1 => quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
-                            128 => quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
-                            64 => quote!(self.#name[l] = #next;),
-                            bits => {
-                                let ty = name!("u{bits}");
-                                quote!(self.#name[l] = #next as #ty;)
-                            }
-                        }
-                    })
-                    .list();
-                quote! {
-                    fn #save(&mut self, m: u32) {
-                        #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#push)* });
-                    }
-                    fn #restore(&mut self, m: u32) {
-                        #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#pop)* });
-                    }
-                }
-            })
-            .list();
-        if methods.is_empty() { quote!() } else { quote!(impl Warp { #(#methods)* }) }
+        let mut methods = Code::new();
+        for f in &self.recursive {
+            methods.extend(self.frame_methods(*f));
+        }
+        if methods.is_empty() { methods } else { quote!(impl Warp { #methods }) }
+    }
+
+    fn frame_methods(&self, f: u32) -> Code {
+        let (rt, prefix) = (RT, format!("f{f}"));
+        let (mut push, mut pops) = (Code::new(), Vec::new());
+        for (name, (bits, _)) in &self.fields {
+            if let Some(rest) = name.0.strip_prefix(&prefix)
+                && !rest.starts_with(|c: char| c.is_ascii_digit())
+            {
+                let (to_stack, from_stack) = on_stack(name, *bits);
+                push.extend(to_stack);
+                pops.push(from_stack);
+            }
+        }
+        pops.reverse();
+        let (save, restore) = (name!("save_{prefix}"), name!("restore_{prefix}"));
+        quote! {
+            fn #save(&mut self, m: u32) {
+                #rt::lanes(m, |l| { let s = &mut self.stack[l]; #push });
+            }
+            fn #restore(&mut self, m: u32) {
+                #rt::lanes(m, |l| { let s = &mut self.stack[l]; #(#pops)* });
+            }
+        }
+    }
+}
+
+/// A register of the lane `l` onto its stack `s`, and back.
+fn on_stack(name: &Name, bits: u32) -> (Code, Code) {
+    let next = Fixed("s.pop().unwrap_or_default()");
+    match bits {
+        1 => (
+            quote!(s.push((self.#name >> l & 1) as u64);),
+            quote!(self.#name = self.#name & !(1 << l) | ((#next & 1) as u32) << l;),
+        ),
+        128 => (
+            quote!(s.push(self.#name[l] as u64); s.push((self.#name[l] >> 64) as u64);),
+            quote!(self.#name[l] = (#next as u128) << 64; self.#name[l] |= #next as u128;),
+        ),
+        _ => {
+            let ty = int(bits, false);
+            (quote!(s.push(self.#name[l] as u64);), quote!(self.#name[l] = #next as #ty;))
+        }
     }
 }
 
 /// The parameter list (or the results) of a call.
-fn list(instr: &Instr, results: bool) -> Vec<Operand> {
-    match instr.operand(if results { "ret" } else { "args" }).map(|a| &a.value) {
-        Some(Operand::List(list)) => list.clone(),
-        _ => Vec::new(),
+fn list(instr: &Instr, results: bool) -> &[Operand] {
+    match instr.operand(if results { "ret" } else { "args" }) {
+        Some(Arg { value: Operand::List(list), .. }) => list,
+        _ => &[],
     }
 }
 

@@ -37,8 +37,8 @@ pub struct Classes {
     pub fresh: bool,
     /// Regions that begin loops which lanes run one by one.
     pub alone: Set<usize>,
-    /// Regions at the end of which lanes may part.
-    pub parting: Set<usize>,
+    /// Regions at the end of which lanes may part, in ascending order.
+    pub parting: Vec<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
     pub parted: Vec<bool>,
 }
@@ -69,7 +69,9 @@ pub fn registers(f: FuncId, o: &Operand, out: &mut Vec<Key>) {
         Operand::Reg(r, e) => out.push((f.0, r.0, *e)),
         Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => out.push((f.0, r.0, 0)),
         Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter().for_each(|o| registers(f, o, out));
+            for o in list {
+                registers(f, o, out);
+            }
         }
         Operand::Pair(a, b) => {
             registers(f, a, out);
@@ -89,7 +91,7 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     if let Some((p, _)) = &i.pred {
         registers(f, p, &mut uses);
         // under a predicate the old value may stay
-        uses.extend(defs.iter().copied());
+        uses.extend_from_slice(&defs);
     }
     let (reads, writes) = carry_use(i);
     if reads {
@@ -117,8 +119,12 @@ struct Seen {
 }
 
 impl Seen {
-    fn read(&mut self, uses: Vec<Key>) {
-        self.uses.extend(uses.into_iter().filter(|k| !self.defs.contains(k)));
+    fn read(&mut self, uses: &[Key]) {
+        for k in uses {
+            if !self.defs.contains(k) {
+                self.uses.insert(*k);
+            }
+        }
     }
 
     fn write(&mut self, k: Key) {
@@ -133,29 +139,36 @@ impl Seen {
         match item {
             Item::Instr(i) => {
                 let (uses, defs) = mentions(f, i);
-                self.read(uses);
-                defs.into_iter().for_each(|k| self.write(k));
+                self.read(&uses);
+                for k in &defs {
+                    self.write(*k);
+                }
             }
             Item::If(cond) => {
                 let mut uses = Vec::new();
                 registers(f, cond.operand, &mut uses);
-                self.read(uses);
+                self.read(&uses);
                 self.inside.push(Default::default());
             }
             Item::Else => {
                 if let Some((then, other)) = self.inside.last_mut() {
-                    self.defs.retain(|k| !then.contains(k));
+                    self.defs.take_out(then);
                     *other = Some(Set::new());
                 }
             }
             Item::End(live) => {
                 let Some((then, other)) = self.inside.pop() else { return };
                 let other = other.unwrap_or_default();
-                self.defs.retain(|k| !then.contains(k) && !other.contains(k));
-                for k in live.iter().filter(|k| then.contains(k) || other.contains(k)) {
+                self.defs.take_out(&then);
+                self.defs.take_out(&other);
+                for k in live.iter() {
+                    let ways = (then.contains(k), other.contains(k));
+                    if ways == (false, false) {
+                        continue;
+                    }
                     // the others keep what they had
-                    if !(then.contains(k) && other.contains(k)) {
-                        self.read(vec![*k]);
+                    if ways != (true, true) {
+                        self.read(&[*k]);
                     }
                     self.write(*k);
                 }
@@ -168,18 +181,20 @@ fn facts(p: &Program<'_>) -> Facts {
     let mut all = Facts { uses: Vec::new(), defs: Vec::new() };
     for r in &p.regions {
         let mut seen = Seen::default();
-        r.body.iter().for_each(|item| seen.item(r.func, item));
+        for item in &r.body {
+            seen.item(r.func, item);
+        }
         match &r.end {
             End::Branch { pred, .. } => {
                 let mut uses = Vec::new();
                 registers(r.func, &pred.0, &mut uses);
-                seen.read(uses);
+                seen.read(&uses);
             }
-            End::Switch { instr, .. } => seen.read(mentions(r.func, instr).0),
+            End::Switch { instr, .. } => seen.read(&mentions(r.func, instr).0),
             End::Block { instr, .. } => {
                 let (uses, defs) = mentions(r.func, instr);
-                seen.read(uses);
-                seen.defs.extend(defs);
+                seen.read(&uses);
+                seen.defs.insert_all(&defs);
             }
             _ => {}
         }
@@ -201,17 +216,17 @@ fn addresses(p: &Program<'_>) -> Set<Key> {
             }
         }
         if let End::Block { instr, .. } = &r.end {
-            waited.extend(mentions(r.func, instr).1);
+            waited.extend_from_slice(&mentions(r.func, instr).1);
         }
     }
-    waited.iter().for_each(|k| {
+    for k in &waited {
         found.remove(k);
-    });
+    }
     found
 }
 
-/// Shapes while one region is gone through.
-type Env = Map<Key, Shape>;
+/// Shapes of what a region sets; `None` where that is not known yet.
+type Env = Map<Key, Option<Shape>>;
 
 struct Analysis<'a, 'm> {
     e: &'a Emit<'m>,
@@ -227,118 +242,203 @@ struct Analysis<'a, 'm> {
 impl Analysis<'_, '_> {
     /// `None`: nothing is known yet.
     fn register(&self, env: &Env, k: Key) -> Option<Shape> {
-        env.get(&k).copied().or_else(|| if self.lanes.contains(&k) { Some(LANES) } else { self.rows.get(&k).copied() })
+        match env.get(&k) {
+            Some(Some(s)) => Some(*s),
+            _ if self.lanes.contains(&k) => Some(LANES),
+            _ => self.rows.get(&k).copied(),
+        }
     }
 
     fn operand(&self, env: &Env, f: FuncId, o: &Operand) -> Option<Shape> {
         match o {
-            Operand::Reg(..) | Operand::NotReg(_) | Operand::Address(Base::Reg(_), _) => {
-                let mut k = Vec::new();
-                registers(f, o, &mut k);
-                let k = *k.first()?;
-                self.register(env, k)
-            }
+            Operand::Reg(r, e) => self.register(env, (f.0, r.0, *e)),
+            Operand::NotReg(r) | Operand::Address(Base::Reg(r), _) => self.register(env, (f.0, r.0, 0)),
             _ => Some(self.e.constant_shape(f, o)),
         }
     }
 
+    /// Goes through all regions until nothing is new.
+    fn regions(&mut self, lives: &Lives) -> Vec<Env> {
+        self.rows = Map::new();
+        loop {
+            let (mut envs, mut changed) = (Vec::new(), false);
+            for r in 0..self.p.regions.len() {
+                let (new, env) = self.region(r, lives);
+                changed |= new;
+                envs.push(env);
+            }
+            if !changed {
+                return envs;
+            }
+        }
+    }
+
+    /// Goes through a region. Does it show anything new?
     fn region(&mut self, r: usize, lives: &Lives) -> (bool, Env) {
         let region = &self.p.regions[r];
         let f = region.func;
-        let mut env = Env::new();
-        let mut unknown = Set::new();
-        // what was known of registers before each open condition changed them
-        let mut inside: Vec<Map<Key, (Option<Shape>, bool)>> = Vec::new();
-        let restore = |env: &mut Env, unknown: &mut Set<Key>, k: Key, (shape, was): (Option<Shape>, bool)| {
-            match shape {
-                Some(s) => env.insert(k, s),
-                None => env.remove(&k),
-            };
-            if was {
-                unknown.insert(k)
-            } else {
-                unknown.remove(&k)
-            };
-        };
+        let mut walk = Walk::default();
         for item in &region.body {
-            let i = match item {
-                Item::Instr(i) => i,
-                Item::If(_) => {
-                    inside.push(Map::new());
-                    continue;
+            match item {
+                Item::Instr(i) => {
+                    let shape = self.e.result_shape(f, i, &mut |o| self.operand(&walk.env, f, o));
+                    walk.set(&mentions(f, i).1, shape);
                 }
-                Item::Else => {
-                    for (k, was) in inside.last().into_iter().flatten() {
-                        restore(&mut env, &mut unknown, *k, *was);
-                    }
-                    continue;
-                }
-                Item::End(read) => {
-                    for (k, was) in inside.pop().unwrap_or_default() {
-                        restore(&mut env, &mut unknown, k, was);
-                        if read.contains(&k) {
-                            if let Some(outer) = inside.last_mut() {
-                                outer.or_insert(k, was);
-                            }
-                            unknown.remove(&k);
-                            env.insert(k, LANES);
-                        }
-                    }
-                    continue;
-                }
-            };
-            let (_, defs) = mentions(f, i);
-            let shape = self.e.result_shape(f, i, &mut |o| self.operand(&env, f, o));
-            for k in defs {
-                if let Some(inside) = inside.last_mut() {
-                    inside.or_insert(k, (env.get(&k).copied(), unknown.contains(&k)));
-                }
-                match shape {
-                    Some(s) => {
-                        unknown.remove(&k);
-                        env.insert(k, s);
-                    }
-                    None => {
-                        unknown.insert(k);
-                        env.remove(&k);
-                    }
-                }
+                Item::If(_) => walk.inside.push(Map::new()),
+                Item::Else => walk.other(),
+                Item::End(read) => walk.end(read),
             }
         }
         if let End::Block { instr, .. } = &region.end {
-            let shape = self.e.waited_shape(instr, &mut |o| self.operand(&env, f, o));
-            for k in mentions(f, instr).1 {
-                match shape {
-                    Some(s) => env.insert(k, s),
-                    None => {
-                        unknown.insert(k);
-                        env.remove(&k)
-                    }
-                };
-            }
+            let shape = self.e.waited_shape(instr, &mut |o| self.operand(&walk.env, f, o));
+            walk.set(&mentions(f, instr).1, shape);
         }
         let mut changed = false;
-        for (k, s) in &env {
-            if self.lanes.contains(k) || unknown.contains(k) || !lives.after(r, k) {
-                continue;
-            }
-            let mut joined = match self.rows.get(k) {
-                Some(old) => old.join(*s),
-                None if s.guard == 0 => *s,
-                None if self.hinted.contains(k) => Shape { guard: 1, ..*s },
-                None => LANES,
-            };
-            joined.common &= !self.apart.contains(k);
-            if !joined.rows() {
-                self.lanes.insert(*k);
-                self.rows.remove(k);
-                changed = true;
-            } else if self.rows.insert(*k, joined).is_none_or(|old| !old.is(joined)) {
-                changed = true;
+        for (k, s) in &walk.env {
+            if let Some(s) = s
+                && lives.after(r, k)
+            {
+                changed |= self.learn(*k, *s);
             }
         }
-        (changed, env)
+        (changed, walk.env)
     }
+
+    /// A register that may have this shape. Is that new?
+    fn learn(&mut self, k: Key, s: Shape) -> bool {
+        if self.lanes.contains(&k) {
+            return false;
+        }
+        let old = self.rows.get(&k).copied();
+        let mut joined = match old {
+            Some(old) => old.join(s),
+            None if s.guard == 0 => s,
+            None if self.hinted.contains(&k) => Shape { guard: 1, ..s },
+            None => LANES,
+        };
+        joined.common &= !self.apart.contains(&k);
+        if !joined.rows() {
+            self.lanes.insert(k);
+            self.rows.remove(&k);
+            return true;
+        }
+        self.rows.insert(k, joined);
+        !matches!(old, Some(old) if old.is(joined))
+    }
+
+    /// Rows of these that are wanted become lanes.
+    fn keep_as_lanes(&mut self, registers: &Set<Key>, wanted: fn(&Shape) -> bool) {
+        for k in registers {
+            if self.rows.get(k).is_some_and(wanted) {
+                self.lanes.insert(*k);
+            }
+        }
+    }
+
+    /// What these have in common may differ from warp to warp.
+    fn keep_apart(&mut self, registers: &Set<Key>) {
+        for k in registers {
+            if matches!(self.rows.get(k), Some(s) if s.common) {
+                self.apart.insert(*k);
+            }
+        }
+    }
+
+    /// Regions at the end of which lanes may part, in ascending order.
+    fn partings(&self, envs: &[Env]) -> Vec<usize> {
+        let mut parting = Vec::new();
+        for (r, region) in self.p.regions.iter().enumerate() {
+            let may = match &region.end {
+                End::Branch { pred, .. } => self.operand(&envs[r], region.func, &pred.0) != Some(UNIFORM),
+                End::Switch { .. } => true,
+                _ => false,
+            };
+            if may && !ends_as_one(self.p, r) {
+                parting.push(r);
+            }
+        }
+        parting
+    }
+
+    /// Regions at the end of which warps part and may meet again.
+    fn ways_of_warps(&self, next: &[Vec<usize>], envs: &[Env]) -> Vec<usize> {
+        let regions = &self.p.regions;
+        // straight to the end
+        let mut ends = vec![false; regions.len()];
+        for r in (0..regions.len()).rev() {
+            ends[r] = match regions[r].end {
+                End::Exit => true,
+                End::Goto(to) => to > r && ends[to],
+                _ => false,
+            };
+        }
+        let mut ways = Vec::new();
+        for (r, region) in regions.iter().enumerate() {
+            let part = match &region.end {
+                End::Branch { pred, .. } => {
+                    let shape = self.operand(&envs[r], region.func, &pred.0);
+                    let together = matches!(shape, Some(s) if s.common);
+                    let mut ways = 0;
+                    for s in &next[r] {
+                        ways += u32::from(!ends[*s]);
+                    }
+                    !together && ways > 1
+                }
+                End::Switch { .. } => true,
+                _ => false,
+            };
+            if part {
+                ways.push(r);
+            }
+        }
+        ways
+    }
+}
+
+/// A region while it is gone through.
+#[derive(Default)]
+struct Walk {
+    env: Env,
+    /// What was known of registers before each open condition changed them.
+    inside: Vec<Map<Key, Option<Option<Shape>>>>,
+}
+
+impl Walk {
+    fn set(&mut self, registers: &[Key], shape: Option<Shape>) {
+        for k in registers {
+            let was = self.env.insert(*k, shape);
+            if let Some(inside) = self.inside.last_mut() {
+                inside.or_insert(*k, was);
+            }
+        }
+    }
+
+    /// The other way of a condition.
+    fn other(&mut self) {
+        if let Some(inside) = self.inside.last() {
+            for (k, was) in inside {
+                restore(&mut self.env, *k, *was);
+            }
+        }
+    }
+
+    /// The end of a condition, behind which these are read.
+    fn end(&mut self, read: &Set<Key>) {
+        let Some(inside) = self.inside.pop() else { return };
+        for (k, was) in &inside {
+            restore(&mut self.env, *k, *was);
+            if read.contains(k) {
+                self.set(&[*k], Some(LANES));
+            }
+        }
+    }
+}
+
+fn restore(env: &mut Env, k: Key, was: Option<Option<Shape>>) {
+    match was {
+        Some(shape) => env.insert(k, shape),
+        None => env.remove(&k),
+    };
 }
 
 /// The number of the barrier, if it is for all threads of the CTA.
@@ -363,8 +463,13 @@ impl<'m> Emit<'m> {
         let facts = facts(p);
         let lives = Lives::new(&next, Crossing::new(&facts.uses, &facts.defs));
         let partings = Partings::new(p, &next);
-        let entry = lives.all_before(0);
-        let falls = (0..p.regions.len()).filter_map(|r| falling_round(p, r)).list();
+        let entry = lives.at_start();
+        let mut falls = Vec::new();
+        for r in 0..p.regions.len() {
+            if let Some(list) = falling_round(p, r) {
+                falls.push(list);
+            }
+        }
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: Map::new(), lanes: entry, hinted: addresses(p), apart: Set::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
@@ -372,59 +477,41 @@ impl<'m> Emit<'m> {
         let alike = !p.regions.iter().any(asks);
         let mut alone = Set::new();
         let (parting, parted) = loop {
-            a.rows.clear();
-            let mut envs = Vec::new();
-            let mut changed = true;
-            while changed {
-                changed = false;
-                envs.clear();
-                for r in 0..p.regions.len() {
-                    let (c, env) = a.region(r, &lives);
-                    changed |= c;
-                    envs.push(env);
-                }
-            }
-            let parting: Vec<usize> = (0..p.regions.len())
-                .filter(|&r| !ends_as_one(p, r))
-                .filter(|&r| match &p.regions[r].end {
-                    End::Branch { pred, .. } => a.operand(&envs[r], p.regions[r].func, &pred.0) != Some(UNIFORM),
-                    End::Switch { .. } => true,
-                    _ => false,
-                })
-                .list();
-            let before = a.lanes.len();
-            let lanes = partings.lanes(&next, &parting, &lives, |k| a.rows.contains_key(k));
-            a.lanes.extend(lanes);
+            let envs = a.regions(&lives);
+            let parting = a.partings(&envs);
+            let before = (a.lanes.len(), a.apart.len());
+            a.lanes.add(&partings.lanes(&next, &parting, &lives, &a.rows));
             let parted = zones(&next, &parting);
-            let parts: Set<usize> = parting.iter().copied().collect();
-            for list in falls.iter().filter(|list| parted[list[0]]) {
-                if alone.contains(&list[0]) || self.better_alone(p, list, &parts, &a, &envs) {
-                    alone.insert(list[0]);
+            for list in &falls {
+                let at = list[0];
+                if parted[at] && (alone.contains(&at) || self.better_alone(p, list, &parting, &a, &envs)) {
+                    alone.insert(at);
                     // every lane has its own
-                    let own = list.iter().flat_map(|r| &facts.defs[*r]).filter(|k| a.rows.contains_key(*k));
-                    a.lanes.extend(own.copied().list());
+                    for r in list {
+                        a.keep_as_lanes(&facts.defs[*r], |_| true);
+                    }
                 }
             }
             // Warps of a cohort differ in what one of them sets by itself. What they set while they are apart they could differ in
             // for long, and would not meet.
-            let ways = self.ways_of_warps(p, &next, &a, &envs);
-            let away = zones(&next, &ways);
-            let mut differ: Set<Key> = Set::new();
-            for r in (0..p.regions.len()).filter(|&r| !alike || parted[r] || away[r]) {
-                differ.extend(facts.defs[r].iter().copied().filter(|k| a.rows.get(k).is_some_and(|s| s.common)));
+            let away = zones(&next, &a.ways_of_warps(&next, &envs));
+            for (r, defs) in facts.defs.iter().enumerate() {
+                if !alike || parted[r] || away[r] {
+                    a.keep_apart(defs);
+                }
+                if parted[r] {
+                    a.keep_as_lanes(defs, |s| s.guard > 0);
+                }
             }
-            for r in (0..p.regions.len()).filter(|&r| parted[r]) {
-                let under = facts.defs[r].iter().filter(|k| a.rows.get(k).is_some_and(|s| s.guard > 0));
-                a.lanes.extend(under.copied().list());
-            }
-            let apart = a.apart.len();
-            a.apart.extend(differ);
-            if a.lanes.len() == before && a.apart.len() == apart {
+            if before == (a.lanes.len(), a.apart.len()) {
                 break (parting, parted);
             }
         };
-        let (hints, rows) = a.rows.into_iter().partition(|(_, s)| s.guard > 0);
-        let parting = parting.into_iter().collect();
+        let (mut hints, mut rows) = (Map::new(), Map::new());
+        for (k, s) in &a.rows {
+            let kept = if s.guard > 0 { &mut hints } else { &mut rows };
+            kept.insert(*k, *s);
+        }
         Classes { rows, hints, lives, all_live: false, fresh, alone, parting, parted }
     }
 
@@ -433,7 +520,7 @@ impl<'m> Emit<'m> {
         &self,
         p: &Program<'m>,
         list: &[usize],
-        parting: &Set<usize>,
+        parting: &[usize],
         a: &Analysis<'_, 'm>,
         envs: &[Env],
     ) -> bool {
@@ -448,36 +535,17 @@ impl<'m> Emit<'m> {
                     // additions are one lane after the other either way
                     Some(true) if i.entry.opcode == "red" => {}
                     Some(true) => {
-                        let address = i.operands.iter().find(|a| matches!(a.value, Operand::Address(..)));
-                        let shape = address.and_then(|o| a.operand(&envs[*r], f, &o.value));
-                        scattered += u32::from(shape.is_some_and(|s| !s.rows()));
+                        for o in &i.operands {
+                            if matches!(o.value, Operand::Address(..)) {
+                                let shape = a.operand(&envs[*r], f, &o.value);
+                                scattered += u32::from(matches!(shape, Some(s) if !s.rows()));
+                            }
+                        }
                     }
                 }
             }
         }
-        scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.contains(r))
-    }
-
-    /// Regions at the end of which warps part and may meet again.
-    fn ways_of_warps(&self, p: &Program<'m>, next: &[Vec<usize>], a: &Analysis<'_, 'm>, envs: &[Env]) -> Vec<usize> {
-        // straight to the end
-        let mut ends = vec![false; p.regions.len()];
-        for r in (0..ends.len()).rev() {
-            ends[r] = match p.regions[r].end {
-                End::Exit => true,
-                End::Goto(to) => to > r && ends[to],
-                _ => false,
-            };
-        }
-        let parts = |r: &usize| match &p.regions[*r].end {
-            End::Branch { pred, .. } => {
-                let together = a.operand(&envs[*r], p.regions[*r].func, &pred.0).is_some_and(|s| s.common);
-                !together && next[*r].iter().filter(|s| !ends[**s]).count() > 1
-            }
-            End::Switch { .. } => true,
-            _ => false,
-        };
-        (0..p.regions.len()).filter(parts).list()
+        scattered > 0 && other <= 8 * scattered && list.iter().any(|r| parting.binary_search(r).is_ok())
     }
 
     /// How the value of an operand lies that is no register.
@@ -503,7 +571,7 @@ impl<'m> Emit<'m> {
         i: &Instr,
         operand: &mut dyn FnMut(&Operand) -> Option<Shape>,
     ) -> Option<Shape> {
-        if let Some(shape) = self.shape_of_one(f, i, operand) {
+        if let Some(shape) = self.shape_of_one(i, operand) {
             return shape;
         }
         if i.pred.is_some() {
@@ -536,13 +604,15 @@ impl<'m> Emit<'m> {
         if carry_use(i) != (false, false) {
             return Some(LANES);
         }
-        let known: Option<Vec<(Shape, Option<u64>)>> = sources.iter().map(|(s, c)| s.map(|s| (s, *c))).collect();
-        let known = known?;
+        let mut known = Vec::new();
+        for (s, c) in &sources {
+            known.push(((*s)?, *c));
+        }
         Some(match native {
             Some(n) => n.shape(&known),
             None => {
-                let plain = known.iter().all(|(s, _)| s.stride == 0 && s.guard == 0) && self.small_result(f, i);
-                let p = known.iter().map(|(s, _)| s.p).min().unwrap_or(32);
+                let plain = super::native::even(&known) && self.small_result(f, i);
+                let p = super::native::least(&known);
                 if plain && (p == 32 || !self.predicate_result(f, i)) { Shape { p, ..UNIFORM } } else { LANES }
             }
         })
@@ -563,12 +633,8 @@ impl<'m> Emit<'m> {
 
     /// A load whose lanes are equal where their addresses are.
     fn loads_rows(&self, f: FuncId, i: &Instr) -> bool {
-        let space = i.quals.iter().any(|q| {
-            matches!(
-                q.as_str(),
-                ".global" | ".shared" | ".shared::cta" | ".shared::cluster" | ".const" | ".param::entry"
-            ) || (q == ".param" && self.param_space(i).as_deref() == Some("param_entry"))
-        });
+        let space = i.has_any(&[".global", ".shared", ".shared::cta", ".shared::cluster", ".const", ".param::entry"])
+            || (i.has(".param") && self.param_space(i) == Some("param_entry"));
         space && self.simple_access(f, i) == Some(1)
     }
 }

@@ -10,6 +10,10 @@ pub struct Code(String);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(pub String);
 
+/// Code that is there already.
+#[derive(Clone, Copy)]
+pub struct Fixed<'a>(pub &'a str);
+
 /// A byte string.
 pub struct Bytes<'a>(pub &'a [u8]);
 
@@ -64,7 +68,7 @@ impl Name {
 
     /// Without that.
     pub fn plain(&self) -> &str {
-        self.0.trim_start_matches("r#")
+        self.0.strip_prefix("r#").unwrap_or(&self.0)
     }
 }
 
@@ -95,6 +99,12 @@ impl Quoted for Code {
 impl Quoted for Name {
     fn quoted(&self, _: usize, out: &mut String) {
         out.push_str(&self.0);
+    }
+}
+
+impl Quoted for Fixed<'_> {
+    fn quoted(&self, _: usize, out: &mut String) {
+        out.push_str(self.0);
     }
 }
 

@@ -20,36 +20,51 @@ pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u
     let mut folded = false;
     // What the instructions of each region take, and the region whose body belongs to its end: it stays there until somebody
     // needs the whole, so that a body does not move once for each piece in front of it.
-    let mut weights: Vec<u32> =
-        p.regions.iter().map(|r| r.instructions().map(weight).fold(0, u32::saturating_add)).list();
-    let mut rest: Vec<Option<usize>> = vec![None; p.regions.len()];
+    let mut weights = vec![0u32; p.regions.len()];
+    for (r, region) in p.regions.iter().enumerate() {
+        for i in region.instructions() {
+            weights[r] = weights[r].saturating_add(weight(i));
+        }
+    }
+    let mut rest = vec![None; p.regions.len()];
     for r in (0..p.regions.len()).rev() {
         while let End::Branch { pred, taken, fall } = p.regions[r].end {
-            if !classes.parting.contains(&ends[r]) || taken == fall {
+            if classes.parting.binary_search(&ends[r]).is_err() || taken == fall {
                 break;
             }
-            let joins = |arm: usize| piece(p, &ways, &weights, arm).filter(|j| arm != r && *j != arm);
-            let (join, then, other) = match (joins(taken), joins(fall)) {
+            let (joins_taken, joins_fall) = (piece(p, &ways, &weights, r, taken), piece(p, &ways, &weights, r, fall));
+            let (join, then, other) = match (joins_taken, joins_fall) {
                 (_, Some(j)) if j == taken => (j, None, Some(fall)),
                 (Some(j), _) if j == fall => (j, Some(taken), None),
                 (Some(a), Some(b)) if a == b => (a, Some(taken), Some(fall)),
                 _ => break,
             };
             // who does not jump comes first, as where they part
-            let (first, second) = if let Some(fall) = other { (fall, then) } else { (taken, None) };
+            let arms = match other {
+                Some(fall) => [Some(fall), then],
+                None => [Some(taken), None],
+            };
             let holds = pred.1 == other.is_none();
             let f = p.regions[r].func;
             let mut body = whole(p, &mut rest, r);
             body.push(Item::If(Cond { operand: &pred.0, holds }));
             let mut live = Set::new();
-            for (n, arm) in [Some(first), second].into_iter().flatten().enumerate() {
+            for (n, arm) in arms.iter().enumerate() {
+                let Some(arm) = *arm else { continue };
                 if n > 0 {
                     body.push(Item::Else);
                 }
-                let piece = whole(p, &mut rest, arm);
-                let written = piece.iter().filter_map(|item| if let Item::Instr(i) = item { Some(i) } else { None });
-                live.extend(written.flat_map(|i| mentions(f, i).1).filter(|k| classes.reads(join, k)));
-                body.extend(piece);
+                let mut piece = whole(p, &mut rest, arm);
+                for item in &piece {
+                    if let Item::Instr(i) = item {
+                        for k in mentions(f, i).1 {
+                            if classes.reads(join, &k) {
+                                live.insert(k);
+                            }
+                        }
+                    }
+                }
+                body.append(&mut piece);
                 weights[r] = weights[r].saturating_add(weights[arm]);
                 p.regions[arm].end = End::Exit;
                 ways[arm] = 0;
@@ -71,8 +86,10 @@ pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u
             ways[join] = 0;
         }
     }
-    for (r, _) in ways.iter().enumerate().filter(|w| *w.1 > 0) {
-        p.regions[r].body = whole(p, &mut rest, r);
+    for (r, ways) in ways.iter().enumerate() {
+        if *ways > 0 {
+            p.regions[r].body = whole(p, &mut rest, r);
+        }
     }
     folded
 }
@@ -88,15 +105,10 @@ fn whole<'m>(p: &mut Program<'m>, rest: &mut [Option<usize>], r: usize) -> Vec<I
     body
 }
 
-/// Where a region goes on that is entered from one place alone and short enough.
-fn piece(p: &Program<'_>, ways: &[u32], weights: &[u32], arm: usize) -> Option<usize> {
+/// Where a region behind `r` goes on that is entered from there alone and short enough.
+fn piece(p: &Program<'_>, ways: &[u32], weights: &[u32], r: usize, arm: usize) -> Option<usize> {
     let region = &p.regions[arm];
     let End::Goto(join) = region.end else { return None };
-    if ways.get(arm) != Some(&1) || region.results.is_some() {
-        return None;
-    }
-    if weights[arm] > LIMIT {
-        return None;
-    }
-    Some(join)
+    let fits = ways[arm] == 1 && weights[arm] <= LIMIT && region.results.is_none();
+    if fits && arm != r && join != arm { Some(join) } else { None }
 }

@@ -1,8 +1,8 @@
 //! The Rust item of a kernel: its PTX, its parameters with their Rust types, `launch` and `launch_raw`.
 
 use super::regions::Program;
-use super::{Emit, rt};
-use crate::code::{Bytes, Code, Name, name};
+use super::{Emit, RT};
+use crate::code::{Bytes, Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Param};
 use ptx_dsl_table::list::List;
@@ -68,37 +68,27 @@ pub struct Passing {
 impl Emit<'_> {
     /// `KernelInfo`.
     pub fn info(&mut self, entry: FuncId, program: &Program<'_>, passing: &[Passing]) -> Code {
-        let rt = rt();
+        let rt = RT;
         let f = &self.module.functions[entry.0 as usize];
         let name = &f.name;
         let file = match &self.source.file {
             Some(file) => quote!(#file),
             None => quote!(::core::file!()),
         };
-        let params: Vec<_> = f
-            .params
-            .iter()
-            .zip(passing)
-            .map(|(p, pass)| {
-                let offset = p.var.map_or(0, |v| self.module.vars[v.0 as usize].offset);
-                let (name, size, align) = (&p.name, p.size, p.align);
-                let pointer = match pass.pointer {
-                    Some(n) => quote!(Some(#n)),
-                    None => quote!(None),
-                };
-                let read_only = pass.read_only;
-                quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
-            })
-            .list();
-        let dims = |d: Option<[u32; 3]>| match d {
-            Some([a, b, c]) => quote!(Some([#a, #b, #c])),
-            None => quote!(None),
-        };
+        let mut params = Vec::new();
+        for (p, pass) in f.params.iter().zip(passing) {
+            let offset = match p.var {
+                Some(v) => self.module.vars[v.0 as usize].offset,
+                None => 0,
+            };
+            let (name, size, align, read_only) = (&p.name, p.size, p.align, pass.read_only);
+            let pointer = option(pass.pointer);
+            params.push(
+                quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only }),
+            );
+        }
         let (req, max, cluster) = (dims(f.reqntid), dims(f.maxntid), dims(f.reqnctapercluster));
-        let rank = match f.maxclusterrank {
-            Some(n) => quote!(Some(#n)),
-            None => quote!(None),
-        };
+        let rank = option(f.maxclusterrank);
         let explicit = f.explicitcluster;
         let dynamic = self.module.vars.iter().any(|v| v.dynamic);
         let shared = self.static_shared();
@@ -107,15 +97,14 @@ impl Emit<'_> {
         let target = &self.module.target;
         let (consts, globals) = (Bytes(&self.module.const_image), Bytes(&self.module.global_image));
         let regions = program.regions.iter().map(|r| &r.name).list();
-        let mut not_yet: Vec<_> = program
-            .not_yet
-            .iter()
-            .map(|(what, index)| {
-                let instr = find(self.module, *index);
-                let site = instr.map_or(0, |i| self.site(i));
-                quote!((#what, #site))
-            })
-            .list();
+        let mut not_yet = Vec::new();
+        for (what, index) in &program.not_yet {
+            let site = match find(self.module, *index) {
+                Some(i) => self.site(i),
+                None => 0,
+            };
+            not_yet.push(quote!((#what, #site)));
+        }
         if self.module.address_size == 32 {
             not_yet.push(quote!((".address_size 32", 0)));
         }
@@ -146,48 +135,38 @@ impl Emit<'_> {
     /// A module of its own for the code; and the type, its constants, its `Kernel` and its `launch`, where all is that the user has
     /// written.
     pub fn item(&mut self, entry: FuncId, (step, run): (Code, Code), info: Code, passing: Vec<Passing>) -> [Code; 2] {
-        let rt = rt();
+        let rt = RT;
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name);
         let module = name!("__ptx_{}", ident.plain());
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
-        let fields: Vec<_> = self
-            .fields
-            .iter()
-            .map(|(name, (bits, p))| {
-                let ty = match bits {
-                    1 => quote!(bool),
-                    8 => quote!(u8),
-                    16 => quote!(u16),
-                    32 => quote!(u32),
-                    64 => quote!(u64),
-                    _ => quote!(u128),
-                };
-                let rows = if *p > 1 { 32 / *p as usize } else { 32 };
-                // a predicate is the mask of its lanes
-                if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) }
-            })
-            .list();
-        let mut names_of_fields = self.fields.iter().map(|(name, _)| name.clone()).list();
+        let (mut fields, mut names_of_fields) = (Vec::new(), Vec::new());
+        for (name, (bits, p)) in &self.fields {
+            let ty = super::block::ty(*bits);
+            let rows = if *p > 1 { 32 / *p as usize } else { 32 };
+            // a predicate is the mask of its lanes
+            fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
+            names_of_fields.push(Fixed(&name.0));
+        }
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
         if !stack.is_empty() {
-            names_of_fields.extend([name!("frame"), name!("stack")]);
+            names_of_fields.push(Fixed("frame"));
+            names_of_fields.push(Fixed("stack"));
         }
-        let types = passing.iter().map(|p| &p.ty).list();
-        let generics = passing.iter().filter_map(|p| p.generic.clone()).list();
-        let names = (0..passing.len()).map(|i| name!("__ptx_a{i}")).list();
-        let args: Vec<_> = passing
-            .iter()
-            .zip(&names)
-            .map(|(p, a)| {
-                let arg = &p.arg;
-                quote!({ let __ptx_a = #a; #arg })
-            })
-            .list();
+        let (mut types, mut generics, mut names, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (i, p) in passing.iter().enumerate() {
+            let (name, arg) = (name!("__ptx_a{i}"), &p.arg);
+            args.push(quote!({ let __ptx_a = #name; #arg }));
+            names.push(name);
+            types.push(&p.ty);
+            if let Some(generic) = &p.generic {
+                generics.push(generic);
+            }
+        }
         let (fresh, large) = (self.classes.fresh, self.large);
         let agreed = self.agreed.iter().list();
         let settle = if self.keeps { self.settling() } else { quote!() };
@@ -208,14 +187,11 @@ impl Emit<'_> {
             };
             (agree, agrees)
         };
-        let doc = format!(
-            "Kernel `{name}`. Arguments of `launch`: {}.",
-            if f.params.is_empty() {
-                "none".into()
-            } else {
-                f.params.iter().map(|p| format!("`{}`", p.name)).list().join(", ")
-            }
-        );
+        let mut doc = format!("Kernel `{name}`. Arguments of `launch`: ");
+        for (i, p) in f.params.iter().enumerate() {
+            doc += &format!("{}`{}`", if i > 0 { ", " } else { "" }, p.name);
+        }
+        doc.push_str(if f.params.is_empty() { "none." } else { "." });
         let code = quote! {
             // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
             #[doc(hidden)]
@@ -341,69 +317,55 @@ impl Emit<'_> {
 
     /// How the `i`th parameter is passed.
     pub fn passing(&self, i: usize, p: &Param) -> Passing {
-        let rt = rt();
+        let rt = RT;
         let align = p.ptr.map(|(_, align)| align.max(1));
         if let Some(tokens) = p.rust_type {
             return self.rust_passing(p, tokens, align);
         }
-        if let Some(align) = align {
-            let g = name!("A{i}");
-            return Passing {
-                ty: quote!(#g),
-                generic: Some(quote!(#g: #rt::launch::IntoBuffer<'a>)),
-                arg: quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)),
-                read_only: false,
-                pointer: Some(align),
-            };
+        let g = name!("A{i}");
+        if align.is_some() {
+            let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
+            let arg = quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a));
+            return Passing { ty: Code::one(g), generic: Some(bound), arg, read_only: false, pointer: align };
         }
         let size = p.size as usize;
-        let scalar = |ty: Code| Passing {
-            arg: quote!(#rt::launch::scalar::<#ty>(__ptx_a)),
-            ty,
-            generic: None,
-            read_only: false,
-            pointer: None,
-        };
         if p.array {
-            return scalar(quote!([u8; #size]));
+            return Passing::scalar(quote!([u8; #size]));
         }
-        match p.ty {
+        Passing::scalar(match p.ty {
             Ty::U64 | Ty::B64 => {
-                let g = name!("A{i}");
-                Passing {
-                    ty: quote!(#g),
-                    generic: Some(quote!(#g: #rt::launch::IntoU64<'a>)),
-                    arg: quote!(#rt::launch::IntoU64::into_u64(__ptx_a)),
-                    read_only: false,
-                    pointer: None,
-                }
+                let bound = quote!(#g: #rt::launch::IntoU64<'a>);
+                let arg = quote!(#rt::launch::IntoU64::into_u64(__ptx_a));
+                return Passing { ty: Code::one(g), generic: Some(bound), arg, read_only: false, pointer: None };
             }
-            Ty::S64 => scalar(quote!(i64)),
-            Ty::U32 | Ty::B32 => scalar(quote!(u32)),
-            Ty::S32 => scalar(quote!(i32)),
-            Ty::F32 => scalar(quote!(f32)),
-            Ty::F64 => scalar(quote!(f64)),
-            Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => scalar(quote!(u16)),
-            Ty::S16 => scalar(quote!(i16)),
-            Ty::U8 | Ty::B8 => scalar(quote!(u8)),
-            Ty::S8 => scalar(quote!(i8)),
-            _ => scalar(quote!([u8; #size])),
-        }
+            Ty::S64 => quote!(i64),
+            Ty::U32 | Ty::B32 => quote!(u32),
+            Ty::S32 => quote!(i32),
+            Ty::F32 => quote!(f32),
+            Ty::F64 => quote!(f64),
+            Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => quote!(u16),
+            Ty::S16 => quote!(i16),
+            Ty::U8 | Ty::B8 => quote!(u8),
+            Ty::S8 => quote!(i8),
+            _ => quote!([u8; #size]),
+        })
     }
 
     fn rust_passing(&self, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
-        let rt = rt();
-        let problem = |message: String| self.source.problems.borrow_mut().push((message, tokens));
+        let rt = RT;
         let size = p.size as usize;
         match (self.source.rust_type)(tokens) {
             Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
                 if p.size != 8 || p.array {
-                    problem(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
+                    self.problem(
+                        format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name),
+                        tokens,
+                    );
                 }
                 let (mutable, element) = match kind {
                     RustType::Slice { mutable, element } => (mutable, element),
                     other => {
-                        problem(format!("`{}` has a Rust type that cannot be passed", p.name));
+                        self.problem(format!("`{}` has a Rust type that cannot be passed", p.name), tokens);
                         (matches!(other, RustType::Reference { mutable: true }), quote!(u8))
                     }
                 };
@@ -428,39 +390,68 @@ impl Emit<'_> {
                 pointer: None,
             },
             None => {
-                problem(format!("`{}` has no valid Rust type", p.name));
-                Passing {
-                    ty: quote!(u32),
-                    generic: None,
-                    arg: quote!(#rt::launch::scalar::<u32>(__ptx_a)),
-                    read_only: false,
-                    pointer: None,
-                }
+                self.problem(format!("`{}` has no valid Rust type", p.name), tokens);
+                Passing::scalar(quote!(u32))
             }
         }
+    }
+
+    fn problem(&self, message: String, at: Span) {
+        self.source.problems.borrow_mut().push((message, at));
+    }
+}
+
+impl Passing {
+    fn scalar(ty: Code) -> Self {
+        let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
+        Passing { ty, generic: None, arg, read_only: false, pointer: None }
+    }
+}
+
+fn option(n: Option<u32>) -> Code {
+    match n {
+        Some(n) => quote!(Some(#n)),
+        None => quote!(None),
+    }
+}
+
+fn dims(dims: Option<[u32; 3]>) -> Code {
+    match dims {
+        Some([a, b, c]) => quote!(Some([#a, #b, #c])),
+        None => quote!(None),
     }
 }
 
 fn find(module: &ptx_dsl_table::hir::Module, index: u32) -> Option<&ptx_dsl_table::hir::Instr> {
-    use ptx_dsl_table::hir::Stmt;
-    module.functions.iter().flat_map(|f| &f.body).find_map(|s| match s {
-        Stmt::Instr(i) if i.index == index => Some(&**i),
-        _ => None,
-    })
+    for f in &module.functions {
+        for s in &f.body {
+            if let ptx_dsl_table::hir::Stmt::Instr(i) = s
+                && i.index == index
+            {
+                return Some(i);
+            }
+        }
+    }
+    None
 }
 
 /// A PTX name as a Rust identifier: keywords raw, and those that cannot be raw with a `_` behind.
 pub fn rust_name(name: &str) -> Name {
-    const KEYWORDS: &str = " as async await break const continue dyn else enum extern false fn for if impl in let loop match mod \
-        move mut pub ref return static struct trait true type unsafe use where while abstract become box do final gen macro \
-        override priv try typeof unsized virtual yield ";
-    let mut clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    #[rustfmt::skip]
+    const KEYWORDS: [&str; 48] = [
+        "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "if", "impl", "in",
+        "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "static", "struct", "trait", "true", "type", "unsafe",
+        "use", "where", "while", "abstract", "become", "box", "do", "final", "gen", "macro", "override", "priv", "try", "typeof",
+        "unsized", "virtual", "yield",
+    ];
+    let mut clean = String::new();
+    super::push_clean(&mut clean, name);
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) || clean == "_" {
         clean.insert(0, '_');
     }
     match clean.as_str() {
         "self" | "Self" | "super" | "crate" => name!("{clean}_"),
-        word if KEYWORDS.split(' ').any(|k| !k.is_empty() && k == word) => name!("r#{word}"),
+        word if KEYWORDS.contains(&word) => name!("r#{word}"),
         _ => Name(clean),
     }
 }

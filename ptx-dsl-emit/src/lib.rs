@@ -22,7 +22,7 @@ mod waits;
 mod webs;
 
 use crate::sorted::{Map, Set};
-use code::{Code, Name, name};
+use code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
 use ptx_dsl_table::list::List;
@@ -36,9 +36,7 @@ extern crate self as ptx_dsl_emit;
 pub const FUNCTION_TAG: u64 = 5 << 56;
 
 /// The path of the runtime in emitted code.
-pub fn rt() -> Code {
-    quote!(::ptx_dsl::runtime)
-}
+pub const RT: Fixed = Fixed("::ptx_dsl::runtime");
 
 /// How often short branches are looked for: what one makes vary may be the condition of another.
 const FOLDS: usize = 3;
@@ -81,7 +79,7 @@ struct Emit<'m> {
     sets: Code,
     together: bool,
     /// Qualifier constants, by what they hold.
-    quals: Map<String, u32>,
+    quals: Vec<Code>,
     qual_items: Vec<Code>,
     /// Statements that can fault, by instruction.
     sites: Map<u32, u32>,
@@ -89,7 +87,7 @@ struct Emit<'m> {
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
     /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
-    recursive: Set<FuncId>,
+    recursive: Set<u32>,
     frame: u64,
 }
 
@@ -149,7 +147,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         kept: Set::new(),
         sets: Code::new(),
         together: false,
-        quals: Map::new(),
+        quals: Vec::new(),
         qual_items: Vec::new(),
         sites: Map::new(),
         site_items: Vec::new(),
@@ -182,38 +180,41 @@ impl Emit<'_> {
                 flags.push(mangle(name));
             }
         }
-        flags.extend(self.param_space(instr));
+        if let Some(space) = self.param_space(instr) {
+            flags.push(space.into());
+        }
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
         if instr.operand("a-tmem").is_some() {
             flags.push("a_tmem".into());
         }
-        let types = instr.types.iter().map(|t| format!("{t:?}")).list();
-        let key = format!("{flags:?}{types:?}");
-        let next = self.quals.len() as u32;
-        let n = *self.quals.or_insert(key, next);
-        let name = name!("Q{}", n);
-        if n == next {
-            let rt = rt();
-            let flags = flags.into_iter().map(Name).list();
-            let types = types.into_iter().map(Name).list();
-            self.qual_items
-                .push(quote!(const #name: #rt::Q = #rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]);));
+        let rt = RT;
+        let flags = flags.iter().map(|f| Fixed(f)).list();
+        let types = instr.types.iter().map(|t| Name(format!("{t:?}"))).list();
+        let value = quote!(#rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
+        for (n, known) in self.quals.iter().enumerate() {
+            if known.as_str() == value.as_str() {
+                return Code::one(name!("Q{n}"));
+            }
         }
-        quote!(#name)
+        let name = name!("Q{}", self.quals.len());
+        self.qual_items.push(quote!(const #name: #rt::Q = #value;));
+        self.quals.push(value);
+        Code::one(name)
     }
 
     /// `.param` alone does not say whose parameter it is; the variable does.
-    fn param_space(&self, instr: &Instr) -> Option<String> {
+    fn param_space(&self, instr: &Instr) -> Option<&'static str> {
         use ptx_dsl_table::hir::{Base, Operand, Space};
-        if !instr.quals.iter().any(|q| q.starts_with(".param")) || !matches!(instr.entry.opcode, "ld" | "st") {
+        if !instr.begins(".param") || !matches!(instr.entry.opcode, "ld" | "st") {
             return None;
         }
-        let space = instr.operands.iter().find_map(|a| match a.value {
-            Operand::Address(Base::Var(v), _) => Some(self.module.vars[v.0 as usize].space),
-            _ => None,
-        });
-        let func = space == Some(Space::ParamFunc) || instr.has(".param::func");
-        Some(if func { "param_func" } else { "param_entry" }.into())
+        let mut func = instr.has(".param::func");
+        for a in &instr.operands {
+            if let Operand::Address(Base::Var(v), _) = a.value {
+                func |= self.module.vars[v.0 as usize].space == Space::ParamFunc;
+            }
+        }
+        Some(if func { "param_func" } else { "param_entry" })
     }
 
     /// The number of the statement, for reports.
@@ -223,9 +224,12 @@ impl Emit<'_> {
         }
         let n = self.site_items.len() as u32;
         let line = self.text.line_of.get(instr.index as usize).copied().unwrap_or(0);
-        let text = self.text.lines.get((line as usize).wrapping_sub(1)).map_or("", |l| l.trim());
+        let text = match self.text.lines.get((line as usize).wrapping_sub(1)) {
+            Some(line) => line.trim(),
+            None => "",
+        };
         let rust_line = (self.source.line)(instr.span);
-        let rt = rt();
+        let rt = RT;
         self.site_items.push(quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line }));
         self.sites.insert(instr.index, n);
         n
@@ -233,9 +237,9 @@ impl Emit<'_> {
 
     /// The host's function for an instruction: its module and name.
     fn function(&self, instr: &Instr) -> Code {
-        let rt = rt();
-        let family = name!("{}", module_of(instr.family));
-        let name = name!("{}", function_of(instr.entry.opcode, instr));
+        let rt = RT;
+        let family = Fixed(module_of(instr.family));
+        let name = Name(function_of(instr.entry.opcode, instr));
         quote!(#rt::isa::#family::#name)
     }
 }
@@ -251,14 +255,27 @@ pub fn module_of(family: &str) -> &str {
 
 /// The runtime function of an opcode. `.cta` in `bar.cta.sync` changes nothing; `.cc` on `mad` and friends is another function.
 pub fn function_of(opcode: &str, instr: &Instr) -> String {
-    let opcode = opcode.replace(".cta.", ".");
-    let opcode = if matches!(opcode.as_str(), "add" | "sub" | "mad") && instr.has(".cc") {
-        format!("{opcode}.cc")
-    } else {
-        opcode
-    };
-    let name: String = opcode.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if matches!(name.as_str(), "match" | "as" | "type") { format!("{name}_") } else { name }
+    let mut name = String::new();
+    for word in opcode.split('.').filter(|word| *word != "cta") {
+        if !name.is_empty() {
+            name.push('_');
+        }
+        push_clean(&mut name, word);
+    }
+    if matches!(opcode, "add" | "sub" | "mad") && instr.has(".cc") {
+        name.push_str("_cc");
+    }
+    if matches!(name.as_str(), "match" | "as" | "type") {
+        name.push('_');
+    }
+    name
+}
+
+/// What can stand in a name, and `_` for the rest.
+fn push_clean(name: &mut String, word: &str) {
+    for c in word.chars() {
+        name.push(if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' });
+    }
 }
 
 /// The name of a qualifier's constant: every run of other characters is one `_`.

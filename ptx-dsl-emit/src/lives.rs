@@ -3,7 +3,6 @@
 
 use super::classes::Key;
 use crate::sorted::{Map, Set};
-use ptx_dsl_table::list::List;
 
 /// What happens to 64 registers, by region; regions where nothing does are not there.
 pub type Sparse = Vec<(usize, u64)>;
@@ -24,46 +23,82 @@ impl Crossing {
     pub fn new(uses: &[Set<Key>], defs: &[Set<Key>]) -> Self {
         let mut all = Set::new();
         for set in uses {
-            all.extend(set.iter().copied());
+            all.add(set);
         }
-        let keys = all.into_iter().list();
-        let numbers: Map<Key, u32> = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();
-        let sparse = |sets: &[Set<Key>]| {
-            let mut words: Vec<Sparse> = vec![Vec::new(); keys.len().div_ceil(64)];
-            for (r, set) in sets.iter().enumerate() {
-                for n in set.iter().filter_map(|k| numbers.get(k)) {
-                    let word = &mut words[*n as usize / 64];
-                    if word.last().is_none_or(|last| last.0 != r) {
-                        word.push((r, 0));
-                    }
-                    if let Some((_, bits)) = word.last_mut() {
-                        *bits |= 1 << (n % 64);
-                    }
-                }
-            }
-            words
-        };
-        let (uses, defs) = (sparse(uses), sparse(defs));
+        let keys = all.into_list();
+        let mut numbers = Map::new();
+        for (n, k) in keys.iter().enumerate() {
+            numbers.insert(*k, n as u32);
+        }
+        let (uses, defs) = (sparse(&numbers, uses), sparse(&numbers, defs));
         Crossing { keys, numbers, uses, defs }
     }
 
-    /// The registers of a word whose bits are set.
-    pub fn keys_of(&self, word: usize, bits: u64) -> impl Iterator<Item = Key> {
-        let keys = self.keys.iter().skip(word * 64).take(64).enumerate();
-        keys.filter(move |(n, _)| bits >> n & 1 != 0).map(|(_, k)| *k)
+    /// The bits of a word whose registers are in a map.
+    pub fn bits_in<V>(&self, word: usize, map: &Map<Key, V>) -> u64 {
+        let mut bits = 0;
+        for (n, k) in self.keys[word * 64..].iter().take(64).enumerate() {
+            bits |= u64::from(map.contains_key(k)) << n;
+        }
+        bits
+    }
+
+    /// Adds the registers of a word whose bits are set.
+    pub fn keys_of(&self, word: usize, mut bits: u64, out: &mut Set<Key>) {
+        while bits != 0 {
+            out.insert(self.keys[word * 64 + bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
     }
 
     /// Is it in the set?
     pub fn holds(&self, set: &Words, k: &Key) -> bool {
-        let Some(n) = self.numbers.get(k) else { return false };
-        let at = set.0.binary_search_by_key(&(n / 64), |w| w.0);
-        at.is_ok_and(|at| set.0[at].1 >> (n % 64) & 1 != 0)
+        match self.numbers.get(k) {
+            Some(n) => set.word(n / 64) >> (n % 64) & 1 != 0,
+            None => false,
+        }
+    }
+}
+
+/// Of sets by region, the registers that have a number.
+fn sparse(numbers: &Map<Key, u32>, sets: &[Set<Key>]) -> Vec<Sparse> {
+    let mut words = vec![Vec::new(); numbers.len().div_ceil(64)];
+    for (r, set) in sets.iter().enumerate() {
+        for k in set {
+            if let Some(n) = numbers.get(k) {
+                mark(&mut words[*n as usize / 64], r, 1 << (n % 64));
+            }
+        }
+    }
+    words
+}
+
+/// One bit more for a region, the last or one behind it.
+fn mark(word: &mut Sparse, region: usize, bit: u64) {
+    match word.last_mut() {
+        Some((last, bits)) if *last == region => *bits |= bit,
+        _ => word.push((region, bit)),
     }
 }
 
 /// Words that are not 0, in order.
 #[derive(Clone, Default)]
 pub struct Words(Vec<(u32, u64)>);
+
+impl Words {
+    fn word(&self, word: u32) -> u64 {
+        match self.0.binary_search_by_key(&word, |w| w.0) {
+            Ok(at) => self.0[at].1,
+            Err(_) => 0,
+        }
+    }
+
+    fn put(&mut self, word: usize, bits: u64) {
+        if bits != 0 {
+            self.0.push((word as u32, bits));
+        }
+    }
+}
 
 /// What is read after each region, and from each on.
 #[derive(Default)]
@@ -77,63 +112,84 @@ impl Lives {
     /// `next`: where each region can go on.
     pub fn new(next: &[Vec<usize>], crossing: Crossing) -> Self {
         let n = next.len();
-        let (mut after, mut before) = (vec![Words::default(); n], vec![Words::default(); n]);
-        let mut behind = vec![Vec::new(); n];
-        for (r, next) in next.iter().enumerate() {
-            next.iter().for_each(|s| behind[*s].push(r));
+        let mut lives = Lives { crossing, after: vec![Words::default(); n], before: vec![Words::default(); n] };
+        let behind = reversed(next);
+        let (mut defs, mut comes, mut goes) = (vec![0; n], vec![0; n], vec![0; n]);
+        for word in 0..lives.crossing.uses.len() {
+            lives.word(word, &behind, [&mut defs, &mut comes, &mut goes]);
         }
-        let (mut defs, mut comes, mut goes) = (vec![0u64; n], vec![0u64; n], vec![0u64; n]);
-        for word in 0..crossing.uses.len() {
-            crossing.defs[word].iter().for_each(|(r, bits)| defs[*r] = *bits);
-            crossing.uses[word].iter().for_each(|(r, bits)| comes[*r] = *bits);
-            // from the last region to the first, so that what goes round in no loop is done once
-            let mut todo: Set<usize> = crossing.uses[word].iter().map(|(r, _)| *r).collect();
-            let mut touched = Set::new();
-            while let Some(r) = todo.pop_last() {
-                touched.insert(r);
-                for &b in &behind[r] {
-                    let new = comes[r] & !goes[b];
-                    if new != 0 {
-                        goes[b] |= new;
-                        touched.insert(b);
-                        if new & !defs[b] & !comes[b] != 0 {
-                            comes[b] |= new & !defs[b];
-                            todo.insert(b);
-                        }
+        lives
+    }
+
+    /// 64 registers. What each region defines, what is read from it on, and after it: all 0 before and behind.
+    fn word(&mut self, word: usize, behind: &[Vec<usize>], [defs, comes, goes]: [&mut [u64]; 3]) {
+        let mut todo = Set::new();
+        for (r, bits) in &self.crossing.defs[word] {
+            defs[*r] = *bits;
+        }
+        for (r, bits) in &self.crossing.uses[word] {
+            comes[*r] = *bits;
+            todo.insert(*r);
+        }
+        let mut touched = Set::new();
+        // from the last region to the first, so that what goes round in no loop is done once
+        while let Some(r) = todo.pop_last() {
+            touched.insert(r);
+            for &b in &behind[r] {
+                let new = comes[r] & !goes[b];
+                if new != 0 {
+                    goes[b] |= new;
+                    touched.insert(b);
+                    if new & !defs[b] & !comes[b] != 0 {
+                        comes[b] |= new & !defs[b];
+                        todo.insert(b);
                     }
                 }
             }
-            for r in touched {
-                for (set, bits) in [(&mut before[r], &mut comes[r]), (&mut after[r], &mut goes[r])] {
-                    if *bits != 0 {
-                        set.0.push((word as u32, std::mem::take(bits)));
-                    }
-                }
-            }
-            crossing.defs[word].iter().for_each(|(r, _)| defs[*r] = 0);
         }
-        Lives { crossing, after, before }
+        for r in &touched {
+            self.before[*r].put(word, std::mem::take(&mut comes[*r]));
+            self.after[*r].put(word, std::mem::take(&mut goes[*r]));
+        }
+        for (r, _) in &self.crossing.defs[word] {
+            defs[*r] = 0;
+        }
     }
 
     /// Is it read from this region on, before it is written?
     pub fn before(&self, region: usize, k: &Key) -> bool {
-        self.before.get(region).is_some_and(|set| self.crossing.holds(set, k))
+        region < self.before.len() && self.crossing.holds(&self.before[region], k)
     }
 
     /// Is it read behind this region?
     pub fn after(&self, region: usize, k: &Key) -> bool {
-        self.after.get(region).is_some_and(|set| self.crossing.holds(set, k))
+        region < self.after.len() && self.crossing.holds(&self.after[region], k)
     }
 
     /// The same for all registers of a word.
     pub fn word_before(&self, region: usize, word: usize) -> u64 {
-        let Some(Words(words)) = self.before.get(region) else { return 0 };
-        words.binary_search_by_key(&(word as u32), |w| w.0).map_or(0, |at| words[at].1)
+        self.before[region].word(word as u32)
     }
 
-    /// The registers that are read from this region on.
-    pub fn all_before(&self, region: usize) -> Set<Key> {
-        let words = self.before.get(region).into_iter().flat_map(|set| &set.0);
-        words.flat_map(|(word, bits)| self.crossing.keys_of(*word as usize, *bits)).collect()
+    /// The registers that are read from the first region on.
+    pub fn at_start(&self) -> Set<Key> {
+        let mut out = Set::new();
+        if let Some(Words(words)) = self.before.first() {
+            for (word, bits) in words {
+                self.crossing.keys_of(*word as usize, *bits, &mut out);
+            }
+        }
+        out
     }
+}
+
+/// The regions before each region: `next` the other way.
+pub fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut behind = vec![Vec::new(); next.len()];
+    for (r, next) in next.iter().enumerate() {
+        for s in next {
+            behind[*s].push(r);
+        }
+    }
+    behind
 }

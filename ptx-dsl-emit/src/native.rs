@@ -2,11 +2,10 @@
 //! All others go through the runtime's functions, on 64 bits.
 
 use super::Emit;
-use crate::code::{Code, name};
+use crate::code::{Code, Fixed};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
@@ -148,78 +147,11 @@ impl Emit<'_> {
         if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {
             return None;
         }
-        let quals = i.quals.iter().map(String::as_str).list();
-        let quals = quals.into_iter().filter(|q| Ty::from_name(q.trim_start_matches('.')).is_none()).list();
         let ty = *i.types.first()?;
-        let (class, bits) = (ty.class(), ty.bits());
-        let scalar = matches!(class, Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
-        let signed = class == Class::Signed;
-        let f32 = ty == Ty::F32 && i.types.len() == 1 && matches!(quals[..], [] | [".rn"]);
-        let one = i.types.len() == 1;
-        let plain = scalar && one && quals.is_empty();
-        let make = |op, to| Some(Native { op, bits, signed, to });
-        let found = match i.entry.opcode {
-            "mov" if one && quals.is_empty() && matches!(bits, 1 | 16 | 32 | 64) => make(Op::Mov, bits),
-            "cvta" if quals.iter().all(|q| matches!(*q, ".to" | ".global")) && quals.contains(&".global") => {
-                make(Op::Mov, bits)
-            }
-            "mapa" if quals == [".shared::cluster"] && bits == 32 => make(Op::Mapa, 32),
-            "add" if plain => make(Op::Add, bits),
-            "sub" if plain => make(Op::Sub, bits),
-            "add" if f32 => make(Op::Fadd, 32),
-            "sub" if f32 => make(Op::Fsub, 32),
-            "mul" if f32 => make(Op::Fmul, 32),
-            "fma" if f32 => make(Op::Ffma, 32),
-            "mul" if scalar && one && quals == [".lo"] => make(Op::Mul, bits),
-            "mad" if scalar && one && quals == [".lo"] => make(Op::Mad, bits),
-            "mul" if scalar && one && bits == 32 && quals == [".wide"] => make(Op::Wide, 64),
-            "mad" if scalar && one && bits == 32 && quals == [".wide"] => make(Op::MadWide, 64),
-            "and" if plain || ty == Ty::Pred => make(Op::And, bits),
-            "or" if plain || ty == Ty::Pred => make(Op::Or, bits),
-            "xor" if plain || ty == Ty::Pred => make(Op::Xor, bits),
-            "not" if plain || ty == Ty::Pred => make(Op::Not, bits),
-            "neg" if plain => make(Op::Neg, bits),
-            "shl" if plain => make(Op::Shl, bits),
-            "shr" if plain => make(Op::Shr, bits),
-            "min" if plain && i.operands.len() == 3 => make(Op::Min, bits),
-            "max" if plain && i.operands.len() == 3 => make(Op::Max, bits),
-            "div" if plain && !signed => make(Op::Div, bits),
-            "rem" if plain && !signed => make(Op::Rem, bits),
-            "selp" if one && quals.is_empty() && matches!(bits, 16 | 32 | 64) => make(Op::Selp, bits),
-            "setp" if one && i.operands.len() == 3 && quals.len() == 1 => {
-                let op = compare(quals[0])?;
-                if scalar {
-                    make(Op::Setp(op), 1)
-                } else if ty == Ty::F32 {
-                    make(Op::SetpFloat(op), 1)
-                } else {
-                    None
-                }
-            }
-            "cvt" if i.types.len() == 2 => {
-                let from = i.types[1];
-                let int =
-                    |t: Ty| matches!(t.class(), Class::Unsigned | Class::Signed) && matches!(t.bits(), 16 | 32 | 64);
-                let signed = from.class() == Class::Signed;
-                if int(ty) && int(from) && quals.is_empty() {
-                    Some(Native { op: Op::Cvt, bits: from.bits(), signed, to: bits })
-                } else if ty == Ty::F32 && int(from) && from.bits() == 32 && quals == [".rn"] {
-                    Some(Native { op: Op::ToFloat, bits: 32, signed, to: 32 })
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        }?;
+        let found = if i.entry.opcode == "cvt" { conversion(i) } else { operation(i, ty) }?;
         // every operand a value of the expected width
-        let mut sources = 0;
         for (n, a) in i.operands.iter().enumerate() {
-            let wanted = if n == 0 {
-                found.to
-            } else {
-                sources += 1;
-                found.source_bits(n - 1)
-            };
+            let wanted = if n == 0 { found.to } else { found.source_bits(n - 1) };
             let fits = match &a.value {
                 Operand::Reg(r, _) => self.reg_bits(f, *r) == wanted,
                 Operand::NotReg(_) => n > 0 && wanted == 1,
@@ -232,8 +164,98 @@ impl Emit<'_> {
                 return None;
             }
         }
-        (sources == found.sources()).then_some(found)
+        if i.operands.len() == found.sources() + 1 { Some(found) } else { None }
     }
+}
+
+/// The one qualifier of an instruction that is no type, "" if there is none.
+fn one_qualifier(i: &Instr) -> Option<&str> {
+    let mut one = "";
+    for q in &i.quals {
+        if Ty::from_name(q.trim_start_matches('.')).is_none() {
+            if !one.is_empty() {
+                return None;
+            }
+            one = q;
+        }
+    }
+    Some(one)
+}
+
+/// Between generic addresses and those of global memory, which are the same?
+fn of_global(i: &Instr) -> bool {
+    let mut global = false;
+    for q in &i.quals {
+        match q.as_str() {
+            ".to" => {}
+            ".global" => global = true,
+            q if Ty::from_name(q.trim_start_matches('.')).is_some() => {}
+            _ => return false,
+        }
+    }
+    global
+}
+
+/// Is the type one of integers that Rust has?
+fn is_int(t: Ty) -> bool {
+    matches!(t.class(), Class::Unsigned | Class::Signed) && matches!(t.bits(), 16 | 32 | 64)
+}
+
+/// A `cvt`, if it is one.
+fn conversion(i: &Instr) -> Option<Native> {
+    let [to, from] = i.types[..] else { return None };
+    let (bits, signed) = (from.bits(), from.class() == Class::Signed);
+    match one_qualifier(i)? {
+        "" if is_int(to) && is_int(from) => Some(Native { op: Op::Cvt, bits, signed, to: to.bits() }),
+        ".rn" if to == Ty::F32 && is_int(from) && bits == 32 => Some(Native { op: Op::ToFloat, bits, signed, to: 32 }),
+        _ => None,
+    }
+}
+
+/// Any other instruction, if it is one, by its name, qualifiers and type.
+fn operation(i: &Instr, ty: Ty) -> Option<Native> {
+    let (class, bits) = (ty.class(), ty.bits());
+    let signed = class == Class::Signed;
+    if i.entry.opcode == "cvta" {
+        return if of_global(i) { Some(Native { op: Op::Mov, bits, signed, to: bits }) } else { None };
+    }
+    let qual = one_qualifier(i)?;
+    let one = i.types.len() == 1;
+    let scalar = one && matches!(class, Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
+    let f32 = ty == Ty::F32 && one && matches!(qual, "" | ".rn");
+    let plain = scalar && qual.is_empty();
+    let logic = plain || ty == Ty::Pred;
+    let two = i.operands.len() == 3;
+    let (op, to) = match i.entry.opcode {
+        "mov" if one && qual.is_empty() && matches!(bits, 1 | 16 | 32 | 64) => (Op::Mov, bits),
+        "mapa" if qual == ".shared::cluster" && bits == 32 => (Op::Mapa, 32),
+        "add" if plain => (Op::Add, bits),
+        "sub" if plain => (Op::Sub, bits),
+        "add" if f32 => (Op::Fadd, 32),
+        "sub" if f32 => (Op::Fsub, 32),
+        "mul" if f32 => (Op::Fmul, 32),
+        "fma" if f32 => (Op::Ffma, 32),
+        "mul" if scalar && qual == ".lo" => (Op::Mul, bits),
+        "mad" if scalar && qual == ".lo" => (Op::Mad, bits),
+        "mul" if scalar && bits == 32 && qual == ".wide" => (Op::Wide, 64),
+        "mad" if scalar && bits == 32 && qual == ".wide" => (Op::MadWide, 64),
+        "and" if logic => (Op::And, bits),
+        "or" if logic => (Op::Or, bits),
+        "xor" if logic => (Op::Xor, bits),
+        "not" if logic => (Op::Not, bits),
+        "neg" if plain => (Op::Neg, bits),
+        "shl" if plain => (Op::Shl, bits),
+        "shr" if plain => (Op::Shr, bits),
+        "min" if plain && two => (Op::Min, bits),
+        "max" if plain && two => (Op::Max, bits),
+        "div" if plain && !signed => (Op::Div, bits),
+        "rem" if plain && !signed => (Op::Rem, bits),
+        "selp" if one && qual.is_empty() && matches!(bits, 16 | 32 | 64) => (Op::Selp, bits),
+        "setp" if scalar && two => (Op::Setp(compare(qual)?), 1),
+        "setp" if one && two && ty == Ty::F32 => (Op::SetpFloat(compare(qual)?), 1),
+        _ => return None,
+    };
+    Some(Native { op, bits, signed, to })
 }
 
 impl Native {
@@ -260,8 +282,11 @@ impl Native {
         if s.iter().any(|(s, _)| !s.rows()) {
             return LANES;
         }
-        let p = s.iter().map(|(s, _)| s.p).min().unwrap_or(32);
-        let guard = s.iter().map(|(s, _)| s.guard).max().unwrap_or(0);
+        let p = least(s);
+        let mut guard = 0;
+        for (s, _) in s {
+            guard = s.guard.max(guard);
+        }
         let source = |n: usize| s.get(n).map_or(UNIFORM, |(s, _)| s.cut(p));
         let stride = |n: usize| source(n).stride;
         let twos = |n: usize| source(n).twos;
@@ -296,7 +321,7 @@ impl Native {
             Op::Cvt if self.bits >= 32 && self.to >= 32 => Some((stride(0), 0)),
             // the rank takes the place of the bits above the offset
             Op::Mapa if stride(1) == 0 && source(0).within(twos(0).min(24)) => Some((stride(0), 0)),
-            _ if guard == 0 && s.iter().all(|(s, _)| s.stride == 0) => Some((0, 0)),
+            _ if even(s) => Some((0, 0)),
             _ => None,
         };
         let Some((stride, deeper)) = found else { return LANES };
@@ -337,11 +362,12 @@ impl Native {
             return (a.guard == 0 && a.within(low.min(a.twos))).then_some(UNIFORM);
         }
         // as many lanes as the bits can tell apart
-        let apart = |p: &u32| *p <= a.p && a.guard == 0;
-        let found = [32, 16, 8].into_iter().filter(apart).map(|p| a.cut(p)).find(|s| s.within(low.min(s.twos)));
-        if let Some(s) = found {
-            // what stays of the first one is nothing
-            return Some(if low <= s.twos { Shape { twos: 64, ..s } } else { s });
+        for p in [32, 16, 8] {
+            let s = a.cut(p);
+            if p <= a.p && a.guard == 0 && s.within(low.min(s.twos)) {
+                // what stays of the first one is nothing
+                return Some(if low <= s.twos { Shape { twos: 64, ..s } } else { s });
+            }
         }
         // as long as a row does not come to the end of what stays
         let room = a.stride.checked_mul(i64::from(a.p - 1)).is_some_and(|last| low >= 63 || last < 1 << low);
@@ -360,29 +386,20 @@ impl Native {
 
     /// The instruction as an expression, of which a NaN may be any.
     pub fn tokens(self, s: &[Code]) -> Code {
-        let rt = super::rt();
-        let none = quote!(0);
-        let [a, b, c] = [0, 1, 2].map(|n| s.get(n).unwrap_or(&none));
-        let (u, i) = (name!("u{}", self.bits.max(8)), name!("i{}", self.bits.max(8)));
-        let to = name!("u{}", self.to.max(8));
-        let signed_to = name!("i{}", self.to.max(8));
-        let wide = |e: &Code| {
-            if self.signed { quote!(((#e) as i32 as i64 as u64)) } else { quote!(((#e) as u64)) }
-        };
+        let rt = super::RT;
+        let source = |n: usize| Fixed(if n < s.len() { s[n].as_str() } else { "0" });
+        let (a, b, c) = (source(0), source(1), source(2));
+        let (u, i) = (int(self.bits, false), int(self.bits, true));
+        let (to, signed_to) = (int(self.to, false), int(self.to, true));
+        let wide = Fixed(if self.signed { "as i32 as i64 as u64" } else { "as u64" });
         match self.op {
             Op::Mov => quote!(#a),
             Op::Add => quote!((#a).wrapping_add(#b)),
             Op::Sub => quote!((#a).wrapping_sub(#b)),
             Op::Mul => quote!((#a).wrapping_mul(#b)),
             Op::Mad => quote!((#a).wrapping_mul(#b).wrapping_add(#c)),
-            Op::Wide => {
-                let (a, b) = (wide(a), wide(b));
-                quote!(#a.wrapping_mul(#b))
-            }
-            Op::MadWide => {
-                let (a, b) = (wide(a), wide(b));
-                quote!(#a.wrapping_mul(#b).wrapping_add(#c))
-            }
+            Op::Wide => quote!(((#a) #wide).wrapping_mul((#b) #wide)),
+            Op::MadWide => quote!(((#a) #wide).wrapping_mul((#b) #wide).wrapping_add(#c)),
             Op::And => quote!((#a & #b)),
             Op::Or => quote!((#a | #b)),
             Op::Xor => quote!((#a ^ #b)),
@@ -398,17 +415,16 @@ impl Native {
             Op::Div => quote!(#u::checked_div(#a, #b).unwrap_or(#u::MAX)),
             Op::Rem => quote!(#u::checked_rem(#a, #b).unwrap_or(#u::MAX)),
             Op::Setp(op) => {
-                let op = name!("{op}");
+                let op = Fixed(op);
                 if self.signed { quote!((((#a) as #i).#op(&((#b) as #i)))) } else { quote!(((#a).#op(&(#b)))) }
             }
             Op::SetpFloat(op) => {
-                let (a, b) = (quote!(f32::from_bits(#a)), quote!(f32::from_bits(#b)));
                 if op == "ne" {
                     // ordered: false for NaN
-                    quote!({ let (a, b) = (#a, #b); a < b || a > b })
+                    quote!({ let (a, b) = (f32::from_bits(#a), f32::from_bits(#b)); a < b || a > b })
                 } else {
-                    let op = name!("{op}");
-                    quote!((#a).#op(&(#b)))
+                    let op = Fixed(op);
+                    quote!((f32::from_bits(#a)).#op(&(f32::from_bits(#b))))
                 }
             }
             Op::Selp => quote!(if #c { #a } else { #b }),
@@ -423,6 +439,32 @@ impl Native {
             Op::Ffma => quote!(#rt::lanes::ffma::<L>(#a, #b, #c)),
         }
     }
+}
+
+/// The length of the shortest rows.
+pub fn least(s: &[(Shape, Option<u64>)]) -> u32 {
+    let mut p = 32;
+    for (s, _) in s {
+        p = s.p.min(p);
+    }
+    p
+}
+
+/// Are all values the same within each row?
+pub fn even(s: &[(Shape, Option<u64>)]) -> bool {
+    s.iter().all(|(s, _)| s.stride == 0 && s.guard == 0)
+}
+
+/// The type of Rust for integers of so many bits.
+pub fn int(bits: u32, signed: bool) -> Fixed<'static> {
+    let types = match bits {
+        0..=8 => ["u8", "i8"],
+        16 => ["u16", "i16"],
+        32 => ["u32", "i32"],
+        64 => ["u64", "i64"],
+        _ => ["u128", "i128"],
+    };
+    Fixed(types[usize::from(signed)])
 }
 
 /// The low `bits` of a constant as the number they mean.

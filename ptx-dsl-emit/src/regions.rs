@@ -2,7 +2,7 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
-use crate::sorted::{Map, Set};
+use crate::sorted::Set;
 use ptx_dsl_table::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_table::isa::Host;
 use ptx_dsl_table::list::List;
@@ -45,6 +45,15 @@ pub struct Cond<'m> {
 }
 
 impl<'m> Region<'m> {
+    fn new(func: FuncId, name: String) -> Self {
+        Region { func, name, results: None, body: Vec::new(), end: End::Exit }
+    }
+
+    /// Takes it; nothing is left.
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Region::new(self.func, String::new()))
+    }
+
     /// The instructions of its body.
     pub fn instructions(&self) -> impl Iterator<Item = &'m Instr> {
         self.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None })
@@ -94,14 +103,14 @@ pub struct Program<'m> {
     pub regions: Vec<Region<'m>>,
     /// Functions in use, the kernel first.
     pub funcs: Vec<FuncId>,
-    /// Return sites by function.
-    pub returns: Map<FuncId, Vec<usize>>,
+    /// Return sites by function; empty where nothing is called.
+    returns: Vec<Vec<usize>>,
     /// Functions that may run again before they return.
-    pub recursive: Set<FuncId>,
+    pub recursive: Set<u32>,
     /// From how many places each region is entered.
     pub ways: Vec<u32>,
-    /// The region behind each with which it ends together, as [`ending`] has it; itself where it ends, `None` where it does not.
-    ends: Vec<Option<usize>>,
+    /// The region behind each with which it ends together, as [`ending`] has it; itself where it ends, [`NONE`] where it does not.
+    ends: Vec<usize>,
     /// The last of the regions that [`falling`] gives for each.
     falls: Vec<usize>,
     /// Things the host cannot run yet: what, and the instruction.
@@ -114,7 +123,7 @@ impl Program<'_> {
         Program {
             regions: Vec::new(),
             funcs: vec![entry],
-            returns: Map::new(),
+            returns: Vec::new(),
             recursive: Set::new(),
             ways: Vec::new(),
             ends: Vec::new(),
@@ -125,7 +134,11 @@ impl Program<'_> {
 
     /// Bytes of local memory that the variables of all functions take.
     pub fn local_size(&self, module: &Module) -> u32 {
-        self.funcs.iter().map(|f| module.functions[f.0 as usize].local_end).max().unwrap_or(0)
+        let mut size = 0;
+        for f in &self.funcs {
+            size = size.max(module.functions[f.0 as usize].local_end);
+        }
+        size
     }
 }
 
@@ -133,15 +146,20 @@ impl Program<'_> {
 /// is one region, at the end of which they end together. One alone if it is not like that.
 pub fn ending(p: &Program<'_>, pc: usize) -> Vec<usize> {
     let mut list = vec![pc];
-    while let Some(Some(next)) = p.ends.get(list[list.len() - 1]).filter(|next| **next != list.last().copied()) {
-        list.push(*next);
+    let mut last = pc;
+    while let Some(next) = p.ends.get(last)
+        && *next != last
+        && *next != NONE
+    {
+        last = *next;
+        list.push(last);
     }
     list
 }
 
 /// Has [`ending`] more than the region itself to give?
 pub fn ends_as_one(p: &Program<'_>, pc: usize) -> bool {
-    p.ends.get(pc).is_some_and(|next| next.is_some_and(|next| next != pc))
+    matches!(p.ends.get(pc), Some(next) if *next != pc && *next != NONE)
 }
 
 /// What follows a region at which some lanes end, for the others.
@@ -157,7 +175,7 @@ fn end_follows(p: &Program<'_>, r: usize) -> Option<usize> {
         _ => return None,
     };
     let block = matches!(p.regions[next].end, End::Block { .. });
-    (!block && p.ways.get(next) == Some(&1)).then_some(next)
+    if !block && p.ways[next] == 1 { Some(next) } else { None }
 }
 
 /// A region at which lanes may part and what those do next that do not jump, as far as they alone go there: one piece of code,
@@ -173,84 +191,101 @@ pub fn falling(p: &Program<'_>, pc: usize) -> Vec<usize> {
 /// The same if it goes back to the region, as a loop.
 pub fn falling_round(p: &Program<'_>, pc: usize) -> Option<Vec<usize>> {
     let last = *p.falls.get(pc)?;
-    successors(p, last).contains(&pc).then(|| falling(p, pc)).filter(|list| cycle(p, list))
+    if !successors(p, last).contains(&pc) {
+        return None;
+    }
+    let list = falling(p, pc);
+    if cycle(p, &list) { Some(list) } else { None }
 }
 
 fn fall_follows(p: &Program<'_>, r: usize) -> Option<usize> {
     let End::Branch { taken, fall, .. } = p.regions[r].end else { return None };
     let next = &p.regions[fall];
     let block = matches!(next.end, End::Block { .. }) || next.results.is_some();
-    (!block && fall < taken && p.ways.get(fall) == Some(&1)).then_some(fall)
+    if !block && fall < taken && p.ways[fall] == 1 { Some(fall) } else { None }
 }
+
+/// No region.
+const NONE: usize = usize::MAX;
 
 /// What regions have that follow `r`, one after the other, once for all: what `last` says of the last of them, and what `more`
 /// makes of what the next one has. A region is entered from one place where it follows, so that none follows itself.
-fn along<T: Copy>(
-    n: usize,
-    follows: impl Fn(usize) -> Option<usize>,
-    last: impl Fn(usize) -> T,
-    more: impl Fn(usize, T) -> T,
-) -> Vec<T> {
-    let mut all: Vec<Option<T>> = vec![None; n];
+fn along(
+    p: &Program<'_>,
+    follows: fn(&Program<'_>, usize) -> Option<usize>,
+    last: fn(&Program<'_>, usize) -> usize,
+    more: fn(&Program<'_>, usize, usize) -> usize,
+) -> Vec<usize> {
+    let n = p.regions.len();
+    let (mut all, mut known) = (vec![NONE; n], vec![false; n]);
+    let mut list = Vec::new();
     for r in 0..n {
-        let mut list = vec![r];
-        let mut found = None;
-        while let Some(at) = list.last().copied() {
-            found = all[at];
-            match follows(at) {
-                Some(next) if found.is_none() && list.len() <= n => list.push(next),
-                _ => break,
-            }
+        let mut at = r;
+        while !known[at]
+            && list.len() <= n
+            && let Some(next) = follows(p, at)
+        {
+            list.push(at);
+            at = next;
         }
-        for at in list.into_iter().rev() {
-            let value = all[at].unwrap_or_else(|| found.map_or_else(|| last(at), |next| more(at, next)));
-            (all[at], found) = (Some(value), Some(value));
+        if !known[at] {
+            (all[at], known[at]) = (last(p, at), true);
+        }
+        let mut value = all[at];
+        while let Some(at) = list.pop() {
+            value = more(p, at, value);
+            (all[at], known[at]) = (value, true);
         }
     }
-    all.into_iter().enumerate().map(|(r, value)| value.unwrap_or_else(|| last(r))).list()
+    all
 }
 
 /// Does the last of these regions, which follow each other, go back to the first, and are all other ways out of them ahead?
 pub fn cycle(p: &Program<'_>, list: &[usize]) -> bool {
     let (head, last) = (list[0], list[list.len() - 1]);
+    for (i, r) in list.iter().enumerate() {
+        let inside = *list.get(i + 1).unwrap_or(&head);
+        for s in successors(p, *r) {
+            if s != inside && s <= head {
+                return false;
+            }
+        }
+    }
     successors(p, last).contains(&head)
-        && list.iter().enumerate().all(|(i, r)| {
-            let inside = |s: &usize| if *r == last { *s == head } else { list.get(i + 1) == Some(s) };
-            successors(p, *r).iter().filter(|s| !inside(s)).all(|s| *s > head)
-        })
 }
 
 /// The functions a call instruction may reach.
 pub fn callees(instr: &Instr) -> Vec<FuncId> {
     let mut found = Vec::new();
-    let mut list = None;
     for arg in &instr.operands {
         match &arg.value {
             Operand::Func(f) => return vec![*f],
-            Operand::Funcs(fs) => list = Some(fs.clone()),
+            Operand::Funcs(list) => found = list.clone(),
             _ => {}
         }
     }
-    found.extend(list.unwrap_or_default());
     found
 }
 
 /// Cuts `entry`, whose body is that of `function`, and everything it calls into regions.
 pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) -> Program<'m> {
     let mut p = Program::empty(entry);
-    let mut starts = Map::new();
+    let mut starts = vec![0; module.functions.len()];
     let mut next = 0;
     while next < p.funcs.len() {
         let f = p.funcs[next];
         next += 1;
-        starts.insert(f, p.regions.len());
+        starts[f.0 as usize] = p.regions.len();
         cut(module, f, if f == entry { function } else { &module.functions[f.0 as usize] }, &mut p);
+    }
+    if p.regions.iter().any(|r| r.results.is_some()) {
+        p.returns = vec![Vec::new(); module.functions.len()];
     }
     for region in &mut p.regions {
         if let End::Call { callees, .. } = &mut region.end {
             for c in callees {
-                c.start = starts[&c.func];
-                let sites = p.returns.or_insert(c.func, Vec::new());
+                c.start = starts[c.func.0 as usize];
+                let sites = &mut p.returns[c.func.0 as usize];
                 if let Err(at) = sites.binary_search(&c.back) {
                     sites.insert(at, c.back);
                 }
@@ -263,22 +298,30 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
 
 /// Finds the functions that can reach themselves.
 fn recursion(p: &mut Program) {
-    let mut calls: Map<FuncId, Vec<FuncId>> = Map::new();
+    let mut calls = vec![Vec::new(); p.returns.len()];
     for r in &p.regions {
         if let End::Call { callees, .. } = &r.end {
-            calls.or_insert(r.func, Vec::new()).extend(callees.iter().map(|c| c.func));
-        }
-    }
-    for &f in &p.funcs {
-        let mut seen = Set::new();
-        let mut todo: Vec<_> = calls.get(&f).cloned().unwrap_or_default();
-        while let Some(g) = todo.pop() {
-            if seen.insert(g) {
-                todo.extend(calls.get(&g).into_iter().flatten());
+            for c in callees {
+                calls[r.func.0 as usize].push(c.func.0 as usize);
             }
         }
-        if seen.contains(&f) {
-            p.recursive.insert(f);
+    }
+    if calls.is_empty() {
+        return;
+    }
+    for f in &p.funcs {
+        let f = f.0 as usize;
+        let (mut seen, mut todo) = (vec![false; calls.len()], vec![f]);
+        while let Some(g) = todo.pop() {
+            for &c in &calls[g] {
+                if !seen[c] {
+                    seen[c] = true;
+                    todo.push(c);
+                }
+            }
+        }
+        if seen[f] {
+            p.recursive.insert(f as u32);
         }
     }
 }
@@ -294,7 +337,7 @@ struct Cutter<'m, 'p> {
 
 impl<'m> Cutter<'m, '_> {
     fn region(&mut self, name: String) -> usize {
-        self.p.regions.push(Region { func: self.func, name, results: None, body: Vec::new(), end: End::Exit });
+        self.p.regions.push(Region::new(self.func, name));
         self.p.regions.len() - 1
     }
 
@@ -417,6 +460,14 @@ fn statement<'m>(module: &'m Module, c: &mut Cutter<'m, '_>, instr: &'m Instr) {
     }
 }
 
+/// Where a function can return to.
+pub fn returns<'p>(p: &'p Program<'_>, f: FuncId) -> &'p [usize] {
+    match p.returns.get(f.0 as usize) {
+        Some(sites) => sites,
+        None => &[],
+    }
+}
+
 /// Where a region can go on.
 pub fn successors(p: &Program, r: usize) -> Vec<usize> {
     match &p.regions[r].end {
@@ -426,29 +477,28 @@ pub fn successors(p: &Program, r: usize) -> Vec<usize> {
         End::Switch { targets, .. } => targets.clone(),
         End::Block { next, .. } => vec![*next],
         // The way back is listed first, so that the callee comes before it in reverse postorder.
-        End::Call { callees, .. } => callees.iter().map(|c| c.back).chain(callees.iter().map(|c| c.start)).list(),
-        End::Return => p.returns.get(&p.regions[r].func).cloned().unwrap_or_default(),
+        End::Call { callees, .. } => {
+            let mut next = callees.iter().map(|c| c.back).list();
+            for c in callees {
+                next.push(c.start);
+            }
+            next
+        }
+        End::Return => returns(p, p.regions[r].func).to_vec(),
         End::Exit => vec![],
     }
 }
 
-/// Joins what always runs in a row, drops what is never reached and sorts the rest into reverse postorder.
-pub fn number(mut p: Program) -> Program {
-    join(&mut p);
-    cut_long(&mut p);
-    let n = p.regions.len();
-    let mut state = vec![0u8; n];
-    let mut order = Vec::with_capacity(n);
-    let mut stack = vec![(0, successors(&p, 0))];
-    if n > 0 {
-        state[0] = 1;
-    }
+/// The regions that are reached, in reverse postorder.
+fn reached(p: &Program<'_>) -> Vec<usize> {
+    let mut seen = vec![false; p.regions.len()];
+    let (mut order, mut stack) = (Vec::new(), vec![(0, successors(p, 0))]);
+    seen[0] = true;
     while let Some((r, next)) = stack.last_mut() {
         match next.pop() {
-            Some(s) if state[s] == 0 => {
-                state[s] = 1;
-                let succ = successors(&p, s);
-                stack.push((s, succ));
+            Some(s) if !seen[s] => {
+                seen[s] = true;
+                stack.push((s, successors(p, s)));
             }
             Some(_) => {}
             None => {
@@ -458,45 +508,72 @@ pub fn number(mut p: Program) -> Program {
         }
     }
     order.reverse();
-    let mut number = vec![usize::MAX; n];
-    for (pc, r) in order.iter().enumerate() {
-        number[*r] = pc;
-    }
-    let mut old = p.regions.into_iter().map(Some).list();
-    p.regions = order.iter().filter_map(|r| old[*r].take()).list();
-    for r in &mut p.regions {
-        match &mut r.end {
-            End::Goto(t) => *t = number[*t],
-            End::Branch { taken, fall, .. } => (*taken, *fall) = (number[*taken], number[*fall]),
-            End::Switch { targets, .. } => targets.iter_mut().for_each(|t| *t = number[*t]),
-            End::Block { next, .. } => *next = number[*next],
-            End::Call { callees, .. } => {
-                for c in callees {
-                    (c.start, c.back) = (number[c.start], number[c.back]);
-                }
+    order
+}
+
+/// Gives the regions that an end names their numbers.
+fn renumber(end: &mut End<'_>, number: &[usize]) {
+    match end {
+        End::Goto(t) => *t = number[*t],
+        End::Branch { taken, fall, .. } => (*taken, *fall) = (number[*taken], number[*fall]),
+        End::Switch { targets, .. } => {
+            for t in targets {
+                *t = number[*t];
             }
-            End::Return | End::Exit => {}
         }
+        End::Block { next, .. } => *next = number[*next],
+        End::Call { callees, .. } => {
+            for c in callees {
+                (c.start, c.back) = (number[c.start], number[c.back]);
+            }
+        }
+        End::Return | End::Exit => {}
     }
-    for (_, sites) in p.returns.iter_mut() {
-        sites.iter_mut().for_each(|s| *s = number[*s]);
-        sites.retain(|s| *s != usize::MAX);
-    }
+}
+
+/// From how many places each region is entered.
+fn ways(p: &Program<'_>) -> Vec<u32> {
     let mut ways = vec![0; p.regions.len()];
     if let Some(entry) = ways.first_mut() {
         *entry = 1;
     }
     for r in 0..p.regions.len() {
-        for s in successors(&p, r) {
+        for s in successors(p, r) {
             ways[s] += 1;
         }
     }
-    p.ways = ways;
-    let n = p.regions.len();
-    let exits = |r: usize| matches!(p.regions[r].end, End::Exit).then_some(r);
-    let ends = along(n, |r| end_follows(&p, r), exits, |r, next| next.and(end_follows(&p, r)));
-    let falls = along(n, |r| fall_follows(&p, r), |r| r, |_, last| last);
-    (p.ends, p.falls) = (ends, falls);
+    ways
+}
+
+/// Joins what always runs in a row, drops what is never reached and sorts the rest into reverse postorder.
+pub fn number(mut p: Program) -> Program {
+    join(&mut p);
+    cut_long(&mut p);
+    let order = reached(&p);
+    let mut number = vec![usize::MAX; p.regions.len()];
+    let mut regions = Vec::with_capacity(order.len());
+    for (pc, r) in order.iter().enumerate() {
+        number[*r] = pc;
+        regions.push(p.regions[*r].take());
+    }
+    for r in &mut regions {
+        renumber(&mut r.end, &number);
+    }
+    for sites in &mut p.returns {
+        let mut left = Vec::new();
+        for s in sites.iter() {
+            if number[*s] != usize::MAX {
+                left.push(number[*s]);
+            }
+        }
+        *sites = left;
+    }
+    p.regions = regions;
+    p.ways = ways(&p);
+    let last = |p: &Program<'_>, r: usize| if matches!(p.regions[r].end, End::Exit) { r } else { NONE };
+    p.ends =
+        along(&p, end_follows, last, |p, r, next| if next != NONE { end_follows(p, r).unwrap_or(NONE) } else { NONE });
+    p.falls = along(&p, fall_follows, |_, r| r, |_, _, last| last);
     p
 }
 
@@ -516,13 +593,9 @@ fn cut_long(p: &mut Program) {
         while let Some(at) = place_to_cut(&p.regions[last].body) {
             let next = p.regions.len();
             let region = &mut p.regions[last];
-            let rest = Region {
-                func: region.func,
-                name: region.name.clone(),
-                results: None,
-                body: region.body.split_off(at),
-                end: std::mem::replace(&mut region.end, End::Goto(next)),
-            };
+            let mut rest = Region::new(region.func, region.name.clone());
+            rest.body = region.body.split_off(at);
+            rest.end = std::mem::replace(&mut region.end, End::Goto(next));
             p.regions.push(rest);
             last = next;
         }
@@ -532,39 +605,31 @@ fn cut_long(p: &mut Program) {
 /// The first place behind so many items that is in no condition.
 fn place_to_cut(body: &[Item<'_>]) -> Option<usize> {
     let mut inside = 0;
-    body.iter().enumerate().position(|(n, item)| {
-        let here = n >= CUT && inside == 0;
+    for (n, item) in body.iter().enumerate() {
+        if n >= CUT && inside == 0 {
+            return Some(n);
+        }
         match item {
             Item::If(_) => inside += 1,
             Item::End(_) => inside -= 1,
             Item::Instr(_) | Item::Else => {}
         }
-        here
-    })
+    }
+    None
 }
 
 /// A region whose only way in is a `Goto` becomes the tail of the region that goes there.
 fn join(p: &mut Program) {
-    let n = p.regions.len();
-    let mut ways = vec![0u32; n];
-    if n > 0 {
-        ways[0] = 1;
-    }
-    for r in 0..n {
-        for s in successors(p, r) {
-            ways[s] += 1;
-        }
-    }
-    for r in 0..n {
+    let mut ways = ways(p);
+    for r in 0..ways.len() {
         while let End::Goto(t) = p.regions[r].end {
             let blocking = matches!(p.regions[t].end, End::Block { .. }) && p.regions[t].body.is_empty();
             if t == r || ways[t] != 1 || blocking || p.regions[t].results.is_some() {
                 break;
             }
-            let tail = &mut p.regions[t];
-            let (body, end) = (std::mem::take(&mut tail.body), std::mem::replace(&mut tail.end, End::Exit));
-            p.regions[r].body.extend(body);
-            p.regions[r].end = end;
+            let mut tail = p.regions[t].take();
+            p.regions[r].body.append(&mut tail.body);
+            p.regions[r].end = tail.end;
             ways[t] = 0;
         }
     }

@@ -11,15 +11,15 @@ pub struct Map<K, V>(Vec<(K, V)>);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set<K>(Vec<K>);
 
-/// Where a key is in a list, or where it belongs.
-fn place<T, K: Ord>(list: &[T], key: &K, of: fn(&T) -> &K) -> Result<usize, usize> {
-    let (mut low, mut high) = (0, list.len());
-    if high > 0 && of(&list[high - 1]) < key {
+/// Where a key is in a list of `high`, or where it belongs; `order` compares one of the list with it.
+fn place(mut high: usize, order: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
+    if high > 0 && order(high - 1) == Ordering::Less {
         return Err(high);
     }
+    let mut low = 0;
     while low < high {
         let middle = (low + high) / 2;
-        match of(&list[middle]).cmp(key) {
+        match order(middle) {
             Ordering::Less => low = middle + 1,
             Ordering::Equal => return Ok(middle),
             Ordering::Greater => high = middle,
@@ -34,7 +34,8 @@ impl<K: Ord, V> Map<K, V> {
     }
 
     fn place(&self, key: &K) -> Result<usize, usize> {
-        place(&self.0, key, |e| &e.0)
+        let list = self.0.as_slice();
+        place(list.len(), &|n| list[n].0.cmp(key))
     }
 
     pub fn get(&self, key: &K) -> Option<&V> {
@@ -101,10 +102,6 @@ impl<K: Ord, V> Map<K, V> {
     pub fn len(&self) -> usize {
         self.0.len()
     }
-
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 impl<K: Ord> Set<K> {
@@ -113,7 +110,8 @@ impl<K: Ord> Set<K> {
     }
 
     fn place(&self, key: &K) -> Result<usize, usize> {
-        place(&self.0, key, |k| k)
+        let list = self.0.as_slice();
+        place(list.len(), &|n| list[n].cmp(key))
     }
 
     pub fn contains(&self, key: &K) -> bool {
@@ -142,9 +140,37 @@ impl<K: Ord> Set<K> {
         }
     }
 
-    /// Leaves those in that are wanted.
-    pub fn retain(&mut self, wanted: impl FnMut(&K) -> bool) {
-        self.0.retain(wanted);
+    /// These as well.
+    pub fn insert_all(&mut self, more: &[K])
+    where
+        K: Clone,
+    {
+        for key in more {
+            self.insert(key.clone());
+        }
+    }
+
+    /// Those of another as well.
+    pub fn add(&mut self, more: &Set<K>)
+    where
+        K: Clone,
+    {
+        self.insert_all(&more.0);
+    }
+
+    /// All of them.
+    pub fn into_list(self) -> Vec<K> {
+        self.0
+    }
+
+    /// Without those of another.
+    pub fn take_out(&mut self, other: &Set<K>) {
+        self.take_out_if(&|k| other.contains(k));
+    }
+
+    /// Without some.
+    pub fn take_out_if(&mut self, some: &dyn Fn(&K) -> bool) {
+        self.0.retain(|k| !some(k));
     }
 
     pub fn pop_first(&mut self) -> Option<K> {

@@ -3,22 +3,24 @@
 
 use super::block::Block;
 use super::classes::{Key, mentions, registers, whole_barrier};
-use super::regions::{End, Item, Program, Region, cycle, ending, falling, successors};
+use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
 use super::values::names_space;
-use super::{Emit, function_of, rt};
-use crate::code::{Code, Name, name};
+use super::{Emit, RT, function_of};
+use crate::code::{Code, Fixed, Name, name};
 use crate::roles::{named_destinations, read_by, written_by};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand};
-use ptx_dsl_table::list::List;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
     pub fn step(&mut self, program: &Program<'m>) -> (Code, Code) {
-        let rt = rt();
+        let rt = RT;
         let exit = number(program.regions.len());
-        let size = program.regions.iter().map(|r| r.body.len()).sum::<usize>();
+        let mut size = 0;
+        for r in &program.regions {
+            size += r.body.len();
+        }
         (self.large, self.far) = (size > LARGE, size > FAR);
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
         let mut waits = Vec::new();
@@ -27,12 +29,15 @@ impl<'m> Emit<'m> {
         self.entered.insert(0);
         let mut done = Set::new();
         while let Some(pc) = self.entered.pop_first() {
-            let Some(r) = program.regions.get(pc).filter(|_| done.insert(pc)) else { continue };
+            let Some(r) = program.regions.get(pc) else { continue };
+            if !done.insert(pc) {
+                continue;
+            }
             let parted = self.classes.parted.get(pc) == Some(&true);
             if let End::Block { instr, next } = &r.end {
                 waits.push(self.waiting(r.func, pc, instr, *next));
-                if parted {
-                    runs.extend(self.warp_wide(r.func, pc, instr, *next));
+                if parted && let Some(code) = self.warp_wide(r.func, pc, instr, *next) {
+                    runs.push(code);
                 }
             } else if parted {
                 runs.push(self.arm(program, pc, r));
@@ -82,7 +87,7 @@ impl<'m> Emit<'m> {
 
     /// A blocking instruction, for all warps of the cohort.
     fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
-        let rt = rt();
+        let rt = RT;
         self.entered.insert(next);
         if self.waits_as_one(f, instr) {
             return self.waiting_as_one(f, pc, instr, next);
@@ -126,7 +131,7 @@ impl<'m> Emit<'m> {
         if self.waits_as_one(f, instr) {
             return Some(self.attempt_as_one(f, pc, instr, next));
         }
-        let rt = rt();
+        let rt = RT;
         let (here, next) = (number(pc), number(next));
         let call = self.warp_call(f, instr);
         let (before, call, after) = (call.before, call.call, call.after);
@@ -147,7 +152,7 @@ impl<'m> Emit<'m> {
         if !self.large {
             return code;
         }
-        let (rt, here, name) = (rt(), number(pc), name!("Piece{}", self.pieces.len()));
+        let (rt, here, name) = (RT, number(pc), name!("Piece{}", self.pieces.len()));
         self.pieces.push(quote! {
             pub struct #name;
             impl #rt::Piece for #name {
@@ -171,67 +176,80 @@ impl<'m> Emit<'m> {
 
     /// A region in which lanes stay together, for one warp after the other.
     fn abreast(&mut self, program: &Program<'m>, pc: usize) -> Code {
-        let (rt, here) = (rt(), number(pc));
+        let here = number(pc);
         let trail = self.trail(program, pc);
-        let each = |code: Code| {
+        let r = &program.regions[pc];
+        if trail.len() == 1
+            && let Some(code) = self.going_on(program, pc)
+        {
+            let settle = self.settle();
+            let code = self.for_all([settle, code, Code::new()], None);
+            return quote!(#here => #code);
+        }
+        let list = ending(program, pc);
+        // those that end early and the others end together
+        let together = list.len() > 1 || matches!(r.end, End::Goto(_) | End::Exit);
+        let [before, plain, behind] = self.with_common(together, &|e| e.code(program, &list, "branch"));
+        if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
+            // nothing to do but to go on
+            return quote!(#here => { #plain });
+        }
+        let next = match (self.common_next.take(), &r.end) {
+            (Some(next), _) => Some(next),
+            (None, End::Goto(t)) => Some(Code::one(number(*t))),
+            (None, end) if list.len() > 1 || matches!(end, End::Exit) => Some(Code::one(number(program.regions.len()))),
+            _ => None,
+        };
+        let settle = self.settle_for(program, &list);
+        let plain = self.piece(pc, plain);
+        let plain = self.for_all([quote!(#settle #before), plain, behind], next);
+        if trail.len() == 1 {
+            return quote!(#here => #plain);
+        }
+        let [before, whole, behind] = self.with_common(false, &|e| e.code(program, &trail, "branch"));
+        let next = self.common_next.take();
+        let settle = self.settle_for(program, &trail);
+        let whole = self.piece(pc, whole);
+        let whole = self.for_all([quote!(#settle #before), whole, behind], next);
+        quote!(#here => if x.whole_warps() #whole else #plain,)
+    }
+
+    /// Calls and returns look at the state of each warp.
+    fn settle_for(&self, program: &Program<'m>, list: &[usize]) -> Code {
+        let own = |pc: &usize| matches!(program.regions[*pc].end, End::Call { .. } | End::Return | End::Switch { .. });
+        if list.iter().any(own) { self.settle() } else { Code::new() }
+    }
+
+    /// The code for each warp, what comes before and what behind; `next` is where they all go on, if they go the same way.
+    fn for_all(&self, [before, code, behind]: [Code; 3], next: Option<Code>) -> Code {
+        let rt = RT;
+        let each = match &next {
+            Some(_) => quote!({ #code };),
+            None => quote!(let next: #rt::Pc = { #code }; x.branch(m, next);),
+        };
+        let each = if next.is_some() && code.is_empty() {
+            code
+        } else {
             quote! {
                 let (first, all) = x.cohort();
                 for k in 0..ws.len() {
                     let w = &mut ws[k];
                     (x.warp, x.mask) = (first + k as u32, all);
                     let mut m = all;
-                    #code
+                    #each
                 }
             }
         };
-        let settle = self.settle();
-        let all = |[before, code, behind]: [Code; 3], next: Option<Code>| match next {
-            // they all go the same way
-            Some(next) => {
-                let code = if code.is_empty() { code } else { each(quote!({ #code };)) };
-                quote!({ #before #code #behind #next })
-            }
+        match next {
+            Some(next) => quote!({ #before #each #behind #next }),
             None => {
-                let code = each(quote!(let next: #rt::Pc = { #code }; x.branch(m, next);));
-                quote!({ #before #code #behind match x.go() {
+                let settle = self.settle();
+                quote!({ #before #each #behind match x.go() {
                     Some(pc) => pc,
                     None => { #settle return Ok(#rt::Next::Split) }
                 } })
             }
-        };
-        let r = &program.regions[pc];
-        if trail.len() == 1
-            && let Some(code) = self.going_on(program, pc)
-        {
-            let code = all([settle.clone(), code, quote!()], None);
-            return quote!(#here => #code);
         }
-        let list = ending(program, pc);
-        // those that end early and the others end together
-        let together = list.len() > 1 || matches!(r.end, End::Goto(_) | End::Exit);
-        let [before, plain, behind] = self.with_common(together, |e| e.code(program, &list, "branch"));
-        if trail.len() == 1 && r.body.is_empty() && matches!(r.end, End::Goto(_) | End::Exit) {
-            // nothing to do but to go on
-            return quote!(#here => { #plain });
-        }
-        let next = self.common_next.take().or_else(|| match &r.end {
-            End::Goto(t) => Some(Code::one(number(*t))),
-            End::Exit => Some(Code::one(number(program.regions.len()))),
-            _ if list.len() > 1 => Some(Code::one(number(program.regions.len()))),
-            _ => None,
-        });
-        // calls and returns look at the state of each warp
-        let own = |pc: &usize| matches!(program.regions[*pc].end, End::Call { .. } | End::Return | End::Switch { .. });
-        let settle = if list.iter().any(own) { self.settle() } else { quote!() };
-        let plain = all([quote!(#settle #before), self.piece(pc, plain), behind], next);
-        if trail.len() == 1 {
-            return quote!(#here => #plain);
-        }
-        let [before, whole, behind] = self.with_common(false, |e| e.code(program, &trail, "branch"));
-        let next = self.common_next.take();
-        let settle = if trail.iter().any(own) { self.settle() } else { quote!() };
-        let whole = all([quote!(#settle #before), self.piece(pc, whole), behind], next);
-        quote!(#here => if x.whole_warps() #whole else #plain,)
     }
 
     /// A region, for one warp: gives where it goes on.
@@ -278,23 +296,12 @@ impl<'m> Emit<'m> {
         let (f, here) = (program.regions[head].func, number(head));
         let (mut reads, mut writes) = (Set::new(), Set::new());
         for pc in list {
-            let r = &program.regions[*pc];
-            for i in r.instructions() {
-                let (uses, defs) = mentions(f, i);
-                reads.extend(uses);
-                writes.extend(defs);
-            }
-            let conditions = r.body.iter().filter_map(|i| if let Item::If(c) = i { Some(c.operand) } else { None });
-            let end = if let End::Branch { pred, .. } = &r.end { Some(&pred.0) } else { None };
-            let mut uses = Vec::new();
-            conditions.chain(end).for_each(|o| registers(f, o, &mut uses));
-            reads.extend(uses);
+            mentions_of_region(&program.regions[*pc], &mut reads, &mut writes);
         }
-        let live = |k: &&Key| self.classes.reads(head, k);
-        let carried = writes.iter().filter(live).copied().list();
-        let read = reads.iter().filter(|k| !writes.contains(k)).filter(live).copied().list();
+        reads.take_out(&writes);
+        let (carried, read) = (self.live(head, &writes), self.live(head, &reads));
         for pc in list {
-            self.entered.extend(successors(program, *pc).into_iter().filter(|to| !list.contains(to)));
+            self.enter_others(program, *pc, list);
         }
         let alone = self.classes.alone.contains(&head);
         let any_nan = self.any_nan_inside(program, list);
@@ -312,10 +319,29 @@ impl<'m> Emit<'m> {
             }
         }
         if alone {
-            let exits = exits.into_iter().list();
-            return b.repeat_alone(&carried, &before, &exits, here);
+            return b.repeat_alone(&carried, &before, &exits.into_list(), here);
         }
         b.repeat(&carried, &any_nan, &before, here)
+    }
+
+    /// Those that are read from a region on.
+    fn live(&self, region: usize, registers: &Set<Key>) -> Vec<Key> {
+        let mut live = Vec::new();
+        for k in registers {
+            if self.classes.reads(region, k) {
+                live.push(*k);
+            }
+        }
+        live
+    }
+
+    /// Where a region can go on, other than in these, there must be an arm.
+    pub fn enter_others(&mut self, program: &Program<'m>, pc: usize, inside: &[usize]) {
+        for to in successors(program, pc) {
+            if !inside.contains(&to) {
+                self.entered.insert(to);
+            }
+        }
     }
 
     /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
@@ -339,17 +365,26 @@ impl<'m> Emit<'m> {
                     Item::Instr(i) => i,
                 };
                 let (uses, defs) = mentions(r.func, i);
-                let native = self.native(r.func, i).filter(|_| i.pred.is_none());
-                if !native.is_some_and(|n| n.takes_any_nan()) {
-                    other.extend(uses);
+                let native = if i.pred.is_some() { None } else { self.native(r.func, i) };
+                let (takes, gives) = match native {
+                    Some(n) => (n.takes_any_nan(), n.gives_any_nan()),
+                    None => (false, false),
+                };
+                if !takes {
+                    other.insert_all(&uses);
                 }
-                let arithmetic = depth == 0 && native.is_some_and(|n| n.gives_any_nan());
-                if arithmetic { set.extend(defs) } else { other.extend(defs) }
+                let arithmetic = depth == 0 && gives;
+                if arithmetic { &mut set } else { &mut other }.insert_all(&defs);
             }
         }
-        let exits = list.iter().flat_map(|pc| successors(program, *pc)).filter(|to| !list.contains(to));
-        let exits: Set<usize> = exits.collect();
-        set.retain(|k| !other.contains(k) && !exits.iter().any(|to| self.classes.reads(*to, k)));
+        set.take_out(&other);
+        for pc in list {
+            for to in successors(program, *pc) {
+                if !list.contains(&to) {
+                    set.take_out_if(&|k| self.classes.reads(to, k));
+                }
+            }
+        }
         set
     }
 
@@ -381,19 +416,19 @@ impl<'m> Emit<'m> {
             trail.pop();
         }
         if trail.len() > 1 {
-            trail.extend(ending(program, trail[trail.len() - 1]).into_iter().skip(1));
+            trail.extend_from_slice(&ending(program, trail[trail.len() - 1])[1..]);
         }
         trail
     }
 
     /// The code of regions that follow each other.
     fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> Code {
-        let (rt, fork) = (rt(), name!("{fork}"));
+        let (rt, fork) = (RT, Fixed(fork));
         let exit = number(program.regions.len());
         let last = trail.last().copied().unwrap_or(0);
         let (r, f) = (&program.regions[last], program.regions[last].func);
         for (i, pc) in trail.iter().enumerate() {
-            self.entered.extend(successors(program, *pc).into_iter().filter(|to| Some(to) != trail.get(i + 1)));
+            self.enter_others(program, *pc, trail.get(i + 1..i + 2).unwrap_or(&[]));
         }
         let mut b = Block::new(self, f, last);
         let mut left = false;
@@ -415,64 +450,58 @@ impl<'m> Emit<'m> {
         }
         if left {
             // whoever has left ends with the others
-            let code = b.finish(|_| quote!());
+            let code = b.finish(Code::new());
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
         let code = match &r.end {
             End::Switch { instr, targets } => {
                 let site = b.site(instr);
                 let count = targets.len() as u64;
-                b.finish(|b| {
-                    let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
-                    let arms: Code = (0..count)
-                        .zip(targets)
-                        .map(|(i, t)| {
-                            let t = number(*t);
-                            quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);)
-                        })
-                        .collect();
-                    quote! {
-                        x.site = #site;
-                        #rt::switch_in_range(x, m & #rt::mask_by(|l| #index[l] >= #count), #count)?;
-                        #arms
-                        m = 0;
-                        pc
-                    }
+                let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
+                let mut arms = Code::new();
+                for (i, t) in targets.iter().enumerate() {
+                    let (i, t) = (i as u64, number(*t));
+                    arms.extend(quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);));
+                }
+                b.finish(quote! {
+                    x.site = #site;
+                    #rt::switch_in_range(x, m & #rt::mask_by(|l| #index[l] >= #count), #count)?;
+                    #arms
+                    m = 0;
+                    pc
                 })
             }
             End::Call { instr, callees } => {
-                let body = b.finish(|_| quote!());
+                let body = b.finish(Code::new());
                 let call = self.call(f, instr, callees);
                 quote!(#body #call m = 0; pc)
             }
             End::Return => {
-                let body = b.finish(|_| quote!());
+                let body = b.finish(Code::new());
                 let field = self.return_field(f);
-                let sites = program.returns.get(&f).into_iter().flatten();
-                let back: Code = sites
-                    .map(|s| {
-                        let s = number(*s);
-                        quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);)
-                    })
-                    .collect();
+                let mut back = Code::new();
+                for s in returns(program, f) {
+                    let s = number(*s);
+                    back.extend(quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);));
+                }
                 quote!(#body #back m = 0; pc)
             }
-            end => onward(b, end, exit, Some(&fork)).unwrap_or_default(),
+            end => onward(b, end, exit, Some(fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
     }
 
     fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
-        let rt = rt();
+        let rt = RT;
         let q = self.q(instr);
         let function = self.function(instr);
         let site = self.site(instr);
         self.generic = !names_space(instr);
         let mut before = Code::new();
         let mut sources: Vec<Name> = Vec::new();
-        for a in read_by(instr) {
-            for value in self.read(f, &a.value, a.ty) {
+        for a in &read_by(instr) {
+            for value in &self.read(f, &a.value, a.ty) {
                 let name = name!("s{}", sources.len());
                 before.extend(match a.value {
                     Operand::Imm(_) => quote!(let #name: #rt::Lanes = [#value; 32];),
@@ -483,12 +512,15 @@ impl<'m> Emit<'m> {
         }
         let mut after = Code::new();
         let mut dests: Vec<Name> = Vec::new();
-        for a in written_by(instr) {
-            let names = (0..self.width(a)).map(|i| name!("d{}", dests.len() + i)).list();
-            before.extend(quote!(#(let mut #names: #rt::Lanes = [0; 32];)*));
-            let mut values = names.iter().map(|n| quote!(#n[l]));
-            after.extend(self.write(f, &a.value, &mut values));
-            dests.extend(names);
+        for a in &written_by(instr) {
+            let mut values = Vec::new();
+            for _ in 0..self.width(a) {
+                let name = name!("d{}", dests.len());
+                before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
+                values.push(quote!(#name[l]));
+                dests.push(name);
+            }
+            after.extend(self.write(f, &a.value, &mut values.iter()));
         }
         // A missing `|p` still has its place.
         for _ in dests.len()..named_destinations(instr, dests.len()) {
@@ -504,7 +536,7 @@ impl<'m> Emit<'m> {
 
 /// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
 /// branch at which lanes may part if there is no `fork` for those that jump.
-pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<&Name>) -> Option<Code> {
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed<'_>>) -> Option<Code> {
     let next = match end {
         End::Goto(t) => {
             let t = number(*t);
@@ -514,7 +546,7 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<&Name
         End::Branch { pred, taken, fall } => {
             let (taken, fall) = (number(*taken), number(*fall));
             if b.common_branch(pred, taken, fall) {
-                return Some(b.finish(|_| quote!()));
+                return Some(b.finish(Code::new()));
             }
             match (b.branch(pred), fork) {
                 (Ok(p), _) => quote!(if #p { #taken } else { #fall }),
@@ -533,7 +565,7 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<&Name
         }
         _ => return None,
     };
-    Some(b.finish(|_| next))
+    Some(b.finish(next))
 }
 
 /// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
@@ -564,4 +596,24 @@ struct WarpCall {
 /// A region's number.
 pub fn number(pc: usize) -> u16 {
     u16::try_from(pc).unwrap_or(u16::MAX)
+}
+
+/// What a region mentions: reads, those of its conditions and its branch with them, and writes.
+fn mentions_of_region(r: &Region<'_>, reads: &mut Set<Key>, writes: &mut Set<Key>) {
+    let mut conditions = Vec::new();
+    for item in &r.body {
+        match item {
+            Item::Instr(i) => {
+                let (uses, defs) = mentions(r.func, i);
+                reads.insert_all(&uses);
+                writes.insert_all(&defs);
+            }
+            Item::If(c) => registers(r.func, c.operand, &mut conditions),
+            _ => {}
+        }
+    }
+    if let End::Branch { pred, .. } = &r.end {
+        registers(r.func, &pred.0, &mut conditions);
+    }
+    reads.insert_all(&conditions);
 }

@@ -1,13 +1,13 @@
 //! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
 
 use super::classes::{CARRY, Key};
-use super::native::Shape;
+use super::native::{Shape, int};
 use super::{Emit, FUNCTION_TAG};
-use crate::code::{Code, Name, name};
+use crate::code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
-use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
+use std::slice::Iter;
 
 /// How many `u64` a value of this type takes.
 pub fn places(ty: Option<Ty>) -> usize {
@@ -59,15 +59,20 @@ impl Emit<'_> {
         if shape.stride == 0 {
             return quote!(w.#f[l / #p]);
         }
-        let t = name!("u{}", bits);
+        let t = int(bits, false);
         let s = super::native::literal(shape.stride as u64 & (u64::MAX >> (64 - bits.min(64))), bits);
         quote!(w.#f[l / #p].wrapping_add(((l % #p) as #t).wrapping_mul(#s)))
     }
 
     /// Bytes of static shared memory. What is dynamic begins there, so it is as aligned as that wants to be.
     pub fn static_shared(&self) -> u32 {
-        let dynamic = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).max().unwrap_or(0);
-        self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(dynamic.max(16))
+        let mut align = 16;
+        for v in &self.module.vars {
+            if v.dynamic {
+                align = align.max(v.align);
+            }
+        }
+        self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(align)
     }
 
     /// The value of a variable's address in its own space.
@@ -89,7 +94,7 @@ impl Emit<'_> {
     /// Has each activation of `func` its own?
     pub fn moves_with_frame(&self, func: FuncId, var: VarId) -> bool {
         let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
-        local && self.recursive.contains(&func)
+        local && self.recursive.contains(&func.0)
     }
 
     /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
@@ -128,11 +133,15 @@ impl Emit<'_> {
             Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
             Operand::Address(base, offset) => self.address(func, *base, *offset),
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                return list.iter().flat_map(|o| self.read(func, o, ty)).list();
+                let mut all = Vec::new();
+                for o in list {
+                    all.append(&mut self.read(func, o, ty));
+                }
+                return all;
             }
             Operand::Pair(a, b) => {
                 let mut all = self.read(func, a, ty);
-                all.extend(self.read(func, b, ty));
+                all.append(&mut self.read(func, b, ty));
                 return all;
             }
             Operand::Select(r, _) => return self.read(func, &Operand::Reg(*r, 0), ty),
@@ -164,23 +173,26 @@ impl Emit<'_> {
     }
 
     pub fn sreg(&self, name: &str) -> Code {
-        let rt = super::rt();
+        let rt = super::RT;
         let name = name.trim_start_matches('%');
-        for (many, call) in [("envreg", "envreg"), ("pm", "pm")] {
-            if let Some(n) = name.strip_prefix(many).and_then(|n| n.trim_end_matches("_64").parse::<u32>().ok()) {
-                let f = name!("{call}");
+        for many in ["envreg", "pm"] {
+            if let Some(n) = name.strip_prefix(many)
+                && let Ok(n) = n.strip_suffix("_64").unwrap_or(n).parse::<u32>()
+            {
+                let f = Fixed(many);
                 return quote!(#rt::isa::sreg::#f(x, l, #n));
             }
         }
         if name == "WARP_SZ" {
             return quote!(32u64);
         }
-        let f = name!("{}", name.replace('.', "_"));
+        let mut f = Name(String::new());
+        super::push_clean(&mut f.0, name);
         quote!(#rt::isa::sreg::#f(x, l))
     }
 
     /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
-    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut dyn Iterator<Item = Code>) -> Code {
+    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut Iter<'_, Code>) -> Code {
         match operand {
             Operand::Reg(r, e) => {
                 let f = self.field(func, *r, *e);
@@ -197,7 +209,13 @@ impl Emit<'_> {
                     }
                 }
             }
-            Operand::Vector(list) => list.iter().map(|o| self.write(func, o, values)).collect(),
+            Operand::Vector(list) => {
+                let mut all = Code::new();
+                for o in list {
+                    all.extend(self.write(func, o, values));
+                }
+                all
+            }
             Operand::Pair(a, b) => {
                 let first = self.write(func, a, values);
                 let second = self.write(func, b, values);
@@ -214,7 +232,13 @@ impl Emit<'_> {
     pub fn width(&self, arg: &Arg) -> usize {
         fn count(o: &Operand, each: usize) -> usize {
             match o {
-                Operand::Vector(list) => list.iter().map(|o| count(o, each)).sum(),
+                Operand::Vector(list) => {
+                    let mut all = 0;
+                    for o in list {
+                        all += count(o, each);
+                    }
+                    all
+                }
                 Operand::Pair(a, b) => count(a, each) + count(b, each),
                 _ => each,
             }

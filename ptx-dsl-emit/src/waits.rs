@@ -4,9 +4,9 @@
 use super::block::Block;
 use super::classes::registers;
 use super::native::{LANES, Shape, UNIFORM};
-use super::regions::{End, Program, successors};
+use super::regions::{End, Program};
 use super::step::{number, onward};
-use super::{Emit, function_of, rt};
+use super::{Emit, RT, function_of};
 use crate::code::Code;
 use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
@@ -24,9 +24,13 @@ impl<'m> Emit<'m> {
         if function_of(i.entry.opcode, i) != "mbarrier_try_wait" || !i.has(".parity") || dests != 1 || !one {
             return Some(LANES);
         }
-        let sources = read_by(i).into_iter().take(2);
-        let shapes: Option<Vec<Shape>> = sources.map(|a| operand(&a.value)).collect();
-        Some(if shapes?.iter().all(|s| *s == UNIFORM) { UNIFORM } else { LANES })
+        let mut all = UNIFORM;
+        for a in read_by(i).iter().take(2) {
+            if operand(&a.value)? != UNIFORM {
+                all = LANES;
+            }
+        }
+        Some(all)
     }
 
     /// Do all lanes of a warp wait for the same?
@@ -45,12 +49,12 @@ impl<'m> Emit<'m> {
 
     /// The region of such a wait, for all warps of the cohort.
     pub fn waiting_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.q(instr), self.site(instr));
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
         let (addr, parity) = b.phase(instr);
-        let wait = b.finish(|_| quote!(x.try_wait(#q, #addr, #parity, #here, #site)?));
+        let wait = b.finish(quote!(x.try_wait(#q, #addr, #parity, #here, #site)?));
         let store = self.result_of_wait(f, instr, &quote!(done));
         let settle = self.settle();
         quote! {
@@ -75,8 +79,7 @@ impl<'m> Emit<'m> {
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
         let (addr, parity) = b.phase(instr);
-        let passes =
-            b.finish(|_| quote!(x.passes(#q, #addr, #parity) || m == u32::MAX && x.attempt(#q, #addr, #parity)));
+        let passes = b.finish(quote!(x.passes(#q, #addr, #parity) || m == u32::MAX && x.attempt(#q, #addr, #parity)));
         let store = self.result_of_wait(f, instr, &quote!(true));
         quote! {
             #here => if { #passes } {
@@ -121,10 +124,17 @@ impl<'m> Emit<'m> {
             behind += region.body.len();
             let ends = matches!(region.end, End::Goto(_) | End::Branch { .. } | End::Exit);
             let fits = test.body.is_empty() && test.results.is_none() && !parted(next) && region.results.is_none();
-            if !fits || !ends || parted(on) || behind > BEHIND || [wait, next, on].iter().any(|r| list.contains(r)) {
+            if !fits
+                || !ends
+                || parted(on)
+                || behind > BEHIND
+                || list.contains(&wait)
+                || list.contains(&next)
+                || list.contains(&on)
+            {
                 break;
             }
-            list.extend([wait, next, on]);
+            list.extend_from_slice(&[wait, next, on]);
             waits += 1;
         }
         list
@@ -156,8 +166,10 @@ impl<'m> Emit<'m> {
         let code = onward(b, &program.regions[last].end, exit, None)?;
         for (i, pc) in list.iter().enumerate() {
             let waits = matches!(program.regions[*pc].end, End::Block { .. });
-            self.entered.extend(waits.then_some(*pc));
-            self.entered.extend(successors(program, *pc).into_iter().filter(|to| Some(to) != list.get(i + 1)));
+            if waits {
+                self.entered.insert(*pc);
+            }
+            self.enter_others(program, *pc, list.get(i + 1..i + 2).unwrap_or(&[]));
         }
         Some(quote!('all: { #code }))
     }

@@ -4,8 +4,7 @@
 use super::classes::registers;
 use super::regions::callees;
 use crate::roles::written;
-use crate::sorted::Map;
-use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, LabelId, Operand, RegId, Stmt};
+use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Operand, RegId, Stmt};
 use ptx_dsl_table::list::List;
 
 /// Definitions of a register that is looked at, at most: they are bits.
@@ -16,29 +15,20 @@ pub fn renamed(kernel: &Function) -> Option<Function> {
     Webs::new(kernel)?.rename()
 }
 
-/// A function without its body.
-fn bare(f: &Function) -> Function {
-    Function {
-        name: f.name.clone(),
-        linkage: f.linkage.clone(),
-        params: f.params.clone(),
-        rets: f.rets.clone(),
-        regs: f.regs.clone(),
-        labels: f.labels.clone(),
-        body: Vec::new(),
-        ..*f
-    }
-}
-
 struct Block {
-    from: usize,
+    /// The instruction behind its last.
     to: usize,
     before: Vec<usize>,
 }
 
+/// The webs of a register: for each of its writes, and for each instruction that reads it, the number of the first write.
+type Found = (Vec<usize>, Vec<(usize, usize)>);
+
 struct Webs<'m> {
     f: &'m Function,
     code: Vec<&'m Instr>,
+    /// Where each instruction is in the body.
+    places: Vec<usize>,
     blocks: Vec<Block>,
     /// The block of each instruction.
     block_of: Vec<usize>,
@@ -47,57 +37,88 @@ struct Webs<'m> {
     reads: Vec<Vec<usize>>,
 }
 
+/// Does a block end behind it?
+fn ends(i: &Instr) -> bool {
+    matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit")
+}
+
 impl<'m> Webs<'m> {
     fn new(f: &'m Function) -> Option<Self> {
-        let mut code: Vec<&Instr> = Vec::new();
-        let mut labels: Map<LabelId, usize> = Map::new();
-        for s in &f.body {
+        let (mut code, mut labels) = (Vec::<&Instr>::new(), vec![usize::MAX; f.labels.len()]);
+        let mut places = Vec::new();
+        for (place, s) in f.body.iter().enumerate() {
             match s {
-                Stmt::Label(l) => {
-                    labels.insert(*l, code.len());
-                }
+                Stmt::Label(l) => labels[l.0 as usize] = code.len(),
                 Stmt::Instr(i) if i.entry.opcode == "call" || !callees(i).is_empty() => return None,
-                Stmt::Instr(i) => code.push(i),
+                Stmt::Instr(i) => {
+                    code.push(i);
+                    places.push(place);
+                }
             }
         }
-        let ends = |i: &Instr| matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit");
-        let mut first = vec![false; code.len()];
-        let behind = code.iter().enumerate().filter(|(_, i)| ends(i)).map(|(n, _)| n + 1);
-        for n in labels.iter().map(|(_, at)| *at).chain(behind).chain([0]) {
-            if let Some(first) = first.get_mut(n) {
+        let (writes, reads) = (vec![Vec::new(); f.regs.len()], vec![Vec::new(); f.regs.len()]);
+        let mut webs = Webs { f, code, places, blocks: Vec::new(), block_of: Vec::new(), writes, reads };
+        webs.cut(&labels);
+        webs.join(&labels);
+        for (n, i) in webs.code.iter().enumerate() {
+            for a in &i.operands {
+                mention(&a.value, if written(a) { &mut webs.writes } else { &mut webs.reads }, n);
+            }
+            if let Some((p, _)) = &i.pred {
+                mention(p, &mut webs.reads, n);
+            }
+        }
+        Some(webs)
+    }
+
+    /// Cuts the code into blocks. `labels`: where each of them stands.
+    fn cut(&mut self, labels: &[usize]) {
+        let mut first = vec![false; self.code.len() + 1];
+        let first = first.as_mut_slice();
+        first[0] = true;
+        for at in labels {
+            if let Some(first) = first.get_mut(*at) {
                 *first = true;
             }
         }
-        let starts = (0..code.len()).filter(|n| first[*n]).list();
-        let at = |n: usize| starts.binary_search(&n).ok();
-        let mut blocks: Vec<Block> = starts
-            .iter()
-            .zip(starts.iter().skip(1).chain([&code.len()]))
-            .map(|(from, to)| Block { from: *from, to: *to, before: Vec::new() })
-            .list();
-        for b in 0..blocks.len() {
-            let last = code.get(blocks[b].to.checked_sub(1)?)?;
-            let named = last.operands.iter().flat_map(|a| match &a.value {
-                Operand::Label(l) => vec![*l],
-                Operand::Labels(list) => list.clone(),
-                _ => Vec::new(),
-            });
-            let falls = last.pred.is_some() || !ends(last);
-            let on = if falls { Some(blocks[b].to) } else { None };
-            let after = named.filter_map(|l| labels.get(&l).copied()).chain(on).filter_map(at).list();
-            after.into_iter().for_each(|s| blocks[s].before.push(b));
-        }
-        let (mut writes, mut reads) = (vec![Vec::new(); f.regs.len()], vec![Vec::new(); f.regs.len()]);
-        for (n, i) in code.iter().enumerate() {
-            for a in &i.operands {
-                mention(&a.value, if written(a) { &mut writes } else { &mut reads }, n);
+        for (n, i) in self.code.iter().enumerate() {
+            if first[n] {
+                self.blocks.push(Block { to: n, before: Vec::new() });
             }
-            if let Some((p, _)) = &i.pred {
-                mention(p, &mut reads, n);
+            if let Some(block) = self.blocks.last_mut() {
+                block.to = n + 1;
+            }
+            self.block_of.push(self.blocks.len() - 1);
+            first[n + 1] |= ends(i);
+        }
+    }
+
+    /// Finds the blocks before each block.
+    fn join(&mut self, labels: &[usize]) {
+        for b in 0..self.blocks.len() {
+            let to = self.blocks[b].to;
+            let last = self.code[to - 1];
+            for a in &last.operands {
+                let named = match &a.value {
+                    Operand::Label(l) => std::slice::from_ref(l),
+                    Operand::Labels(list) => list.as_slice(),
+                    _ => &[],
+                };
+                for l in named {
+                    self.edge(b, labels[l.0 as usize]);
+                }
+            }
+            if last.pred.is_some() || !ends(last) {
+                self.edge(b, to);
             }
         }
-        let block_of = blocks.iter().enumerate().flat_map(|(b, block)| (block.from..block.to).map(move |_| b)).list();
-        Some(Webs { f, code, blocks, block_of, writes, reads })
+    }
+
+    /// A block goes on at an instruction, or at the end of the code.
+    fn edge(&mut self, from: usize, to: usize) {
+        if let Some(b) = self.block_of.get(to) {
+            self.blocks[*b].before.push(from);
+        }
     }
 
     /// Does a write keep what was there, for some?
@@ -141,119 +162,126 @@ impl<'m> Webs<'m> {
                 sets[b] |= 1 << (first + w);
             }
         }
-        let loops = self.blocks.iter().enumerate().any(|(b, block)| block.before.iter().any(|p| *p >= b));
         let mut into = vec![0u64; self.blocks.len()];
-        let mut changed = true;
+        let (mut back, mut changed) = (false, true);
         while changed {
             changed = false;
-            for b in 0..self.blocks.len() {
-                let set = self.blocks[b].before.iter().fold(0, |set, p| set | into[*p] & !ends[*p] | sets[*p]);
-                changed |= loops && into[b] != set;
+            for (b, block) in self.blocks.iter().enumerate() {
+                let mut set = 0;
+                for &p in &block.before {
+                    set |= into[p] & !ends[p] | sets[p];
+                    back |= p >= b;
+                }
+                changed |= into[b] != set;
                 into[b] = set;
             }
+            // what comes from blocks before it is there at once
+            changed &= back;
         }
         into
     }
 
-    /// For each write of a register and for each instruction that reads it, the first write of its web, by number. `into` is what
-    /// comes to each block, from the bit `first` on.
-    fn webs(&self, r: usize, first: usize, into: &[u64]) -> Option<(Vec<usize>, Map<usize, usize>)> {
-        let (writes, reads) = (&self.writes[r], &self.reads[r]);
-        let n = writes.len();
-        let mut web = (0..n).list();
-        fn root(web: &[usize], mut w: usize) -> usize {
-            while web[w] != w {
-                w = web[w];
+    /// The webs of a register. `into` is what comes to each block, from the bit `from` on. `None` if all is one web.
+    fn webs(&self, r: usize, from: usize, into: &[u64]) -> Option<Found> {
+        let (writes, reads) = (self.writes[r].as_slice(), self.reads[r].as_slice());
+        let mut web = (0..writes.len()).list();
+        let mut read_at = Vec::new();
+        let (mut w, mut u, mut block, mut set) = (0, 0, usize::MAX, 0);
+        loop {
+            let (at, write) = match (writes.get(w), reads.get(u)) {
+                (None, None) => break,
+                (Some(write), Some(read)) if write < read => (*write, true),
+                (Some(write), None) => (*write, true),
+                (_, Some(read)) => (*read, false),
+            };
+            if block != self.block_of[at] {
+                block = self.block_of[at];
+                set = into[block] >> from & bits(writes.len());
             }
-            w
-        }
-        // all of a set are one
-        let mut join = |set: u64| {
-            let mut all = (0..n).filter(|w| set >> w & 1 != 0);
-            let mut first = root(&web, all.next()?);
-            for w in all {
-                let other = root(&web, w);
-                let (low, high) = (first.min(other), first.max(other));
-                web[high] = low;
-                first = low;
-            }
-            Some(first)
-        };
-        let mut read_at = Map::new();
-        let (mut w, mut u) = (0, 0);
-        while let Some(at) = writes.get(w).into_iter().chain(reads.get(u)).min() {
-            let b = self.block_of[*at];
-            let to = self.blocks[b].to;
-            let mut set = into[b] >> first & bits(n);
-            loop {
-                let (write, read) = (writes.get(w).filter(|w| **w < to), reads.get(u).filter(|u| **u < to));
-                match (write, read) {
-                    (write, Some(read)) if write.is_none_or(|write| read <= write) => {
-                        read_at.extend(join(set).map(|first| (*read, first)));
-                        u += 1;
-                    }
-                    (Some(write), _) => {
-                        if self.keeps(*write) {
-                            set |= 1 << w;
-                            join(set);
-                        } else {
-                            set = 1 << w;
-                        }
-                        w += 1;
-                    }
-                    _ => break,
+            if !write {
+                if let Some(first) = join(&mut web, set) {
+                    read_at.push((at, first));
                 }
+                u += 1;
+            } else {
+                if self.keeps(at) {
+                    set |= 1 << w;
+                    join(&mut web, set);
+                } else {
+                    set = 1 << w;
+                }
+                w += 1;
             }
         }
-        let webs = (0..n).map(|w| root(&web, w)).list();
-        read_at.iter_mut().for_each(|(_, w)| *w = webs[*w]);
-        webs.iter().any(|w| *w != 0).then_some((webs, read_at))
+        for w in 0..web.len() {
+            web[w] = root(&web, w);
+        }
+        for (_, first) in &mut read_at {
+            *first = web[*first];
+        }
+        if web.iter().any(|w| *w != 0) { Some((web, read_at)) } else { None }
     }
 
     fn rename(&self) -> Option<Function> {
-        // by register and instruction: its new number as what is written, and as what is read
-        let (mut to, mut from) = (Map::new(), Map::new());
-        let mut f = bare(self.f);
-        let batches = self.batches();
-        let all = batches.iter().flat_map(|batch| {
-            let into = self.reaching(batch);
-            batch.iter().map(move |&(r, first)| (r, self.webs(r, first, &into))).list()
-        });
-        for (r, webs) in all {
-            let Some((webs, read_at)) = webs else { continue };
-            // the first keeps the name
-            let mut numbers = Map::new();
-            numbers.insert(0, RegId(r as u32));
-            for w in &webs {
-                if !numbers.contains_key(w) {
-                    numbers.insert(*w, RegId(f.regs.len() as u32));
-                    f.regs.push(self.f.regs[r].clone());
+        let mut renamed: Option<Function> = None;
+        for batch in self.batches() {
+            let into = self.reaching(&batch);
+            for (r, first) in batch {
+                let Some((webs, read_at)) = self.webs(r, first, &into) else { continue };
+                let f = renamed.get_or_insert_with(|| self.f.copy());
+                // by the first write of each web; the first web keeps the name
+                let old = RegId(r as u32);
+                let mut numbers = vec![old.0; webs.len()];
+                for (n, w) in webs.iter().enumerate() {
+                    if n > 0 && n == *w {
+                        numbers[n] = f.regs.len() as u32;
+                        f.regs.push(self.f.regs[r].clone());
+                    }
+                    self.set(f, self.writes[r][n], true, old, RegId(numbers[*w]));
+                }
+                for (n, w) in read_at {
+                    self.set(f, n, false, old, RegId(numbers[w]));
                 }
             }
-            to.extend(self.writes[r].iter().zip(&webs).map(|(n, w)| ((r as u32, *n), numbers[w])));
-            from.extend(read_at.iter().map(|(n, w)| ((r as u32, *n), numbers[w])));
         }
-        if to.is_empty() {
-            return None;
-        }
-        let mut n = 0;
-        let body = self.f.body.iter().map(|s| {
-            let Stmt::Instr(i) = s else { return s.clone() };
-            let mut i = i.clone();
-            let new = |map: &Map<(u32, usize), RegId>, r: RegId| map.get(&(r.0, n)).copied().unwrap_or(r);
-            for a in &mut i.operands {
-                let map = if written(a) { &to } else { &from };
-                rename(&mut a.value, &|r| new(map, r));
-            }
-            if let Some((p, _)) = &mut i.pred {
-                rename(p, &|r| new(&from, r));
-            }
-            n += 1;
-            Stmt::Instr(i)
-        });
-        f.body = body.list();
-        Some(f)
+        renamed
     }
+
+    /// A register that an instruction writes, or reads, gets a new number.
+    fn set(&self, f: &mut Function, n: usize, writes: bool, old: RegId, new: RegId) {
+        let Stmt::Instr(i) = &mut f.body[self.places[n]] else { return };
+        for a in &mut i.operands {
+            if written(a) == writes {
+                rename(&mut a.value, old, new);
+            }
+        }
+        if let Some((p, _)) = &mut i.pred
+            && !writes
+        {
+            rename(p, old, new);
+        }
+    }
+}
+
+/// The first write of the web of a write. `web`: for each write an earlier one of its web, or itself.
+fn root(web: &[usize], mut w: usize) -> usize {
+    while web[w] != w {
+        w = web[w];
+    }
+    w
+}
+
+/// All of a set are one web: its first write.
+fn join(web: &mut [usize], mut set: u64) -> Option<usize> {
+    let mut first = None;
+    while set != 0 {
+        let other = root(web, set.trailing_zeros() as usize);
+        set &= set - 1;
+        let one = first.unwrap_or(other);
+        web[one.max(other)] = one.min(other);
+        first = Some(one.min(other));
+    }
+    first
 }
 
 /// As many bits.
@@ -274,19 +302,23 @@ fn mention(o: &Operand, by: &mut [Vec<usize>], n: usize) {
     }
 }
 
-fn rename(o: &mut Operand, new: &impl Fn(RegId) -> RegId) {
+fn rename(o: &mut Operand, old: RegId, new: RegId) {
     match o {
-        Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => {
-            *r = new(*r)
+        Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _)
+            if *r == old =>
+        {
+            *r = new;
         }
         Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter_mut().for_each(|o| rename(o, new));
+            for o in list {
+                rename(o, old, new);
+            }
         }
         Operand::Pair(a, b) => {
-            rename(a, new);
-            rename(b, new);
+            rename(a, old, new);
+            rename(b, old, new);
         }
-        Operand::Neg(o) => rename(o, new),
+        Operand::Neg(o) => rename(o, old, new),
         _ => {}
     }
 }

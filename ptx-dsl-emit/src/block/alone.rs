@@ -3,10 +3,10 @@
 
 use super::super::native::literal;
 use super::super::values::names_space;
-use super::super::{Emit, rt};
-use super::memory::extend;
+use super::super::{Emit, RT};
+use super::memory::{elements, extend};
 use super::{Block, Key, LANES, Repr, Value, ty};
-use crate::code::{Code, name};
+use crate::code::{Code, Fixed, name};
 use crate::roles::read_by;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Instr, Operand, RegId};
@@ -19,11 +19,10 @@ impl Emit<'_> {
     pub fn lane_alone(&self, f: FuncId, i: &Instr) -> Option<bool> {
         const ORDERED: [&str; 5] = [".volatile", ".relaxed", ".acquire", ".release", ".mmio"];
         // memory that only the general functions know
-        let own = |q: &String| q.starts_with(".local") || q.starts_with(".param");
-        if matches!(i.entry.opcode, "ld" | "st") && i.quals.iter().any(own) {
+        if matches!(i.entry.opcode, "ld" | "st") && (i.begins(".local") || i.begins(".param")) {
             return None;
         }
-        if i.operands.iter().any(|a| has_sreg(&a.value)) || i.quals.iter().any(|q| ORDERED.contains(&q.as_str())) {
+        if i.operands.iter().any(|a| has_sreg(&a.value)) || i.has_any(&ORDERED) {
             return None;
         }
         match (i.entry.host, i.entry.opcode) {
@@ -49,36 +48,40 @@ impl Block<'_, '_> {
     pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> Code {
         self.alone = true;
         let mut before = Code::new();
-        for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
-            let (_, bits) = self.e.key_field(*k);
-            let value = self.e.lane_of(self.f, RegId(k.1), k.2);
-            let name = name!("c{}", self.fresh());
-            before.extend(if changes { quote!(let mut #name = #value;) } else { quote!(let #name = #value;) });
-            let v = Value { bits, shape: LANES, repr: Repr::Scalar(name), guard: None };
-            self.start.insert(*k, v.clone());
-            self.env.insert(*k, v);
-            if changes {
-                self.dirty.insert(*k);
-            }
+        for k in carried {
+            before.extend(self.enter_one_alone(*k, Fixed("mut")));
+            self.dirty.insert(*k);
+        }
+        for k in read {
+            before.extend(self.enter_one_alone(*k, Fixed("")));
         }
         before
     }
 
+    fn enter_one_alone(&mut self, k: Key, changes: Fixed<'_>) -> Code {
+        let (_, bits) = self.e.key_field(k);
+        let value = self.e.lane_of(self.f, RegId(k.1), k.2);
+        let name = name!("c{}", self.fresh());
+        let code = quote!(let #changes #name = #value;);
+        let v = Value { bits, shape: LANES, repr: Repr::Scalar(name), guard: None };
+        self.start.insert(k, v.clone());
+        self.env.insert(k, v);
+        code
+    }
+
     /// The lane leaves the loop for the region `to` if this holds.
     pub fn leave_alone(&mut self, pred: &(Operand, bool), to: usize) {
-        let v = self.operand(&pred.0, 1);
-        let e = self.lane(&v);
-        let e = if pred.1 { e } else { quote!(!#e) };
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).list();
-        let (stores, exit) = (self.store_lane(keys), name!("exit{}", to));
+        let e = self.predicate(pred);
+        let keys = self.read_from(to);
+        let (stores, exit) = (self.store_lane(&keys), name!("exit{}", to));
         self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
     }
 
-    fn store_lane(&mut self, keys: Vec<Key>) -> Code {
+    fn store_lane(&mut self, keys: &[Key]) -> Code {
         let mut stores = Code::new();
         for k in keys {
-            let v = self.env[&k].clone();
-            let ((field, bits), e) = (self.e.key_field(k), self.lane(&v));
+            let v = self.env[k].clone();
+            let ((field, bits), e) = (self.e.key_field(*k), self.lane(&v));
             stores.extend(match bits {
                 1 => quote!(w.#field = w.#field & !(1 << l) | u32::from(#e) << l;),
                 _ => quote!(w.#field[l] = #e;),
@@ -89,7 +92,7 @@ impl Block<'_, '_> {
 
     /// The end of the loop; `before` is what [`Block::enter_alone`] gave, `exits` are where lanes may have gone.
     pub fn repeat_alone(mut self, carried: &[Key], before: &Code, exits: &[usize], here: u16) -> Code {
-        let rt = rt();
+        let rt = RT;
         let (mut values, mut sets) = (Code::new(), Code::new());
         for k in carried {
             let v = self.env[k].clone();
@@ -99,7 +102,7 @@ impl Block<'_, '_> {
             sets.extend(quote!(#c = #name;));
             self.env.insert(*k, self.start[k].clone());
         }
-        let stores = self.store_lane(carried.to_vec());
+        let stores = self.store_lane(carried);
         let body = std::mem::take(&mut self.body);
         let names = exits.iter().map(|to| name!("exit{}", to)).list();
         let exits = exits.iter().map(|to| super::super::step::number(*to)).list();
@@ -133,18 +136,24 @@ impl Block<'_, '_> {
 
     /// Does the lane run what comes now?
     fn on(&mut self, i: &Instr) -> Option<Code> {
-        let mut all = self.conditions.iter().map(|c| c.lane()).list();
-        if let Some((o, holds)) = &i.pred {
-            let v = self.operand(o, 1);
-            all.push((v, *holds));
-        }
-        let mut on = Code::new();
-        for (v, holds) in all {
+        let mut all = Vec::new();
+        for n in 0..self.conditions.len() {
+            let (v, holds) = self.conditions[n].lane();
             let e = self.lane(&v);
-            let e = if holds { e } else { quote!(!#e) };
-            on.extend(if on.is_empty() { e } else { quote!(&& #e) });
+            all.push(if holds { e } else { quote!(!#e) });
         }
-        (!on.is_empty()).then_some(on)
+        if let Some(pred) = &i.pred {
+            all.push(self.predicate(pred));
+        }
+        if all.is_empty() { None } else { Some(quote!(#(#all)&&*)) }
+    }
+
+    /// The same in front of a condition.
+    fn on_and(&mut self, i: &Instr) -> Code {
+        match self.on(i) {
+            Some(on) => quote!(#on &&),
+            None => Code::new(),
+        }
     }
 
     /// The address as `u64`.
@@ -156,14 +165,11 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn load_alone(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let t = ty(i.types[0].bits());
         self.e.generic = !names_space(i);
-        let dests: Vec<Operand> = match &i.operands[0].value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
+        let dests = elements(&i.operands[0].value);
         let address = self.address_alone(&i.operands[1].value);
         let (on, name, n) = (self.on(i), self.name(), dests.len());
         let place = self.place_number(i);
@@ -180,11 +186,7 @@ impl Block<'_, '_> {
             Some(on) => quote!(let #name: [#t; #n] = if #on { #load } else { [0; #n] };),
             None => quote!(let #name: [#t; #n] = #load;),
         });
-        let guard = i.pred.as_ref().map(|p| {
-            let v = self.operand(&p.0, 1);
-            let e = self.lane(&v);
-            if p.1 { e } else { quote!(!#e) }
-        });
+        let guard = self.guard_of(i);
         for (n, o) in dests.iter().enumerate() {
             let Operand::Reg(r, _) = o else { continue };
             let bits = self.e.reg_bits(self.f, *r);
@@ -193,26 +195,20 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn store_alone(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
         self.e.generic = !names_space(i);
-        let values: Vec<Operand> = match &i.operands[1].value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
-        let values: Vec<Code> = values
-            .iter()
-            .map(|o| {
-                let v = self.operand(o, memory);
-                let e = self.lane(&v);
-                if v.bits == memory { e } else { quote!((#e) as #t) }
-            })
-            .list();
+        let mut values = Vec::new();
+        for o in elements(&i.operands[1].value) {
+            let v = self.operand(o, memory);
+            let e = self.lane(&v);
+            values.push(if v.bits == memory { e } else { quote!((#e) as #t) });
+        }
         let address = self.address_alone(&i.operands[0].value);
-        let (on, n) = (self.on(i), values.len());
-        let (on, place) = (on.map(|on| quote!(#on &&)), self.place_number(i));
+        let (on, n) = (self.on_and(i), values.len());
+        let place = self.place_number(i);
         self.body.push(quote! {
             if #on !x.store_one::<#t, #n>(#place, #rt::isa::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
@@ -223,7 +219,7 @@ impl Block<'_, '_> {
 
     /// `red.add`
     pub(super) fn add_alone(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
@@ -237,7 +233,7 @@ impl Block<'_, '_> {
             }
         };
         let address = self.address_alone(&sources[0].value);
-        let (on, place) = (self.on(i).map(|on| quote!(#on &&)), self.place_number(i));
+        let (on, place) = (self.on_and(i), self.place_number(i));
         self.body.push(quote! {
             if #on !x.add_one::<#t>(#place, #rt::isa::space(#q), #address, #v) {
                 x.site = #site;

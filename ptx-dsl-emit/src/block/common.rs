@@ -23,14 +23,14 @@ impl<'m> Emit<'m> {
         let var = &self.module.vars[v.0 as usize];
         let size = i64::from(i.types[0].bits() / 8);
         let inside = at >= 0 && at + size <= i64::from(var.size) && (i64::from(var.offset) + at) % size == 0;
-        let loads = var.space == Space::ParamEntry && i.quals.iter().any(|q| q.starts_with(".param"));
-        (loads && inside).then(|| var.offset + at as u32)
+        let loads = var.space == Space::ParamEntry && i.begins(".param");
+        if loads && inside { Some(var.offset + at as u32) } else { None }
     }
 
     /// The code that `make` makes for each warp of a cohort, and what comes before and behind. `together`: all warps come to its end.
-    pub fn with_common(&mut self, together: bool, make: impl FnOnce(&mut Self) -> Code) -> [Code; 3] {
+    pub fn with_common(&mut self, together: bool, make: &dyn Fn(&mut Self) -> Code) -> [Code; 3] {
         // a region that is a function of its own does not see what its caller has
-        self.common = (!self.large).then(Code::new);
+        self.common = if self.large { None } else { Some(Code::new()) };
         self.together = together;
         let code = make(self);
         let sets = std::mem::take(&mut self.sets);
@@ -106,22 +106,23 @@ impl Block<'_, '_> {
     }
 
     /// Registers that all warps set alike at the end of the region: for the first warp alone, behind the loop. Gives the others.
-    pub(super) fn set_in_common(&mut self, mut keys: Vec<Key>) -> Vec<Key> {
+    pub(super) fn set_in_common(&mut self, keys: &[Key]) -> Vec<Key> {
         if !self.e.keeps || self.e.common.is_none() || !self.e.together && self.e.common_next.is_none() {
-            return keys;
+            return keys.to_vec();
         }
-        keys.retain(|k| {
+        let mut others = Vec::new();
+        for k in keys {
             let v = self.env[k].clone();
-            let set = self.e.classes.shape(k).common && self.is_common(&v);
-            if set {
+            if self.e.classes.shape(k).common && self.is_common(&v) {
                 let (field, _) = self.e.key_field(*k);
                 let value = self.row(&v, 0, 32);
                 self.e.sets.extend(quote!(w.#field = [#value];));
-                self.e.kept.insert(field.clone());
+                self.e.kept.insert(field);
+            } else {
+                others.push(*k);
             }
-            !set
-        });
-        keys
+        }
+        others
     }
 
     /// Defines `name`, before the loop if it `is` common.
@@ -137,11 +138,11 @@ impl Block<'_, '_> {
 
     /// Loads a parameter of the kernel before the loop, if the instruction does that and no more.
     pub(super) fn common_parameter(&mut self, i: &Instr, base: Base, at: i64) -> bool {
-        let Some(at) = self.e.parameter(i, base, at).filter(|_| self.e.common.is_some()) else { return false };
+        let (Some(at), Some(_)) = (self.e.parameter(i, base, at), &self.e.common) else { return false };
         let (name, t, at) = (self.name(), ty(i.types[0].bits()), at as usize);
         // it is inside, and so there
         self.named(true, &name, quote!(let #name: [#t; 1] = [x.param::<#t>(#at).unwrap_or_default()];));
-        self.stretched.insert(i.index, name);
+        self.stretches.push((i.index, name));
         true
     }
 }

@@ -42,7 +42,7 @@ fn leaves_nothing(f: FuncId, rest: &[Item<'_>]) -> bool {
     let (mut depth, mut set) = (0, Vec::new());
     for item in rest {
         match item {
-            Item::Instr(i) => set.extend(mentions(f, i).1),
+            Item::Instr(i) => set.append(&mut mentions(f, i).1),
             Item::If(_) => depth += 1,
             Item::Else if depth == 0 => return false,
             Item::Else => {}
@@ -108,7 +108,9 @@ impl<'m> Block<'_, 'm> {
         let Some(mut c) = self.conditions.pop() else { return };
         if let (Some(apart), Some(mask)) = (c.apart, &c.mask) {
             let code = self.pieces_from(apart.before);
-            for (k, was, dirty) in self.changes.drain(apart.changes..).rev() {
+            while self.changes.len() > apart.changes
+                && let Some((k, was, dirty)) = self.changes.pop()
+            {
                 match was {
                     Some(v) => self.env.insert(k, v),
                     None => self.env.remove(&k),
@@ -121,22 +123,32 @@ impl<'m> Block<'_, 'm> {
             return self.code(quote!(if #mask != 0 { #code }));
         }
         // without an `Else` there is one way, else what it changed is what the others have
-        let mut keys: Vec<(Key, Option<Value>, Option<Value>)> = Vec::new();
+        let (mut keys, mut both) = (Vec::new(), Set::new());
         for (k, was) in std::mem::take(&mut c.changed) {
             let is = self.set_to(k, was);
-            let then = c.then.iter().position(|t| t.0 == k).and_then(|at| c.then.swap_remove(at).1);
+            let mut then = None;
+            for (other, value) in &mut c.then {
+                if *other == k {
+                    then = value.take();
+                    both.insert(k);
+                }
+            }
             keys.push((k, is, then));
         }
         for (k, then) in std::mem::take(&mut c.then) {
             // only the first way changed it: the second keeps it
-            let old = live.contains(&k).then(|| self.register(k));
-            keys.push((k, old, then));
+            if live.contains(&k) && !both.contains(&k) {
+                keys.push((k, Some(self.register(k)), then));
+            }
         }
         for (k, new, other) in keys {
             if !live.contains(&k) {
                 continue;
             }
-            let other = other.unwrap_or_else(|| self.register(k));
+            let other = match other {
+                Some(other) => other,
+                None => self.register(k),
+            };
             let Some(new) = new else { continue };
             let condition = self.lane(&c.value);
             let (new, old, bits) = (self.lane(&new), self.lane(&other), new.bits);
@@ -151,9 +163,12 @@ impl<'m> Block<'_, 'm> {
         self.note(k);
         let was = self.env.insert(k, v);
         self.dirty.insert(k);
-        if let Some(c) = self.conditions.last_mut()
-            && c.changed.iter().all(|o| o.0 != k)
-        {
+        if let Some(c) = self.conditions.last_mut() {
+            for (changed, _) in &c.changed {
+                if *changed == k {
+                    return;
+                }
+            }
             c.changed.push((k, was));
         }
     }

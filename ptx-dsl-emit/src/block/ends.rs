@@ -1,95 +1,111 @@
 //! How a region ends: its registers go to the warp's state, lanes go on here, elsewhere, or not at all.
 
-use super::super::rt;
+use super::super::RT;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
-use crate::code::{Code, Name, name};
+use crate::code::{Code, Fixed, Name, name};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
-use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
 
 impl Block<'_, '_> {
-    /// Writes back what is read later, and gives the code of the region.
-    pub fn finish(mut self, last: impl FnOnce(&mut Self) -> Code) -> Code {
-        let last = last(&mut self);
-        self.finished(last)
-    }
-
-    /// The same, apart, so that it is not compiled for each caller.
-    fn finished(mut self, last: Code) -> Code {
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.lives(self.region, k)).list();
-        let keys = self.set_in_common(keys);
-        let stores = self.write_back(keys, &name!("m"));
-        let out = self.pieces();
+    /// Writes back what is read later, and gives the code of the region, of which this is the last.
+    pub fn finish(mut self, last: Code) -> Code {
+        let mut keys = Vec::new();
+        for k in &self.dirty {
+            if self.e.classes.lives(self.region, k) {
+                keys.push(*k);
+            }
+        }
+        let keys = self.set_in_common(&keys);
+        let stores = self.write_back(&keys, Fixed("m"));
+        let out = self.pieces_from(0);
         quote!(#out #stores #last)
     }
 
-    /// The code so far.
-    fn pieces(&mut self) -> Code {
-        self.pieces_from(0)
+    /// Registers set so far that are read from a region on.
+    pub(super) fn read_from(&self, to: usize) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for k in &self.dirty {
+            if self.e.classes.reads(to, k) {
+                keys.push(*k);
+            }
+        }
+        keys
     }
 
-    /// The same without the first pieces, which stay.
+    /// The code so far without the first pieces, which stay.
     pub(super) fn pieces_from(&mut self, first: usize) -> Code {
         self.close();
         let mut out = Code::new();
-        for piece in self.pieces.drain(first..) {
-            match piece {
-                Piece::Code(c) => out.extend(c),
-                Piece::Loop(body, defined) => {
-                    let (mut before, mut after, mut masks) = (Code::new(), Code::new(), Code::new());
-                    for (n, bits) in defined.iter().filter(|d| self.exported.contains(&d.0)) {
-                        let (a, t, ty) = (name!("a{}", n), name!("t{}", n), ty(*bits));
-                        if *bits == 1 {
-                            before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
-                            after.extend(quote!(#a[l] = #t as u8;));
-                            masks.extend(quote!(let #a: u32 = L::mask(&#a);));
-                        } else {
-                            before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
-                            let t = if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) };
-                            after.extend(quote!(#a[l] = #t;));
-                        }
-                    }
-                    out.extend(quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks));
-                }
-            }
+        for piece in self.pieces.split_off(first) {
+            out.extend(match piece {
+                Piece::Code(c) => c,
+                Piece::Loop(body, defined) => self.lane_loop(&body, &defined),
+            });
         }
         out
+    }
+
+    /// A loop over the lanes; what is read outside of it goes to arrays.
+    fn lane_loop(&self, body: &[Code], defined: &[(u32, u32)]) -> Code {
+        let (mut before, mut after, mut masks) = (Code::new(), Code::new(), Code::new());
+        for (n, bits) in defined {
+            if !self.exported.contains(n) {
+                continue;
+            }
+            let (a, t, ty) = (name!("a{}", n), name!("t{}", n), ty(*bits));
+            if *bits == 1 {
+                before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
+                after.extend(quote!(#a[l] = #t as u8;));
+                masks.extend(quote!(let #a: u32 = L::mask(&#a);));
+            } else {
+                before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
+                let t = Code::one(t);
+                let t = if self.any_nan.contains(n) { one_nan(&t) } else { t };
+                after.extend(quote!(#a[l] = #t;));
+            }
+        }
+        quote!(#before for l in 0..L::lanes(x.rows) { #(#body)* #after } #masks)
     }
 
     /// The region begins a loop that lanes leave one by one. What it reads of the warp's state is in locals meanwhile, which
     /// those in `carried` change; gives their definitions.
     pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> Code {
         let mut before = Code::new();
-        for (k, changes) in carried.iter().map(|k| (k, true)).chain(read.iter().map(|k| (k, false))) {
-            let (field, bits) = self.e.key_field(*k);
-            let (name, shape) = (name!("c{}", self.fresh()), self.e.classes.shape(k));
-            before.extend(if changes { quote!(let mut #name = w.#field;) } else { quote!(let #name = w.#field;) });
-            let repr = if shape.rows() { Repr::Rows(name) } else { Repr::Array(name) };
-            let v = Value { bits, shape, repr, guard: None };
-            self.start.insert(*k, v.clone());
-            self.env.insert(*k, v);
-            if changes {
-                self.dirty.insert(*k);
-            }
+        for k in carried {
+            before.extend(self.enter_one(*k, Fixed("mut")));
+            self.dirty.insert(*k);
+        }
+        for k in read {
+            before.extend(self.enter_one(*k, Fixed("")));
         }
         before
+    }
+
+    fn enter_one(&mut self, k: Key, changes: Fixed<'_>) -> Code {
+        let (field, bits) = self.e.key_field(k);
+        let (name, shape) = (name!("c{}", self.fresh()), self.e.classes.shape(&k));
+        let code = quote!(let #changes #name = w.#field;);
+        let repr = if shape.rows() { Repr::Rows(name) } else { Repr::Array(name) };
+        let v = Value { bits, shape, repr, guard: None };
+        self.start.insert(k, v.clone());
+        self.env.insert(k, v);
+        code
     }
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
     pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &Code, here: u16) -> Code {
         let (mut values, mut set, mut lanes) = (Code::new(), Code::new(), Vec::new());
-        let start = carried.iter().map(|k| self.start[k].clone()).list();
-        for (k, start) in carried.iter().zip(&start) {
-            let v = self.env[k].clone();
-            let (Repr::Rows(c) | Repr::Array(c)) = &start.repr else { continue };
+        for k in carried {
+            let (start, v) = (self.start[k].clone(), self.env[k].clone());
+            let (Repr::Rows(c) | Repr::Array(c)) = start.repr else { continue };
             let value = if start.shape.rows() {
-                let rows = (0..32 / start.shape.p).map(|j| self.row(&v, j, start.shape.p)).list();
+                let rows = self.rows(&v, start.shape.p);
                 quote!([#(#rows),*])
             } else if v.bits != 1 && (v.shape.rows() || self.open(&v)) {
-                lanes.push((c, v, any_nan.contains(k)));
+                lanes.push((c, *k));
                 continue;
             } else {
                 self.array(&v)
@@ -99,33 +115,26 @@ impl Block<'_, '_> {
             set.extend(quote!(#c = #name;));
         }
         // the last loop sets what it computes
-        let lanes: Vec<_> = lanes
-            .into_iter()
-            .map(|(c, v, any)| {
-                let v = if v.shape.rows() {
-                    let e = self.lane(&v);
-                    self.lanes(v.bits, e)
-                } else {
-                    v
-                };
-                let e = if any { self.any_nan(&v) } else { self.lane(&v) };
-                quote!(#c[l] = #e;)
-            })
-            .list();
-        self.body.extend(lanes);
-        let body = self.pieces();
-        self.env.extend(carried.iter().copied().zip(start.iter().cloned()));
-        for k in any_nan.iter().filter(|k| carried.contains(k)) {
-            let v = self.env[k].clone();
-            if v.shape.rows() {
-                continue;
-            }
-            let e = one_nan(&self.lane(&v));
-            let v = self.lanes(32, e);
-            self.env.insert(*k, v);
+        let mut last = Vec::new();
+        for (c, k) in &lanes {
+            let v = self.in_lanes(self.env[k].clone());
+            let e = if any_nan.contains(k) { self.any_nan(&v) } else { self.lane(&v) };
+            last.push(quote!(#c[l] = #e;));
         }
-        let stores = self.write_back(carried.to_vec(), &name!("m"));
-        let after = self.pieces();
+        self.body.append(&mut last);
+        let body = self.pieces_from(0);
+        for k in carried {
+            let v = self.start[k].clone();
+            if any_nan.contains(k) && !v.shape.rows() {
+                let e = one_nan(&self.lane(&v));
+                let v = self.lanes(32, e);
+                self.env.insert(*k, v);
+            } else {
+                self.env.insert(*k, v);
+            }
+        }
+        let stores = self.write_back(carried, Fixed("m"));
+        let after = self.pieces_from(0);
         quote! {
             'all: {
                 #before
@@ -142,33 +151,39 @@ impl Block<'_, '_> {
         }
     }
 
+    /// A value that does not lie in rows.
+    fn in_lanes(&mut self, v: Value) -> Value {
+        if !v.shape.rows() {
+            return v;
+        }
+        let e = self.lane(&v);
+        self.lanes(v.bits, e)
+    }
+
     /// Stores registers to the warp's state, for these lanes.
-    pub(super) fn write_back(&mut self, keys: Vec<Key>, lanes: &Name) -> Code {
-        let rt = rt();
+    pub(super) fn write_back(&mut self, keys: &[Key], lanes: Fixed<'_>) -> Code {
+        let rt = RT;
         let mut stores = Code::new();
         let mut ready = Vec::new();
         for k in keys {
-            let v = self.env[&k].clone();
-            let (field, bits) = self.e.key_field(k);
-            let shape = self.e.classes.shape(&k);
-            if let Some(hint) = self.e.classes.hints.get(&k).copied() {
-                stores.extend(self.write_hint(k, &v, hint));
+            let v = self.env[k].clone();
+            let (field, bits) = self.e.key_field(*k);
+            let shape = self.e.classes.shape(k);
+            if let Some(hint) = self.e.classes.hints.get(k) {
+                let hint = *hint;
+                stores.extend(self.write_hint(*k, &v, hint));
             }
             if shape.rows() {
-                let rows = (0..32 / shape.p).map(|j| self.row(&v, j, shape.p)).list();
+                let rows = self.rows(&v, shape.p);
                 stores.extend(quote!(w.#field = [#(#rows),*];));
-            } else if v.shape.rows() && bits != 1 {
-                let e = self.lane(&v);
-                let v = self.lanes(bits, e);
-                ready.push((field, bits, v));
             } else {
-                ready.push((field, bits, v));
+                ready.push((field, if bits == 1 { v } else { self.in_lanes(v) }));
             }
         }
         // one loop gives all of them
         self.close();
-        for (field, bits, v) in ready {
-            let a = self.array(&v);
+        for (field, v) in &ready {
+            let (a, bits) = (self.array(v), v.bits);
             stores.extend(match bits {
                 1 => quote!(w.#field = w.#field & !#lanes | #a & #lanes;),
                 _ => quote!(#rt::lanes::put::<L, _>(&mut w.#field, &#a, #lanes);),
@@ -183,14 +198,14 @@ impl Block<'_, '_> {
         if v.shape.p < hint.p || v.shape.stride != hint.stride {
             return quote!(w.#sure = [false];);
         }
-        let all = (0..32 / hint.p).map(|j| self.row(v, j, hint.p)).list();
-        let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
+        let all = self.rows(v, hint.p);
+        let ok = v.ok();
         quote!(w.#rows = [#(#all),*]; w.#sure = [#ok];)
     }
 
     /// The index of `brx.idx`, as an array of `u64`.
     pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> Code {
-        let e = self.parts(o, t, None).into_iter().next().unwrap_or_else(|| quote!(0));
+        let e = self.parts(o, t, None).pop().unwrap_or_else(|| quote!(0));
         let v = self.lanes(64, e);
         self.array(&v)
     }
@@ -198,18 +213,17 @@ impl Block<'_, '_> {
     /// The lanes whose predicate holds go to the region `to`; the others go on here.
     pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: u16) {
         let uniform = self.uniform(pred);
-        let lanes = match &uniform {
-            Some(_) => name!("m"),
-            None => {
-                let (mask, name) = (self.mask(pred), self.name());
-                self.code(quote!(let #name: u32 = m & #mask;));
-                name
-            }
-        };
-        let fork = name!("{}", if self.start.is_empty() { "fork" } else { "exit" });
+        let mut named = Name("m".into());
+        if uniform.is_none() {
+            let mask = self.mask(pred);
+            named = self.name();
+            self.code(quote!(let #named: u32 = m & #mask;));
+        }
+        let lanes = Fixed(&named.0);
+        let fork = Fixed(if self.start.is_empty() { "fork" } else { "exit" });
         // what they read there
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(to, k)).list();
-        let stores = self.write_back(keys, &lanes);
+        let keys = self.read_from(to);
+        let stores = self.write_back(&keys, lanes);
         self.code(match uniform {
             Some(p) => quote!(if #p { #stores break 'all #pc; }),
             None => quote! {

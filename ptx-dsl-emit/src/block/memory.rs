@@ -1,13 +1,13 @@
 //! Loads, stores and additions in memory: rows at once, lanes one by one, the rest by the runtime's general functions.
 
 use super::super::values::names_space;
-use super::super::{Emit, rt};
+use super::super::{Emit, RT};
 use super::stretches::global;
-use super::{Block, Guard, LANES, Repr, Value, plus, ty};
-use crate::code::{Code, Name, name};
-use crate::roles::{read_by, written, written_by};
+use super::{Block, Guard, LANES, Repr, Value, int, plus, ty};
+use crate::code::{Code, Fixed, Name};
+use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::{Class, Ty};
 use std::rc::Rc;
@@ -33,18 +33,17 @@ impl Block<'_, '_> {
                 if v.shape.rows() && matches!(v.bits, 32 | 64) {
                     let p = v.shape.p;
                     let (name, t, nb) = (self.name(), ty(v.bits), (32 / p) as usize);
-                    let rows: Vec<_> = (0..32 / p)
-                        .map(|j| {
-                            let e = self.row(&v, j, p);
-                            plus(e, offset, v.bits)
-                        })
-                        .list();
+                    let mut rows = Vec::new();
+                    for j in 0..32 / p {
+                        let e = self.row(&v, j, p);
+                        rows.push(plus(e, offset, v.bits));
+                    }
                     self.code(quote!(let #name: [#t; #nb] = [#(#rows),*];));
-                    let guard = v
-                        .guard
-                        .as_ref()
-                        .map(|g| Rc::new(Guard { ok: g.ok.clone(), exact: plus(g.exact.clone(), offset, v.bits) }));
-                    return Value { repr: Repr::Rows(name), guard, ..v };
+                    let mut moved = Value { repr: Repr::Rows(name), ..v };
+                    if let Some(g) = &mut moved.guard {
+                        *g = Rc::new(Guard { ok: g.ok.clone(), exact: plus(g.exact.clone(), offset, v.bits) });
+                    }
+                    return moved;
                 }
                 let e = self.lane(&v);
                 match v.bits {
@@ -60,16 +59,13 @@ impl Block<'_, '_> {
 
     /// The rows of an address as `u64`, and under what condition.
     pub(super) fn address_rows(&mut self, v: &Value) -> (Code, Code) {
-        let p = v.shape.p;
-        let rows = (0..32 / p).map(|j| self.row(v, j, p)).list();
-        let rows = quote!([#((#rows) as u64),*]);
-        let ok = v.guard.as_ref().map_or(quote!(true), |g| g.ok.clone());
-        (rows, ok)
+        let rows = self.rows(v, v.shape.p);
+        (quote!([#((#rows) as u64),*]), v.ok())
     }
 
     /// An address in rows as that of every lane, for the runtime's general functions: a call, since few ever need it.
     pub(super) fn slow_address(&mut self, v: &Value) -> Code {
-        let rt = rt();
+        let rt = RT;
         if let Some(g) = &v.guard {
             let exact = &g.exact;
             return quote!(&#rt::from_lanes(|l| (#exact) as u64));
@@ -80,8 +76,8 @@ impl Block<'_, '_> {
     }
 
     /// What reaches rows of memory: inline, or a call.
-    pub(super) fn reach(&self, inline: &str) -> Name {
-        if self.e.far { name!("far_{inline}") } else { name!("{inline}") }
+    pub(super) fn reach(&self, inline: &'static str, far: &'static str) -> Fixed<'static> {
+        Fixed(if self.e.far { far } else { inline })
     }
 
     /// A number for an instruction that may reach global memory, where the runtime remembers what each number has reached last.
@@ -116,14 +112,12 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn load(&mut self, i: &Instr) {
-        let dests: Vec<Operand> = match &i.operands[0].value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
-        if let Some(name) = self.stretched.remove(&i.index) {
-            return if self.shape_of(i).rows() { self.loaded_rows(i, &name) } else { self.loaded(i, &dests, &[name]) };
+        let dests = elements(&i.operands[0].value);
+        if let Some(at) = self.stretched(i) {
+            let (_, name) = self.stretches.swap_remove(at);
+            return if self.shape_of(i).rows() { self.loaded_rows(i, &name) } else { self.loaded(i, dests, &[name]) };
         }
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let t = ty(i.types[0].bits());
         self.e.generic = !names_space(i);
@@ -137,14 +131,14 @@ impl Block<'_, '_> {
                 let mut #name: [#t; 32] = [0; 32];
                 #rt::lanes::load_near::<M, #t>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, &mut #name)?;
             });
-            return self.loaded(i, &dests, &names);
+            return self.loaded(i, dests, &names);
         }
         let (array, d) = (self.address_array(&address), names.len());
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
             #rt::lanes::load::<M, #t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
         });
-        self.loaded(i, &dests, &names);
+        self.loaded(i, dests, &names);
     }
 
     /// Sets a register to one element a row.
@@ -153,11 +147,10 @@ impl Block<'_, '_> {
         let shape = self.shape_of(i);
         let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
         let (name, n, to) = (self.name(), nb as usize, ty(bits));
-        let extended = (0..nb).map(|j| {
-            let j = j as usize;
-            extend(quote!(#raw[#j]), i.types[0], bits)
-        });
-        let extended = extended.list();
+        let mut extended = Vec::new();
+        for j in 0..n {
+            extended.push(extend(quote!(#raw[#j]), i.types[0], bits));
+        }
         let common = self.common.contains(raw);
         self.named(common, &name, quote!(let #name: [#to; #n] = [#(#extended),*];));
         self.define((self.f.0, r.0, e), Value { bits, shape, repr: Repr::Rows(name), guard: None });
@@ -174,14 +167,14 @@ impl Block<'_, '_> {
                 let v = Value { bits, shape: LANES, repr: Repr::Array(name.clone()), guard: None };
                 self.define((self.f.0, r.0, *e), v);
             } else {
-                let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
+                let guard = bit_of(i, &mask);
                 self.set(o, extend(quote!(#name[l]), i.types[0], bits), bits, &guard);
             }
         }
     }
 
     pub(super) fn store(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let memory = i.types[0].bits();
         let t = ty(memory);
@@ -189,12 +182,8 @@ impl Block<'_, '_> {
         let [a, b, ..] = i.operands.as_slice() else { return };
         let Operand::Address(base, offset) = a.value else { return };
         let address = self.address(base, offset);
-        let values: Vec<Operand> = match &b.value {
-            Operand::Vector(list) => list.clone(),
-            o => vec![o.clone()],
-        };
         let mut arrays = Vec::new();
-        for o in &values {
+        for o in elements(&b.value) {
             let v = self.operand(o, memory);
             let v = if v.bits == memory {
                 v
@@ -210,7 +199,8 @@ impl Block<'_, '_> {
         if arrays.len() == 1 && address.shape.rows() && address.shape.stride == i64::from(memory / 8) {
             let (rows, ok) = self.address_rows(&address);
             let (nb, v) = ((32 / address.shape.p) as usize, &arrays[0]);
-            let (slow, reach, place) = (self.slow_address(&address), self.reach("store_rows"), self.place_number(i));
+            let (slow, reach, place) =
+                (self.slow_address(&address), self.reach("store_rows", "far_store_rows"), self.place_number(i));
             return self.code(quote! {
                 if #any !(#ok && x.#reach::<#t, #nb>(#place, #space, #mask, #rows, &#v)) {
                     x.site = #site;
@@ -226,7 +216,7 @@ impl Block<'_, '_> {
 
     /// `red.add` and `atom.add`.
     pub(super) fn add(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site) = (self.e.q(i), self.e.site(i));
         let bits = i.types[0].bits();
         let t = ty(bits);
@@ -238,10 +228,10 @@ impl Block<'_, '_> {
         let mask = self.active(i);
         let addr = self.address_array(&address);
         let value = self.array(&v);
-        let dest = i.operands.iter().find(|a| written(a)).and_then(|a| match a.value {
-            Operand::Reg(r, e) => Some((r, e)),
+        let dest = match written_by(i)[..] {
+            [Arg { value: Operand::Reg(r, e), .. }, ..] => Some((*r, *e)),
             _ => None,
-        });
+        };
         let (name, rest) = (self.name(), self.name());
         let old = if dest.is_some() {
             self.code(quote!(let mut #name: [#t; 32] = [0; 32];));
@@ -257,10 +247,23 @@ impl Block<'_, '_> {
             }
         });
         if let Some((r, e)) = dest {
-            let guard = i.pred.as_ref().map(|_| quote!((#mask >> l & 1 != 0)));
+            let guard = bit_of(i, &mask);
             self.set(&Operand::Reg(r, e), quote!(#name[l]), bits, &guard);
         }
     }
+}
+
+/// The elements of a vector, or the one that it is.
+pub(super) fn elements(o: &Operand) -> &[Operand] {
+    match o {
+        Operand::Vector(list) => list,
+        o => std::slice::from_ref(o),
+    }
+}
+
+/// Does a predicated instruction run in lane `l`?
+pub(super) fn bit_of(i: &Instr, mask: &Name) -> Option<Code> {
+    if i.pred.is_some() { Some(quote!((#mask >> l & 1 != 0))) } else { None }
 }
 
 /// An element of memory as a register holds it.
@@ -270,7 +273,7 @@ pub(super) fn extend(e: Code, memory: Ty, bits: u32) -> Code {
     }
     let to = ty(bits);
     if memory.class() == Class::Signed {
-        let (from, wide) = (name!("i{}", memory.bits()), name!("i{}", bits));
+        let (from, wide) = (int(memory.bits(), true), int(bits, true));
         quote!(((#e) as #from as #wide as #to))
     } else {
         quote!(((#e) as #to))
@@ -306,12 +309,17 @@ impl Emit<'_> {
             1
         };
         match &values.value {
-            Operand::Vector(list) if n == list.len() && n <= 4 => {
-                list.iter().all(|o| element(o, store)).then_some(list.len())
-            }
-            o if n == 1 && element(o, store) => Some(1),
-            _ => None,
+            Operand::Vector(list) if n != list.len() || n > 4 => return None,
+            Operand::Vector(_) => {}
+            _ if n != 1 => return None,
+            _ => {}
         }
+        for o in elements(&values.value) {
+            if !element(o, store) {
+                return None;
+            }
+        }
+        Some(n)
     }
 
     /// `red.add` or `atom.add` of one integer.
@@ -319,7 +327,7 @@ impl Emit<'_> {
         let adds = i.has(".add")
             && i.types.len() == 1
             && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
-            && !i.quals.iter().any(|q| q.starts_with(".v") || q.starts_with(".L2") || q.starts_with(".level"));
+            && !(i.begins(".v") || i.begins(".L2") || i.begins(".level"));
         let sources = read_by(i);
         let fits = |o: &Operand| match o {
             Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),
@@ -329,6 +337,6 @@ impl Emit<'_> {
         adds && sources.len() == 2
             && matches!(sources[0].value, Operand::Address(..))
             && fits(&sources[1].value)
-            && written_by(i).into_iter().all(|a| fits(&a.value) || matches!(a.value, Operand::Sink))
+            && written_by(i).iter().all(|a| fits(&a.value) || matches!(a.value, Operand::Sink))
     }
 }

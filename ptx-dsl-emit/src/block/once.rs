@@ -1,59 +1,65 @@
 //! Instructions of the runtime whose lanes all do the same: one lane does it for all.
 
-use super::super::classes::registers;
 use super::super::native::{LANES, Shape, UNIFORM};
 use super::super::values::names_space;
-use super::super::{Emit, rt};
+use super::super::{Emit, RT};
 use super::{Block, Repr, Value, literal, ty};
 use crate::code::{Code, Name};
-use crate::roles::{read_by, written_by};
+use crate::roles::{read_by, written, written_by};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Arg, FuncId, Instr, Operand};
-use ptx_dsl_table::list::List;
+use ptx_dsl_table::hir::{Arg, Instr, Operand};
 
 /// The registers of a destination.
-fn targets(o: &Operand) -> Vec<&Operand> {
+fn targets<'o>(o: &'o Operand, out: &mut Vec<&'o Operand>) {
     match o {
-        Operand::Vector(list) => list.iter().flat_map(targets).list(),
-        Operand::Pair(a, b) => [targets(a), targets(b)].concat(),
-        o => vec![o],
+        Operand::Vector(list) => {
+            for o in list {
+                targets(o, out);
+            }
+        }
+        Operand::Pair(a, b) => {
+            targets(a, out);
+            targets(b, out);
+        }
+        o => out.push(o),
     }
 }
 
 impl Emit<'_> {
     /// Does it depend on nothing but its operands, and take its time?
     fn depends_on_operands(&self, i: &Instr) -> bool {
-        let shared =
-            i.quals.iter().any(|q| matches!(q.as_str(), ".shared" | ".shared::cta" | ".shared::cluster" | ".const"));
+        let shared = i.has_any(&[".shared", ".shared::cta", ".shared::cluster", ".const"]);
         match i.entry.opcode {
             "clusterlaunchcontrol.query_cancel" | "isspacep" | "getctarank" => true,
-            "mapa" => i.types.first().is_some_and(|t| t.bits() == 64),
+            "mapa" => matches!(i.types.first(), Some(t) if t.bits() == 64),
             "ld" => shared && i.types.len() == 1 && i.types[0].bits() == 128,
             _ => false,
         }
     }
 
     /// How its results lie, if it is such an instruction; `None` inside if an operand is not known yet.
-    pub fn shape_of_one(
-        &self,
-        f: FuncId,
-        i: &Instr,
-        operand: &mut dyn FnMut(&Operand) -> Option<Shape>,
-    ) -> Option<Option<Shape>> {
+    pub fn shape_of_one(&self, i: &Instr, operand: &mut dyn FnMut(&Operand) -> Option<Shape>) -> Option<Option<Shape>> {
         if !self.depends_on_operands(i) {
             return None;
         }
         let mut same = true;
-        for o in read_by(i).into_iter().map(|a| &a.value).chain(i.pred.iter().map(|p| &p.0)) {
+        let (mut sources, mut dests) = (Vec::new(), Vec::new());
+        for a in &i.operands {
+            if written(a) { targets(&a.value, &mut dests) } else { sources.push(&a.value) }
+        }
+        if let Some((p, _)) = &i.pred {
+            sources.push(p);
+        }
+        for o in sources {
             let Some(shape) = operand(o) else { return Some(None) };
             same &= shape == UNIFORM;
         }
-        for o in written_by(i).into_iter().flat_map(|a| targets(&a.value)) {
-            let mut keys = Vec::new();
-            registers(f, o, &mut keys);
+        for o in dests {
             same &= !matches!(o, Operand::Select(..));
             // under a predicate the old value may stay
-            same &= i.pred.is_none() || keys.is_empty() || operand(o).is_none_or(|s| s == UNIFORM);
+            if i.pred.is_some() && matches!(o, Operand::Reg(..)) {
+                same &= operand(o).is_none_or(|s| s == UNIFORM);
+            }
         }
         Some(Some(if same { UNIFORM } else { LANES }))
     }
@@ -65,22 +71,25 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn once(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
         let mut sources: Vec<Code> = Vec::new();
-        for a in read_by(i) {
-            sources.extend(self.parts_of_one(a));
+        for a in &read_by(i) {
+            sources.append(&mut self.parts_of_one(a));
         }
         let mask = self.active(i);
         let dests = written_by(i);
         let mut names: Vec<Name> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {
-            for o in targets(&a.value) {
+            let mut all = Vec::new();
+            targets(&a.value, &mut all);
+            for o in all {
                 results.push((o, names.len()));
-                let places = if a.ty == Some(ptx_dsl_table::ty::Ty::B128) { 2 } else { 1 };
-                names.extend((0..places).map(|_| self.name()));
+                for _ in 0..super::super::values::places(a.ty) {
+                    names.push(self.name());
+                }
             }
         }
         self.close();

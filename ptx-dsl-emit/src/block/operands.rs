@@ -1,13 +1,12 @@
 //! Operands as values: where they are, how their lanes lie, and how they are read once a row, in a lane, or all together.
 
-use super::super::classes::{Key, registers};
+use super::super::classes::Key;
 use super::super::values::truncated;
-use super::super::{FUNCTION_TAG, rt};
+use super::super::{FUNCTION_TAG, RT};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
 use crate::code::{Code, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::Operand;
-use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
 use std::rc::Rc;
 
@@ -42,7 +41,7 @@ impl Block<'_, '_> {
 
     /// A register that is kept in both ways.
     fn hinted(&mut self, k: Key, field: &Name, bits: u32) -> Option<Value> {
-        let shape = self.e.classes.hints.get(&k).copied()?;
+        let shape = *self.e.classes.hints.get(&k)?;
         let (rows, sure) = self.e.hint_fields(k, shape);
         let (name, ok, nb, t) = (self.name(), self.name(), (32 / shape.p) as usize, ty(bits));
         self.code(quote!(let #name: [#t; #nb] = w.#rows; let #ok: bool = w.#sure[0];));
@@ -68,15 +67,11 @@ impl Block<'_, '_> {
 
     /// An operand that is one value of at most 64 bits; `bits` for what is no register.
     pub(super) fn operand(&mut self, o: &Operand, bits: u32) -> Value {
-        let mut k = Vec::new();
         match o {
-            Operand::Reg(..) | Operand::Select(..) => {
-                registers(self.f, o, &mut k);
-                self.register(k[0])
-            }
-            Operand::NotReg(_) => {
-                registers(self.f, o, &mut k);
-                let v = self.register(k[0]);
+            Operand::Reg(r, e) => self.register((self.f.0, r.0, *e)),
+            Operand::Select(r, _) => self.register((self.f.0, r.0, 0)),
+            Operand::NotReg(r) => {
+                let v = self.register((self.f.0, r.0, 0));
                 self.negated(&v)
             }
             Operand::Imm(v) => Self::constant(*v, bits),
@@ -105,7 +100,7 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn sreg(&mut self, name: &'static str, bits: u32) -> Value {
-        let (rt, t) = (rt(), ty(bits));
+        let (rt, t) = (RT, ty(bits));
         let shape = self.e.sreg_shape(name);
         let shape = if shape.guard > 0 && bits != 32 { LANES } else { shape };
         let lane = self.e.sreg(name);
@@ -116,10 +111,18 @@ impl Block<'_, '_> {
         let v = self.name();
         let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
         let nb = (32 / shape.p) as usize;
-        let axis = ["%tid.x", "%tid.y", "%tid.z"].into_iter().position(|n| n == name);
+        let axis = match name {
+            "%tid.x" => Some(0usize),
+            "%tid.y" => Some(1),
+            "%tid.z" => Some(2),
+            _ => None,
+        };
         let init = match (axis, self.e.reqntid) {
             (Some(axis), Some(block)) if !block.contains(&0) => {
-                let rows = (0..32 / shape.p).map(|j| in_block(axis, block, j * shape.p)).list();
+                let mut rows = Vec::new();
+                for j in 0..32 / shape.p {
+                    rows.push(in_block(axis, block, j * shape.p));
+                }
                 quote!([#((#rows) as #t),*])
             }
             (Some(axis), _) => {
@@ -128,14 +131,15 @@ impl Block<'_, '_> {
             (None, _) => quote!({ let l = 0usize; [#lane; #nb] }),
         };
         self.named(common, &v, quote!(let #v: [#t; #nb] = #init;));
-        let guard = (shape.guard > 0).then(|| {
+        let mut guard = None;
+        if shape.guard > 0 {
             let exact = name!("{}x", v);
             self.code(quote! {
                 let mut #exact: [u32; 32] = [0; 32];
                 for l in 0..32usize { #exact[l] = #rt::isa::sreg::tid_x(x, l) as u32; }
             });
-            Rc::new(Guard { ok: quote!(x.flat()), exact: quote!(#exact[l]) })
-        });
+            guard = Some(Rc::new(Guard { ok: quote!(x.flat()), exact: quote!(#exact[l]) }));
+        }
         Value { bits, shape, repr: Repr::Rows(v), guard }
     }
 
@@ -171,7 +175,7 @@ impl Block<'_, '_> {
         match &v.repr {
             Repr::Constant(c) => literal(*c, v.bits),
             Repr::Rows(name) => {
-                let (p, rt, t) = (v.shape.p, rt(), ty(v.bits));
+                let (p, rt, t) = (v.shape.p, RT, ty(v.bits));
                 let base = if p == 32 {
                     quote!(#name[0])
                 } else {
@@ -245,11 +249,15 @@ impl Block<'_, '_> {
     pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<Code> {
         match o {
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                return list.iter().flat_map(|o| self.parts(o, t, row)).list();
+                let mut all = Vec::new();
+                for o in list {
+                    all.append(&mut self.parts(o, t, row));
+                }
+                return all;
             }
             Operand::Pair(a, b) => {
                 let mut all = self.parts(a, t, row);
-                all.extend(self.parts(b, t, row));
+                all.append(&mut self.parts(b, t, row));
                 return all;
             }
             Operand::Imm(v) => {

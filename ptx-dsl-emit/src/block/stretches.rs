@@ -2,15 +2,14 @@
 //! distances from one address share a look. Where it is not plainly there the runtime loads them one by one, and says which of
 //! them was wrong.
 
+use super::super::RT;
 use super::super::regions::Item;
-use super::super::rt;
 use super::super::values::names_space;
 use super::{Block, Value, ty};
 use crate::roles::written;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Host;
-use ptx_dsl_table::list::List;
 
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;
@@ -22,7 +21,7 @@ const ONE_ROW: i64 = 256;
 
 /// Can it be global memory that an instruction loads from?
 pub(super) fn global(i: &Instr) -> bool {
-    i.quals.iter().any(|q| q == ".global") || !names_space(i)
+    i.has(".global") || !names_space(i)
 }
 
 /// Does an instruction leave memory as it is, and who runs too?
@@ -47,13 +46,27 @@ impl<'m> Block<'_, 'm> {
             if let Item::Instr(i) = item
                 && i.entry.opcode == "ld"
                 && !self.alone
-                && !self.stretched.contains_key(&i.index)
+                && self.stretched(i).is_none()
             {
-                let row = body[n..].iter().map_while(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
-                self.stretch(&row.take(AHEAD + 1).list());
+                let mut row = Vec::new();
+                for item in body[n..].iter().take(AHEAD + 1) {
+                    let Item::Instr(i) = item else { break };
+                    row.push(*i);
+                }
+                self.stretch(&row);
             }
             self.item(item, &body[n + 1..]);
         }
+    }
+
+    /// Where what a load gives is among [`Block::stretches`], if it is part of one.
+    pub(super) fn stretched(&self, i: &Instr) -> Option<usize> {
+        for (at, (index, _)) in self.stretches.iter().enumerate() {
+            if *index == i.index {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// The address that an instruction loads one element a lane from.
@@ -67,9 +80,9 @@ impl<'m> Block<'_, 'm> {
 
     /// May it be loaded together with others: nobody else changes what is there without being synchronised with.
     fn shares(&self, i: &Instr) -> Option<(u32, i64)> {
-        let strong = |q: &String| [".volatile", ".relaxed", ".acquire", ".mmio"].contains(&q.as_str());
+        let strong = i.has_any(&[".volatile", ".relaxed", ".acquire", ".mmio"]);
         match self.place(i) {
-            Some((Base::Reg(r), at)) if i.pred.is_none() && !i.quals.iter().any(strong) => Some((r.0, at)),
+            Some((Base::Reg(r), at)) if i.pred.is_none() && !strong => Some((r.0, at)),
             _ => None,
         }
     }
@@ -112,7 +125,7 @@ impl<'m> Block<'_, 'm> {
 
     /// One element a lane from rows that may be none.
     fn load_if_in_rows(&mut self, address: &Value, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site, t) = (self.e.q(i), self.e.site(i), ty(i.types[0].bits()));
         let (nb, bytes) = ((32 / address.shape.p) as usize, (address.shape.p * i.types[0].bits() / 8) as usize);
         let mask = self.active(i);
@@ -130,7 +143,7 @@ impl<'m> Block<'_, 'm> {
                 quote!(#rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
             }
         };
-        let (reach, place) = (self.reach("stretch"), self.place_number(i));
+        let (reach, place) = (self.reach("stretch", "far_stretch"), self.place_number(i));
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
@@ -145,11 +158,11 @@ impl<'m> Block<'_, 'm> {
                 }
             };
         });
-        self.stretched.insert(i.index, name);
+        self.stretches.push((i.index, name));
     }
 
     fn load_stretch(&mut self, address: &Value, members: &[(&Instr, i64)], low: i64, bytes: i64) {
-        let rt = rt();
+        let rt = RT;
         let first = members[0].0;
         let (q, memory) = (self.e.q(first), first.types[0].bits());
         let (t, nb, long, bytes) = (ty(memory), (32 / address.shape.p) as usize, bytes, bytes as usize);
@@ -173,7 +186,7 @@ impl<'m> Block<'_, 'm> {
             let stride = address.shape.stride;
             quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #same, &[#(#all),*], &mut #own)?)
         };
-        let (reach, place) = (self.reach("stretch"), self.place_number(first));
+        let (reach, place) = (self.reach("stretch", "far_stretch"), self.place_number(first));
         let look = quote!(x.#reach::<#t, #nb, #bytes>(#place, #rt::isa::space(#q), #mask, #rows));
         let any = self.anybody(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };
@@ -204,7 +217,7 @@ impl<'m> Block<'_, 'm> {
                 true => quote!(let #name: [#t; #nb] = #rt::lanes::heads(#stretch, #at);),
                 false => quote!(let #name: [#t; 32] = #rt::lanes::rows(#stretch, #at);),
             });
-            self.stretched.insert(i.index, name);
+            self.stretches.push((i.index, name));
         }
     }
 }

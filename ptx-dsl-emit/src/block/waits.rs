@@ -1,31 +1,28 @@
 //! Waits and arrivals at one mbarrier object for the whole warp.
 
+use super::super::RT;
 use super::super::native::UNIFORM;
-use super::super::rt;
 use super::super::values::names_space;
 use super::{Block, Repr, Value};
-use crate::code::{Code, name};
+use crate::code::{Code, Fixed};
 use crate::roles::{read_by, written_by};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Instr, Operand};
-use ptx_dsl_table::list::List;
+use ptx_dsl_table::hir::{Arg, Instr, Operand};
 
 impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.
     pub fn phase(&mut self, i: &Instr) -> (Code, Code) {
         self.e.generic = !names_space(i);
-        let mut sources = read_by(i).into_iter();
-        let addr = match sources.next().map(|a| &a.value) {
-            Some(Operand::Address(base, offset)) => {
-                let v = self.address(*base, *offset);
-                self.row(&v, 0, 32)
-            }
-            _ => quote!(0),
-        };
-        let parity = sources.next().map_or(quote!(0), |a| {
+        let (mut addr, mut parity) = (quote!(0), quote!(0));
+        let sources = read_by(i);
+        if let [Arg { value: Operand::Address(base, offset), .. }, ..] = sources[..] {
+            let v = self.address(*base, *offset);
+            addr = self.row(&v, 0, 32);
+        }
+        if let [_, a, ..] = sources[..] {
             let v = self.operand(&a.value, 32);
-            self.row(&v, 0, 32)
-        });
+            parity = self.row(&v, 0, 32);
+        }
         (quote!((#addr as u64)), quote!((#parity as u64)))
     }
 
@@ -34,8 +31,8 @@ impl Block<'_, '_> {
         let q = self.e.q(i);
         let (addr, parity) = self.phase(i);
         self.close();
-        let keys = self.dirty.iter().copied().filter(|k| self.e.classes.reads(wait, k)).list();
-        let stores = self.write_back(keys, &name!("m"));
+        let keys = self.read_from(wait);
+        let stores = self.write_back(&keys, Fixed("m"));
         self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
         if let Operand::Reg(r, e) = i.operands[0].value {
             let v = Value { bits: 1, shape: UNIFORM, repr: Repr::Constant(1), guard: None };
@@ -45,8 +42,8 @@ impl Block<'_, '_> {
 
     /// Is it an arrival at one object, and nobody wants to know more?
     pub(super) fn arrives_as_one(&mut self, i: &Instr) -> bool {
-        let plain = !i.quals.iter().any(|q| q.starts_with(".multicast"));
-        let sinks = written_by(i).into_iter().all(|a| matches!(a.value, Operand::Sink));
+        let plain = !i.begins(".multicast");
+        let sinks = written_by(i).iter().all(|a| matches!(a.value, Operand::Sink));
         let sources = read_by(i);
         let [address, rest @ ..] = &sources[..] else { return false };
         let Operand::Address(base, offset) = address.value else { return false };
@@ -59,7 +56,7 @@ impl Block<'_, '_> {
     }
 
     pub(super) fn arrive(&mut self, i: &Instr) {
-        let rt = rt();
+        let rt = RT;
         let (q, site, function) = (self.e.q(i), self.e.site(i), self.e.function(i));
         let drop = i.entry.opcode == "mbarrier.arrive_drop";
         let mask = self.active(i);
