@@ -6,11 +6,10 @@ use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Base, Operand, Space, VarId};
-use crate::isa::syntax::{Shape, is_space};
+use crate::isa::syntax::Shape;
 use crate::isa::{OpTy, OperandSpec};
 use crate::parse::{Const, fold};
 use crate::ty::Class;
-use ptx_dsl_table::list::List;
 
 impl Checker {
     /// `[base + offset]`
@@ -48,7 +47,7 @@ impl Checker {
                 let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
-                } else if let Some(OpTy::Ty(want)) = spec.map(|s| s.ty)
+                } else if let Some(&OperandSpec { ty: OpTy::Ty(want), .. }) = spec
                     && (want.bits() != ty.bits()
                         || ty.class() != Class::Bits && at.entry.opcode.starts_with("tcgen05.mma"))
                 {
@@ -56,7 +55,7 @@ impl Checker {
                 }
                 Operand::Address(Base::Reg(id), offset)
             }
-            Some(Sym::Var(_)) if spec.is_some_and(|s| !matches!(s.ty, OpTy::None)) => {
+            Some(Sym::Var(_)) if !matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) => {
                 at.fail(errors::tensor_memory_variable(base.span, &base.text), 1);
                 Operand::Sink
             }
@@ -83,6 +82,17 @@ impl Checker {
         }
     }
 
+    /// Is it a parameter of the function in hand?
+    fn is_param(&self, id: VarId) -> bool {
+        let Some(fun) = &self.fun else { return false };
+        for p in &fun.params {
+            if p.var == Some(id) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Space and alignment of `[x+4]`.
     fn variable_address(
         &mut self,
@@ -98,8 +108,11 @@ impl Checker {
             self.opaque(at, id, word);
             return;
         }
-        let spaces = at.words.iter().map(|w| w.text.as_str()).filter(|w| is_space(w)).list();
-        let addresses = at.form.operands.iter().filter(|o| matches!(o.shape, Shape::Addr(_))).count();
+        let spaces = at.spaces();
+        let mut addresses = 0;
+        for o in &at.form.operands {
+            addresses += usize::from(matches!(o.shape, Shape::Addr(_)));
+        }
         // With two spaces the first is the destination's; what else there is is an mbarrier.
         let wanted = match spaces.len() {
             0 => None,
@@ -132,18 +145,17 @@ impl Checker {
                 }
             }
         }
-        if at.entry.opcode == "st" && name == "param" {
-            let fun = self.fun.as_ref();
-            if space == Space::ParamEntry || fun.is_some_and(|f| f.params.iter().any(|p| p.var == Some(id))) {
-                at.fail(errors::param_write(word.span, &word.text), 1);
-                return;
-            }
+        if at.entry.opcode == "st" && name == "param" && (space == Space::ParamEntry || self.is_param(id)) {
+            at.fail(errors::param_write(word.span, &word.text), 1);
+            return;
         }
-        let access = match spec.map_or(0, |s| s.align) {
-            0 if matches!(at.entry.opcode, "ld" | "st" | "atom" | "red") => {
-                at.slot_ty(".type").map_or(1, |t| t.bytes() * at.vec())
-            }
-            n => n,
+        let access = match (spec, at.entry.opcode) {
+            (Some(s), _) if s.align != 0 => s.align,
+            (_, "ld" | "st" | "atom" | "red") => match at.slot_ty(".type") {
+                Some(ty) => ty.bytes() * at.vec(),
+                None => 1,
+            },
+            _ => 0,
         };
         // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
         if access > 1 && align >= access && offset.rem_euclid(i64::from(access)) != 0 {
@@ -157,16 +169,13 @@ pub(super) fn split(expr: &Expr) -> Option<(&ast::Word, i64)> {
     match expr {
         Expr::Name(word, None) => Some((word, 0)),
         Expr::Binary(op @ ("+" | "-"), a, b, _) => {
-            let int = |e| match fold(e) {
-                Some(Const::Int { value, .. }) => Some(value as i64),
-                _ => None,
-            };
             // ptxas wants the name first and `+` after it; what is added may be any constant expression.
             if *op == "-" && matches!(**a, Expr::Name(..)) {
                 return None;
             }
             let (word, offset) = split(a)?;
-            let n = int(b)?;
+            let Some(Const::Int { value, .. }) = fold(b) else { return None };
+            let n = value as i64;
             Some((word, if *op == "+" { offset.wrapping_add(n) } else { offset.wrapping_sub(n) }))
         }
         _ => None,

@@ -3,10 +3,9 @@
 use super::select::Fit;
 use crate::ast;
 use crate::diag::Diagnostic;
-use crate::isa::syntax::{Form, is_type};
+use crate::isa::syntax::{Form, is_space, is_type};
 use crate::isa::{Instr, OpTy, OperandSpec};
 use crate::ty::Ty;
-use ptx_dsl_table::list::List;
 
 /// One form tried on one instruction.
 pub(super) struct Attempt<'a> {
@@ -47,32 +46,77 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn has(&self, q: &str) -> bool {
-        self.quals.iter().any(|x| x == q)
+        for x in self.quals {
+            if x == q {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(super) fn has_any(&self, quals: &[&str]) -> bool {
+        for q in quals {
+            if self.has(q) {
+                return true;
+            }
+        }
+        false
     }
 
     pub(super) fn spec(&self, name: &str) -> Option<&'static OperandSpec> {
         self.entry.operands.iter().find(|s| s.name == name)
     }
 
+    /// What is written in a slot.
+    fn filled(&self, slot: usize) -> Option<&'a str> {
+        Some(&self.words[self.fit.filled[slot]? as usize].text)
+    }
+
     /// What is written for a slot. A literal type counts as `.type`; where a form has no slot of the name, its types count in order.
     pub(super) fn slot(&self, name: &str) -> Option<&'a str> {
-        let word = |i: usize| self.fit.filled[i].map(|w| self.words[w as usize].text.as_str());
-        let slots = &self.form.slots;
-        if let Some(i) = slots.iter().position(|s| s.name == name) {
-            return word(i);
-        }
-        let types = (0..slots.len()).filter(|i| slots[*i].is_type).list();
-        match name {
-            ".type" => {
-                let literal =
-                    types.iter().find(|i| slots[**i].alts.len() == 1 && slots[**i].name[1..] == *slots[**i].alts[0]);
-                literal.or(types.first()).and_then(|i| word(*i))
+        let mut types = Vec::new();
+        let mut literal = None;
+        for (i, slot) in self.form.slots.iter().enumerate() {
+            if slot.name == name {
+                return self.filled(i);
             }
-            ".dtype" => types.first().and_then(|i| word(*i)),
-            ".atype" | ".stype" | ".ctype" => types.get(1).or(types.first()).and_then(|i| word(*i)),
-            ".btype" => types.get(2).or(types.last()).and_then(|i| word(*i)),
-            _ => self.words.iter().map(|w| w.text.as_str()).find(|w| is_type(w)),
+            if slot.is_type {
+                types.push(i);
+                if let [only] = slot.alts.as_slice()
+                    && literal.is_none()
+                    && slot.name[1..] == **only
+                {
+                    literal = Some(i);
+                }
+            }
         }
+        let first = types.first();
+        let at = match name {
+            ".type" => literal.as_ref().or(first),
+            ".dtype" => first,
+            ".atype" | ".stype" | ".ctype" => types.get(1).or(first),
+            ".btype" => types.get(2).or(types.last()),
+            _ => {
+                for word in self.words {
+                    if is_type(&word.text) {
+                        return Some(&word.text);
+                    }
+                }
+                return None;
+            }
+        };
+        self.filled(*at?)
+    }
+
+    /// The spaces that are written.
+    pub(super) fn spaces(&self) -> Vec<&'a str> {
+        let mut spaces = Vec::new();
+        for word in self.words {
+            if is_space(&word.text) {
+                spaces.push(word.text.as_str());
+            }
+        }
+        spaces
     }
 
     pub(super) fn slot_ty(&self, name: &str) -> Option<Ty> {
@@ -91,7 +135,8 @@ impl<'a> Attempt<'a> {
 
     /// Element type and count of an operand; count 0 for any.
     pub(super) fn ty(&self, spec: Option<&OperandSpec>) -> (Option<Ty>, u32) {
-        match spec.map_or(OpTy::None, |s| s.ty) {
+        let Some(spec) = spec else { return (None, 0) };
+        match spec.ty {
             OpTy::Ty(ty) => (Some(ty), 1),
             OpTy::Slot(slot) | OpTy::Parts(slot) => (self.slot_ty(slot), 1),
             OpTy::Wide(slot) => {
@@ -103,8 +148,13 @@ impl<'a> Attempt<'a> {
                 (ty, if n == 0 { self.vec() } else { n })
             }
             OpTy::Many(ty, numbers) => {
-                let written = numbers.iter().filter(|(q, _)| self.has(q));
-                (Some(ty), written.fold(1, |n, (_, times)| n * times))
+                let mut count = 1;
+                for (q, times) in numbers {
+                    if self.has(q) {
+                        count *= times;
+                    }
+                }
+                (Some(ty), count)
             }
             OpTy::Fragment(of) => {
                 let (ty, count) = of(self.quals);

@@ -1,6 +1,5 @@
 //! `call`: arguments against parameters (PTX ISA 9.7.12.5).
 
-use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 use super::Checker;
@@ -8,13 +7,15 @@ use super::attempt::Attempt;
 use super::function::signature;
 use super::names::{Formal, Signature, Sym};
 use crate::ast::{self, OperandKind};
+use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::{self, Arg, Operand};
 use crate::isa::Role;
 use crate::parse::{Const, fold};
+use crate::span::Span;
 use crate::ty::{Class, Ty};
 
-fn arg(name: &'static str, role: Role, value: Operand, span: crate::span::Span) -> Arg {
+fn arg(name: &'static str, role: Role, value: Operand, span: Span) -> Arg {
     Arg { name, role, ty: None, value, span }
 }
 
@@ -51,25 +52,23 @@ impl Checker {
         let Some((callee_value, sig)) = self.call_target(at, callee, targets) else { return Vec::new() };
         let mut out = Vec::new();
         let name = match &callee.kind {
-            OperandKind::Expr(ast::Expr::Name(w, _)) => w.text.clone(),
-            _ => "the function".to_string(),
+            OperandKind::Expr(ast::Expr::Name(w, _)) => w.text.as_str(),
+            _ => "the function",
         };
         let none: &[ast::Operand] = &[];
         let (rets, rets_span) = ret.unwrap_or((none, ast.span));
         let (given, args_span) = args.unwrap_or((none, ast.span));
         if rets.len() != sig.rets.len() {
-            at.fail(errors::call_count(rets_span, "return values", &name, sig.rets.len(), rets.len()), 1);
+            at.fail(errors::call_count(rets_span, "return values", name, sig.rets.len(), rets.len()), 1);
         }
         let enough = given.len() == sig.params.len() || (sig.variadic && given.len() >= sig.params.len());
         if !enough {
-            at.fail(errors::call_count(args_span, "parameters", &name, sig.params.len(), given.len()), 1);
+            at.fail(errors::call_count(args_span, "parameters", name, sig.params.len(), given.len()), 1);
         }
-        let ret_values: Vec<Operand> =
-            rets.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.rets.get(i), true)).list();
-        let arg_values: Vec<Operand> =
-            given.iter().enumerate().map(|(i, o)| self.argument(at, o, sig.params.get(i), false)).list();
-        if sig.variadic {
-            for o in given.iter().skip(sig.params.len()) {
+        let ret_values = self.arguments(at, rets, &sig.rets, true);
+        let arg_values = self.arguments(at, given, &sig.params, false);
+        if sig.variadic && given.len() > sig.params.len() {
+            for o in &given[sig.params.len()..] {
                 self.rest(at, o, sig.rest_align);
             }
         }
@@ -84,6 +83,15 @@ impl Checker {
             && let Some(value) = self.reachable(at, t, &sig)
         {
             out.push(arg("targets", Role::Name, value, t.span));
+        }
+        out
+    }
+
+    /// All arguments or return values.
+    fn arguments(&mut self, at: &mut Attempt, given: &[ast::Operand], want: &[Formal], ret: bool) -> Vec<Operand> {
+        let mut out = Vec::with_capacity(given.len());
+        for (i, operand) in given.iter().enumerate() {
+            out.push(self.argument(at, operand, want.get(i), ret));
         }
         out
     }
@@ -119,34 +127,7 @@ impl Checker {
                 Some((Operand::Func(id), Rc::new(signature(f))))
             }
             Some(Sym::Reg(id)) => {
-                let Some(OperandKind::Expr(ast::Expr::Name(list, None))) = targets.map(|t| &t.kind) else {
-                    let text = "an indirect call needs a `.calltargets` list or a `.callprototype`";
-                    at.fail(errors::call_form(word.span, text, "add the label of one as the last operand"), 2);
-                    return None;
-                };
-                let sig = match self.lookup(&list.text) {
-                    Some(Sym::Prototype(sig)) => sig,
-                    Some(Sym::Funcs(ids)) => {
-                        Rc::new(ids.first().map(|id| signature(&self.out.functions[id.0 as usize])).unwrap_or_default())
-                    }
-                    Some(Sym::Broken) => {
-                        at.broken();
-                        return None;
-                    }
-                    Some(Sym::Below) => {
-                        at.fail(errors::list_below(list.span, &list.text), 1);
-                        return None;
-                    }
-                    Some(other) => {
-                        at.fail(errors::wrong_name(list.span, &list.text, other.describe(), "a list of targets"), 1);
-                        return None;
-                    }
-                    None => {
-                        let d = self.undeclared(list.span, "list of targets", &list.text);
-                        at.fail(d, 1);
-                        return None;
-                    }
-                };
+                let sig = self.targets_signature(at, word, targets)?;
                 let ty = self.reg_ty(id);
                 if !matches!(ty.bits(), 32 | 64) || matches!(ty.class(), Class::Float | Class::Packed) {
                     at.fail(errors::address_register(word.span, &word.text, ty), 1);
@@ -169,32 +150,58 @@ impl Checker {
         }
     }
 
+    /// The signature of what an indirect call may reach.
+    fn targets_signature(
+        &mut self,
+        at: &mut Attempt,
+        callee: &ast::Word,
+        targets: Option<&ast::Operand>,
+    ) -> Option<Rc<Signature>> {
+        let Some(OperandKind::Expr(ast::Expr::Name(list, None))) = targets.map(|t| &t.kind) else {
+            let text = "an indirect call needs a `.calltargets` list or a `.callprototype`";
+            at.fail(errors::call_form(callee.span, text, "add the label of one as the last operand"), 2);
+            return None;
+        };
+        let d = match self.lookup(&list.text) {
+            Some(Sym::Prototype(n)) => return Some(Rc::clone(&self.lists.prototypes[n])),
+            Some(Sym::Funcs(n)) => {
+                return Some(Rc::new(match self.lists.functions[n].first() {
+                    Some(id) => signature(&self.out.functions[id.0 as usize]),
+                    None => Signature::default(),
+                }));
+            }
+            Some(Sym::Broken) => {
+                at.broken();
+                return None;
+            }
+            Some(Sym::Below) => errors::list_below(list.span, &list.text),
+            Some(other) => errors::wrong_name(list.span, &list.text, other.describe(), "a list of targets"),
+            None => self.undeclared(list.span, "list of targets", &list.text),
+        };
+        at.fail(d, 1);
+        None
+    }
+
     /// What an indirect call may reach: the list, or every function of the prototype's signature.
     fn reachable(&mut self, at: &mut Attempt, operand: &ast::Operand, sig: &Signature) -> Option<Operand> {
         let OperandKind::Expr(ast::Expr::Name(word, None)) = &operand.kind else { return None };
         match self.lookup(&word.text)? {
-            Sym::Funcs(ids) => {
-                for id in ids.iter() {
-                    let f = &self.out.functions[id.0 as usize];
-                    if !signature(f).same_values(sig) {
-                        at.fail(
-                            errors::call_form(
-                                word.span,
-                                &format!("the targets in `{}` differ in their parameters", word.text),
-                                "list functions of one signature",
-                            ),
-                            1,
-                        );
+            Sym::Funcs(n) => {
+                for id in &self.lists.functions[n] {
+                    if !signature(&self.out.functions[id.0 as usize]).same_values(sig) {
+                        let text = format!("the targets in `{}` differ in their parameters", word.text);
+                        at.fail(errors::call_form(word.span, &text, "list functions of one signature"), 1);
                     }
                 }
-                Some(Operand::Funcs(ids.to_vec()))
+                Some(Operand::Funcs(self.lists.functions[n].clone()))
             }
             Sym::Prototype(_) => {
-                let all = self.out.functions.iter().enumerate();
-                let ids = all
-                    .filter(|(_, f)| !f.entry && signature(f).same_values(sig))
-                    .map(|(i, _)| hir::FuncId(i as u32))
-                    .list();
+                let mut ids = Vec::new();
+                for (i, f) in self.out.functions.iter().enumerate() {
+                    if !f.entry && signature(f).same_values(sig) {
+                        ids.push(hir::FuncId(i as u32));
+                    }
+                }
                 Some(Operand::Funcs(ids))
             }
             _ => None,
@@ -218,69 +225,41 @@ impl Checker {
         let what = if ret { "the return value" } else { "the argument" };
         match &operand.kind {
             OperandKind::Sink if ret => return Operand::Sink,
-            OperandKind::Expr(ast::Expr::Name(word, member)) if word.text != "WARP_SZ" => match self.lookup(&word.text)
-            {
-                Some(Sym::Var(id)) if member.is_none() => {
-                    let var = &self.out.vars[id.0 as usize];
-                    let align = var.align.max(var.ty.bytes());
-                    if var.space != hir::Space::ParamFunc {
-                        let text = format!("`{}` must be a `.param` variable or a register", word.text);
-                        let help = "copy it into a `.param` variable, or load it into a register";
-                        at.fail(errors::call_form(word.span, &text, help), 1);
-                    } else if let Some(want) = want
-                        && (var.size != want.size || var.array != want.array || !alike(var.ty, want.ty))
-                    {
-                        let have = in_words(var.ty, var.size, var.array);
-                        let wanted = in_words(want.ty, want.size, want.array);
-                        at.fail(errors::call_type(word.span, what, &have, &wanted, &parameter(want)), 1);
-                    } else if let Some(want) = want
-                        && align != want.align
-                    {
-                        at.fail(errors::call_align(word.span, what, align, want.align, Some(&parameter(want))), 1);
-                    }
-                    return Operand::VarAddr(id, 0);
-                }
-                Some(Sym::Reg(id)) => {
-                    let ty = self.reg_ty(id);
-                    if let Some(want) = want {
-                        if !super::value::register_fits(ty, want.ty, false) || want.array {
-                            let have = format!("a `.{}` register", ty.name());
-                            let wanted = in_words(want.ty, want.size, want.array);
-                            // No register has 8 bits.
-                            let declare = match want.array || want.ty.bits() < 16 {
-                                false => format!(".reg .{} r", want.ty.name()),
-                                true => parameter(want),
-                            };
-                            at.fail(errors::call_type(word.span, what, &have, &wanted, &declare), 1);
-                        } else if want.align != want.ty.bytes() {
-                            let declare = parameter(want);
-                            at.fail(errors::call_align(word.span, what, ty.bytes(), want.align, Some(&declare)), 1);
+            OperandKind::Expr(ast::Expr::Name(word, member)) if word.text != "WARP_SZ" => {
+                let d = match self.lookup(&word.text) {
+                    Some(Sym::Var(id)) if member.is_none() => {
+                        if let Some(d) = self.variable_argument(word, id, want, what) {
+                            at.fail(d, 1);
                         }
+                        return Operand::VarAddr(id, 0);
                     }
-                    return Operand::Reg(id, 0);
-                }
-                Some(Sym::Broken) => at.broken(),
-                Some(other) => {
-                    at.fail(
-                        errors::wrong_name(
-                            word.span,
-                            &word.text,
-                            other.describe(),
-                            "a `.param` variable or a register",
-                        ),
-                        1,
-                    );
-                }
-                None => {
-                    let d = self.undeclared(word.span, "variable", &word.text);
-                    at.fail(d, 1);
-                }
-            },
+                    Some(Sym::Reg(id)) => {
+                        if let Some(want) = want
+                            && let Some(d) = register_argument(word.span, self.reg_ty(id), want, what)
+                        {
+                            at.fail(d, 1);
+                        }
+                        return Operand::Reg(id, 0);
+                    }
+                    Some(Sym::Broken) => {
+                        at.broken();
+                        return Operand::Sink;
+                    }
+                    Some(other) => {
+                        let want = "a `.param` variable or a register";
+                        errors::wrong_name(word.span, &word.text, other.describe(), want)
+                    }
+                    None => self.undeclared(word.span, "variable", &word.text),
+                };
+                at.fail(d, 1);
+            }
             OperandKind::Expr(e) if !ret => {
-                let ty = want.map_or(Ty::B64, |w| w.ty);
-                if let Some(want) = want.filter(|w| w.array) {
-                    let wanted = in_words(want.ty, want.size, want.array);
-                    at.fail(errors::call_type(operand.span, what, "a constant", &wanted, &parameter(want)), 1);
+                let mut ty = Ty::B64;
+                if let Some(want) = want {
+                    ty = want.ty;
+                    if want.array {
+                        at.fail(wrong_type(operand.span, what, "a constant", want, &parameter(want)), 1);
+                    }
                 }
                 match fold(e) {
                     Some(Const::Int { value, .. }) if ty.class() != Class::Float => return Operand::Imm(value),
@@ -295,6 +274,48 @@ impl Checker {
         }
         Operand::Sink
     }
+
+    /// What is wrong with a variable as an argument.
+    fn variable_argument(
+        &self,
+        word: &ast::Word,
+        id: hir::VarId,
+        want: Option<&Formal>,
+        what: &str,
+    ) -> Option<Diagnostic> {
+        let var = &self.out.vars[id.0 as usize];
+        let align = var.align.max(var.ty.bytes());
+        if var.space != hir::Space::ParamFunc {
+            let text = format!("`{}` must be a `.param` variable or a register", word.text);
+            let help = "copy it into a `.param` variable, or load it into a register";
+            return Some(errors::call_form(word.span, &text, help));
+        }
+        let want = want?;
+        if var.size != want.size || var.array != want.array || !alike(var.ty, want.ty) {
+            let have = in_words(var.ty, var.size, var.array);
+            return Some(wrong_type(word.span, what, &have, want, &parameter(want)));
+        }
+        (align != want.align).then(|| errors::call_align(word.span, what, align, want.align, Some(&parameter(want))))
+    }
+}
+
+/// What is wrong with a register as an argument.
+fn register_argument(span: Span, ty: Ty, want: &Formal, what: &str) -> Option<Diagnostic> {
+    if !super::value::register_fits(ty, want.ty, false) || want.array {
+        // No register has 8 bits.
+        let declare = match want.array || want.ty.bits() < 16 {
+            false => format!(".reg .{} r", want.ty.name()),
+            true => parameter(want),
+        };
+        return Some(wrong_type(span, what, &format!("a `.{}` register", ty.name()), want, &declare));
+    }
+    (want.align != want.ty.bytes())
+        .then(|| errors::call_align(span, what, ty.bytes(), want.align, Some(&parameter(want))))
+}
+
+/// `declare`: a `.param` variable or register that would do.
+fn wrong_type(span: Span, what: &str, have: &str, want: &Formal, declare: &str) -> Diagnostic {
+    errors::call_type(span, what, have, &in_words(want.ty, want.size, want.array), declare)
 }
 
 /// Types of one width that are the same kind of number, or one of them untyped.

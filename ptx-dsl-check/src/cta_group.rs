@@ -8,17 +8,62 @@ use crate::span::Span;
 
 const GROUPS: [&str; 2] = [".cta_group::1", ".cta_group::2"];
 
-/// The instructions of a function.
-fn body(function: &Function) -> impl Iterator<Item = &Instr> {
-    function.body.iter().filter_map(|s| match s {
-        Stmt::Instr(i) => Some(&**i),
-        Stmt::Label(_) => None,
-    })
+/// Which group an instruction of Tensor Memory says; those of bulk copies may differ.
+fn group(instr: &Instr) -> Option<usize> {
+    if instr.family == "tcgen05" {
+        for (i, g) in GROUPS.iter().enumerate() {
+            if instr.has(g) {
+                return Some(i);
+            }
+        }
+    }
+    None
 }
 
-/// What an instruction of Tensor Memory says; those of bulk copies may differ.
-fn group(instr: &Instr) -> Option<&'static str> {
-    GROUPS.into_iter().find(|g| instr.family == "tcgen05" && instr.has(g))
+/// Does an instruction say it?
+fn said(functions: &[Function], wanted: usize) -> bool {
+    for f in functions {
+        for stmt in &f.body {
+            if let Stmt::Instr(i) = stmt
+                && group(i) == Some(wanted)
+            {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The group that a kernel and all that it calls say first, and the first instruction that says another: with their numbers.
+fn two_groups(functions: &[Function], kernel: usize) -> Option<(u32, u32)> {
+    let mut reached = vec![false; functions.len()];
+    let mut queue = vec![kernel];
+    // By group, the first that says it.
+    let mut first: [Option<u32>; GROUPS.len()] = [None; GROUPS.len()];
+    while let Some(at) = queue.pop() {
+        if at >= functions.len() || std::mem::replace(&mut reached[at], true) {
+            continue;
+        }
+        for stmt in &functions[at].body {
+            let Stmt::Instr(instr) = stmt else { continue };
+            if let Some(g) = group(instr) {
+                first[g] = Some(match first[g] {
+                    Some(index) => instr.index.min(index),
+                    None => instr.index,
+                });
+            }
+            // What an indirect call reaches is not known for sure.
+            for arg in &instr.operands {
+                if let Operand::Func(f) = arg.value
+                    && instr.entry.opcode == "call"
+                {
+                    queue.push(f.0 as usize);
+                }
+            }
+        }
+    }
+    let [Some(a), Some(b)] = first else { return None };
+    Some((a.max(b), a.min(b)))
 }
 
 impl Checker {
@@ -26,35 +71,16 @@ impl Checker {
     pub(super) fn one_cta_group(&mut self, module: &ast::Module) {
         let functions = &self.out.functions;
         // Without both groups in the module there is nothing to find.
-        let said = |g: &str| functions.iter().flat_map(body).any(|i| group(i) == Some(g));
-        if !GROUPS.into_iter().all(said) {
+        if !said(functions, 0) || !said(functions, 1) {
             return;
         }
         let mut found: Vec<(u32, u32)> = Vec::new();
-        // By function: the last kernel that reaches it.
-        let mut reached = vec![None; functions.len()];
-        for start in functions.iter().enumerate().filter(|(_, f)| f.entry).map(|(i, _)| i) {
-            let mut queue = vec![start];
-            reached[start] = Some(start);
-            let mut said: Vec<(u32, &str)> = Vec::new();
-            while let Some(function) = queue.pop().and_then(|f| functions.get(f)) {
-                for instr in body(function) {
-                    said.extend(group(instr).map(|g| (instr.index, g)));
-                    // What an indirect call reaches is not known for sure.
-                    for arg in instr.operands.iter().filter(|_| instr.entry.opcode == "call") {
-                        if let Operand::Func(f) = arg.value
-                            && reached.get_mut(f.0 as usize).is_some_and(|r| r.replace(start) != Some(start))
-                        {
-                            queue.push(f.0 as usize);
-                        }
-                    }
-                }
-            }
-            let Some((first, group)) = said.iter().min().copied() else { continue };
-            if let Some((other, _)) = said.iter().filter(|s| s.1 != group).min()
-                && !found.contains(&(*other, first))
+        for (kernel, f) in functions.iter().enumerate() {
+            if f.entry
+                && let Some(two) = two_groups(functions, kernel)
+                && !found.contains(&two)
             {
-                found.push((*other, first));
+                found.push(two);
             }
         }
         for (other, first) in found {
@@ -65,19 +91,32 @@ impl Checker {
     }
 }
 
+/// The instruction with this number.
+fn instr(stmts: &[ast::Stmt], index: u32) -> Option<&ast::Instr> {
+    for stmt in stmts {
+        match stmt {
+            ast::Stmt::Instr(i) if i.index == index => return Some(i),
+            ast::Stmt::Block(inner, _) => {
+                if let Some(found) = instr(inner, index) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The qualifier of the instruction with this number, as written.
 fn spelling(module: &ast::Module, index: u32) -> Option<(&str, Span)> {
-    fn instr(stmts: &[ast::Stmt], index: u32) -> Option<&ast::Instr> {
-        stmts.iter().find_map(|s| match s {
-            ast::Stmt::Instr(i) if i.index == index => Some(i),
-            ast::Stmt::Block(inner, _) => instr(inner, index),
-            _ => None,
-        })
+    for item in &module.items {
+        if let ast::Item::Function(f) = item
+            && let Some(body) = &f.body
+            && let Some(found) = instr(body, index)
+        {
+            let word = found.parts.iter().find(|w| w.text.starts_with("cta_group::"))?;
+            return Some((&word.text, word.span));
+        }
     }
-    let found = module.items.iter().find_map(|item| match item {
-        ast::Item::Function(f) => f.body.as_ref().and_then(|b| instr(b, index)),
-        _ => None,
-    })?;
-    let word = found.parts.iter().find(|w| w.text.starts_with("cta_group::"))?;
-    Some((&word.text, word.span))
+    None
 }

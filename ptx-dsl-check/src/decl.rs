@@ -52,7 +52,7 @@ impl Checker {
         if let Some((since, targets)) = needed
             && decl.names.first().is_none_or(|first| std::ptr::eq(first, name))
         {
-            found.extend(self.gate(decl.ty.span, &format!("`{written}`"), since, targets, "5.2"));
+            found.extend(self.gate(decl.ty.span, format_args!("`{written}`"), since, targets, "5.2"));
         }
         if ty == Ty::F16x2 && space == ".param" {
             let text = "a `.f16x2` is no parameter";

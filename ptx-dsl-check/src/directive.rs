@@ -1,18 +1,18 @@
 //! Directives: those of a function (PTX ISA 11.4, 11.7, 11.8), `.alias`, `.pragma`, `.attribute`, linkage. What ptxas 13.5 says
 //! decides where pages and ptxas differ.
 
-use super::Checker;
-use super::function::signature;
+use super::function::{argument_names, signature};
 use super::names::Sym;
+use super::{Checker, Declared};
 use crate::ast::{self, Arg, Expr};
+use crate::diag::Diagnostic;
 use crate::errors;
-use crate::hir;
+use crate::hir::FuncId;
 use crate::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
 use crate::isa::{Ptx, sm};
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
-use ptx_dsl_table::list::List;
 
 /// Threads of a CTA and CTAs of a cluster that hardware has at most.
 const THREADS: u64 = 1024;
@@ -47,12 +47,15 @@ fn value_span(d: &ast::Directive) -> Span {
 impl Checker {
     /// Version and target of a directive, and whether it is still there.
     pub(super) fn directive_gate(&mut self, name: &str, span: Span) {
-        if let Some((_, since, instead)) = GONE.iter().find(|g| g.0 == name && self.version >= g.1)
-            && self.version.0 != u32::MAX
-        {
-            self.report(errors::directive_gone(span, name, *since, instead));
-        } else if let Some(d) = directive(name)
-            && let Some(e) = self.gate(span, &format!("`{name}`"), d.since, d.requires, errors::directive_section(name))
+        for (gone, since, instead) in GONE {
+            if *gone == name && self.version >= *since && self.version.0 != u32::MAX {
+                self.report(errors::directive_gone(span, name, *since, instead));
+                return;
+            }
+        }
+        if let Some(d) = directive(name)
+            && let Some(e) =
+                self.gate(span, format_args!("`{name}`"), d.since, d.requires, errors::directive_section(name))
         {
             self.report(e);
         }
@@ -83,92 +86,110 @@ impl Checker {
         let text = d.text.as_deref().unwrap_or("");
         let mut parts = text.split(", ");
         let here = parts.next().unwrap_or("");
-        let caller = parts.find_map(|p| p.strip_prefix("inlined_at "));
-        if let Some(caller) = caller.filter(|c| self.locations.get(c).is_none()) {
-            self.report(errors::inlined_at(value_span(d), caller));
+        for part in parts {
+            if let Some(caller) = part.strip_prefix("inlined_at ") {
+                if self.locations.get(caller).is_none() {
+                    self.report(errors::inlined_at(value_span(d), caller));
+                }
+                break;
+            }
         }
         self.locations.insert(here, ());
     }
 
     /// `.reqntid` and friends.
     pub(super) fn directives(&mut self, f: &ast::Function) {
-        let find = |name: &str| f.directives.iter().find(|d| d.name.text == name);
         for (i, d) in f.directives.iter().enumerate() {
-            let name = d.name.text.as_str();
-            let place = if f.entry { Place::Entry } else { Place::Func };
-            if let Some(row) = directive(name)
-                && !row.places.contains(&place)
-            {
-                let here = if f.entry { "on an `.entry`" } else { "on a `.func`" };
-                let there = if f.entry { "on a `.func`" } else { "on an `.entry`" };
-                let there = if name == ".pragma" { "in the body of a `.func`" } else { there };
-                self.report(misplaced_directive(d.name.span, &name[1..], here, there));
-                continue;
-            }
-            self.directive_gate(name, d.name.span);
-            match name {
-                ".pragma" => self.pragma(d, false),
-                ".language" => self.language(d),
-                _ => {}
-            }
-            let Some(numbers) = self.numbers(d) else { continue };
-            let later = f.directives[i + 1..].iter().rfind(|o| o.name.text == name);
-            if let Some(last) = later {
-                let single = matches!(name, ".noreturn" | ".abi_preserve" | ".abi_preserve_control");
-                if single {
-                    self.report(twice(last.name.span, &format!("`{name}`"), d.name.span));
-                } else if !matches!(name, ".explicitcluster" | ".blocksareclusters" | ".minperctamemory") {
-                    self.report(errors::overridden(d.name.span, name, last.name.span));
-                }
-            }
-            if !self.in_range(d, &numbers) {
-                continue;
-            }
-            let xyz = |i: usize| numbers.get(i).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
-            let all = [xyz(0), xyz(1), xyz(2)];
-            let Some(fun) = &mut self.fun else { continue };
-            match name {
-                ".reqntid" => fun.reqntid = Some(all),
-                ".maxntid" => fun.maxntid = Some(all),
-                ".reqnctapercluster" if numbers.contains(&0) => fun.reqnctapercluster = None,
-                ".reqnctapercluster" => fun.reqnctapercluster = Some(all),
-                ".maxclusterrank" if all[0] == 0 => fun.maxclusterrank = None,
-                ".maxclusterrank" => fun.maxclusterrank = Some(all[0]),
-                ".explicitcluster" => fun.explicitcluster = true,
-                ".maxnreg" => fun.maxnreg = Some(all[0]),
-                ".minnctapersm" => fun.minnctapersm = Some(all[0]),
-                ".noreturn" if !f.rets.is_empty() => {
-                    let d = errors::directive_value(
-                        d.name.span,
-                        name,
-                        "stands on a function that returns a value",
-                        "remove it, or the return parameters".to_string(),
-                    );
-                    self.report(d);
-                }
-                _ => {}
-            }
+            self.function_directive(f, d, &f.directives[i + 1..]);
         }
         for (a, b) in EXCLUSIVE {
-            if let (Some(x), Some(y)) = (find(a), find(b)) {
+            if let (Some(x), Some(y)) = (find(f, a), find(f, b)) {
                 let (x, y) = if x.span.first > y.span.first { (x, y) } else { (y, x) };
                 self.report(errors::directives_exclude(x.name.span, &x.name.text, &y.name.text, y.name.span));
             }
         }
         for (name, all) in NEEDS_ALL {
-            if let Some(d) = find(name) {
-                for need in all.iter().filter(|n| find(n).is_none()) {
-                    self.report(errors::directive_needs(d.name.span, name, need));
+            if let Some(d) = find(f, name) {
+                for need in *all {
+                    if find(f, need).is_none() {
+                        self.report(errors::directive_needs(d.name.span, name, need));
+                    }
                 }
             }
         }
-        if let Some(d) = find(".minnctapersm").filter(|_| f.entry)
-            && find(".maxntid").is_none()
-            && find(".reqntid").is_none()
+        if f.entry
+            && let Some(d) = find(f, ".minnctapersm")
+            && find(f, ".maxntid").is_none()
+            && find(f, ".reqntid").is_none()
         {
             let text = "`.minnctapersm` is ignored without `.maxntid` or `.reqntid`";
             let warning = errors::no_effect(d.name.span, text, "add `.maxntid` or `.reqntid`, or remove it");
             self.report(warning.note("see PTX ISA 11.4.4"));
+        }
+    }
+
+    /// One of them; `behind`: those that follow it.
+    fn function_directive(&mut self, f: &ast::Function, d: &ast::Directive, behind: &[ast::Directive]) {
+        let name = d.name.text.as_str();
+        let place = if f.entry { Place::Entry } else { Place::Func };
+        if let Some(row) = directive(name)
+            && !row.places.contains(&place)
+        {
+            let here = if f.entry { "on an `.entry`" } else { "on a `.func`" };
+            let there = if f.entry { "on a `.func`" } else { "on an `.entry`" };
+            let there = if name == ".pragma" { "in the body of a `.func`" } else { there };
+            self.report(misplaced_directive(d.name.span, &name[1..], here, there));
+            return;
+        }
+        self.directive_gate(name, d.name.span);
+        match name {
+            ".pragma" => self.pragma(d, false),
+            ".language" => self.language(d),
+            _ => {}
+        }
+        let Some(numbers) = self.numbers(d) else { return };
+        let mut later = None;
+        for o in behind {
+            if o.name.text == name {
+                later = Some(o.name.span);
+            }
+        }
+        if let Some(last) = later {
+            let single = matches!(name, ".noreturn" | ".abi_preserve" | ".abi_preserve_control");
+            if single {
+                self.report(twice(last, &format!("`{name}`"), d.name.span));
+            } else if !matches!(name, ".explicitcluster" | ".blocksareclusters" | ".minperctamemory") {
+                self.report(errors::overridden(d.name.span, name, last));
+            }
+        }
+        if self.in_range(d, &numbers) {
+            self.keep(f, d, &numbers);
+        }
+    }
+
+    /// Notes what a directive says.
+    fn keep(&mut self, f: &ast::Function, d: &ast::Directive, numbers: &[u64]) {
+        let mut all = [1; 3];
+        for (i, n) in numbers.iter().enumerate() {
+            all[i] = u32::try_from(*n).unwrap_or(u32::MAX);
+        }
+        let Some(fun) = &mut self.fun else { return };
+        match d.name.text.as_str() {
+            ".reqntid" => fun.reqntid = Some(all),
+            ".maxntid" => fun.maxntid = Some(all),
+            ".reqnctapercluster" if numbers.contains(&0) => fun.reqnctapercluster = None,
+            ".reqnctapercluster" => fun.reqnctapercluster = Some(all),
+            ".maxclusterrank" if all[0] == 0 => fun.maxclusterrank = None,
+            ".maxclusterrank" => fun.maxclusterrank = Some(all[0]),
+            ".explicitcluster" => fun.explicitcluster = true,
+            ".maxnreg" => fun.maxnreg = Some(all[0]),
+            ".minnctapersm" => fun.minnctapersm = Some(all[0]),
+            name @ ".noreturn" if !f.rets.is_empty() => {
+                let rule = "stands on a function that returns a value";
+                let help = "remove it, or the return parameters".to_string();
+                self.report(errors::directive_value(d.name.span, name, rule, help));
+            }
+            _ => {}
         }
     }
 
@@ -214,14 +235,18 @@ impl Checker {
     /// Are the values possible? Reports what is not.
     fn in_range(&mut self, d: &ast::Directive, numbers: &[u64]) -> bool {
         let (name, span) = (d.name.text.as_str(), value_span(d));
-        if numbers.iter().any(|n| *n > u64::from(u32::MAX)) {
+        let (mut product, mut largest) = (1u64, 0);
+        for n in numbers {
+            product = product.saturating_mul(*n);
+            largest = largest.max(*n);
+        }
+        if largest > u64::from(u32::MAX) {
             let help = "write a smaller number".to_string();
             self.report(errors::directive_value(span, name, "takes integers of 32 bits", help));
             return false;
         }
-        let product = numbers.iter().fold(1u64, |a, b| a.saturating_mul(*b));
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
-        if cluster && numbers.iter().all(|n| *n == 0) {
+        if cluster && largest == 0 {
             let text = format!("`{name}` of 0 says nothing");
             let help = format!("write a size, as in `{name} 2`, or remove it");
             self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
@@ -291,7 +316,7 @@ impl Checker {
             let first = parts.next().unwrap_or("");
             let Some(known) = PRAGMAS.iter().find(|p| p.name == first) else { continue };
             let section = "11.4.7";
-            if let Some(e) = self.gate(word.span, &format!("`\"{first}\"`"), known.since, known.requires, section) {
+            if let Some(e) = self.gate(word.span, format_args!("`\"{first}\"`"), known.since, known.requires, section) {
                 self.report(e);
             } else if known.body && !body {
                 let text = format!("the pragma `\"{first}\"` is allowed inside a function only");
@@ -307,79 +332,25 @@ impl Checker {
 
     /// `.alias fAlias, fAliasee;` (PTX ISA 11.2.3). From here on a call of the alias is one of the aliasee.
     fn alias(&mut self, d: &ast::Directive) {
-        let names: Vec<&ast::Word> = d
-            .args
-            .iter()
-            .filter_map(|a| match a {
-                Arg::Expr(Expr::Name(w, None)) => Some(w),
-                _ => None,
-            })
-            .list();
-        let (&[alias, aliasee], 2) = (names.as_slice(), d.args.len()) else {
+        let (&[alias, aliasee], 2) = (argument_names(d).as_slice(), d.args.len()) else {
             let text = "`.alias` takes the names of two functions";
             self.report(errors::alias(value_span(d), text, "write `.alias new_name, function;`"));
             return;
         };
-        let mut ids = Vec::new();
-        for word in [alias, aliasee] {
-            match self.lookup(&word.text) {
-                Some(Sym::Func(resolved)) => {
-                    // An aliasee that is an alias stands for its function.
-                    let declared = self.declared.get(&word.text).map(|d| d.id);
-                    let id = if word.span == alias.span { declared.unwrap_or(resolved) } else { resolved };
-                    if self.out.functions[id.0 as usize].entry {
-                        let text = format!("`{}` is an `.entry`, and only a `.func` has aliases", word.text);
-                        self.report(errors::alias(word.span, &text, "name a `.func`"));
-                        return;
-                    }
-                    ids.push(id);
-                }
-                Some(Sym::Broken) => return,
-                Some(other) => {
-                    let d = errors::wrong_name(word.span, &word.text, other.describe(), "a function");
-                    self.report(d);
-                    return;
-                }
-                None => {
-                    let near = self.undeclared(word.span, "function", &word.text);
-                    let d = match near.helps.is_empty() || near.helps[0].starts_with("define") {
-                        true => {
-                            let mut d = near;
-                            d.helps = vec![format!("declare it above this line: `.func {};`", word.text)];
-                            d
-                        }
-                        false => near,
-                    };
-                    self.report(d);
-                    return;
-                }
-            }
-        }
-        let &[a, b] = ids.as_slice() else { return };
-        let noreturn = |word: &ast::Word| self.declared.get(&word.text).is_some_and(|d| d.noreturn);
-        let weak = |f: &hir::Function| f.linkage.iter().any(|l| l == ".weak");
-        let (x, y) = (&self.out.functions[a.0 as usize], &self.out.functions[b.0 as usize]);
-        let first = self.declared.get(&alias.text).and_then(|d| d.alias);
-        let found = if alias.text == aliasee.text {
-            Some(errors::alias(aliasee.span, "a function cannot be its own alias", "name another function"))
-        } else if let Some(first) = first {
-            let text = format!("`{}` is an alias already", alias.text);
-            Some(errors::alias(alias.span, &text, "remove one of the two").label(first, "it is made one here"))
-        } else if x.defined {
-            let text = format!("`{}` is defined, and an alias is declared only", alias.text);
-            let help = format!("remove its body: `.func {};`", alias.text);
-            Some(errors::alias(alias.span, &text, &help).label(x.span, "it is defined here"))
-        } else if weak(y) {
-            let text = format!("`{}` is `.weak`, and cannot be aliased", aliasee.text);
-            Some(errors::alias(aliasee.span, &text, "remove `.weak`").label(y.span, "it is declared here"))
-        } else if signature(x) != signature(y) || noreturn(alias) != noreturn(aliasee) {
-            let text = format!("`{}` and `{}` differ in their signatures", alias.text, aliasee.text);
-            let help = format!("declare `{}` with the parameters and `.noreturn` of `{}`", alias.text, aliasee.text);
-            Some(errors::alias(alias.span, &text, &help).label(y.span, format!("`{}` is declared here", aliasee.text)))
-        } else {
-            None
+        // An aliasee that is an alias stands for its function.
+        let Some(resolved) = self.aliased(alias) else { return };
+        let a = match self.declared.get(&alias.text) {
+            Some(declared) => declared.id,
+            None => resolved,
         };
-        if let Some(d) = found {
+        if self.is_entry(alias, a) {
+            return;
+        }
+        let Some(b) = self.aliased(aliasee) else { return };
+        if self.is_entry(aliasee, b) {
+            return;
+        }
+        if let Some(d) = self.no_alias((alias, a), (aliasee, b)) {
             self.report(d);
             return;
         }
@@ -387,6 +358,66 @@ impl Checker {
             d.alias = Some(alias.span);
         }
         self.define_function(&alias.text, alias.span, b);
+    }
+
+    /// A function that `.alias` names.
+    fn aliased(&mut self, word: &ast::Word) -> Option<FuncId> {
+        let d = match self.lookup(&word.text) {
+            Some(Sym::Func(id)) => return Some(id),
+            Some(Sym::Broken) => return None,
+            Some(other) => errors::wrong_name(word.span, &word.text, other.describe(), "a function"),
+            None => {
+                let mut d = self.undeclared(word.span, "function", &word.text);
+                if d.helps.is_empty() || d.helps[0].starts_with("define") {
+                    d.helps = vec![format!("declare it above this line: `.func {};`", word.text)];
+                }
+                d
+            }
+        };
+        self.report(d);
+        None
+    }
+
+    /// Reports a kernel in an `.alias`.
+    fn is_entry(&mut self, word: &ast::Word, id: FuncId) -> bool {
+        let entry = self.out.functions[id.0 as usize].entry;
+        if entry {
+            let text = format!("`{}` is an `.entry`, and only a `.func` has aliases", word.text);
+            self.report(errors::alias(word.span, &text, "name a `.func`"));
+        }
+        entry
+    }
+
+    /// Why one function cannot be an alias of another.
+    fn no_alias(&self, alias: (&ast::Word, FuncId), aliasee: (&ast::Word, FuncId)) -> Option<Diagnostic> {
+        let (x, y) = (&self.out.functions[alias.1.0 as usize], &self.out.functions[aliasee.1.0 as usize]);
+        let (alias, aliasee) = (alias.0, aliasee.0);
+        let (a, b) = (self.declared.get(&alias.text), self.declared.get(&aliasee.text));
+        if alias.text == aliasee.text {
+            return Some(errors::alias(aliasee.span, "a function cannot be its own alias", "name another function"));
+        }
+        if let Some(&Declared { alias: Some(first), .. }) = a {
+            let text = format!("`{}` is an alias already", alias.text);
+            return Some(errors::alias(alias.span, &text, "remove one of the two").label(first, "it is made one here"));
+        }
+        if x.defined {
+            let text = format!("`{}` is defined, and an alias is declared only", alias.text);
+            let help = format!("remove its body: `.func {};`", alias.text);
+            return Some(errors::alias(alias.span, &text, &help).label(x.span, "it is defined here"));
+        }
+        for l in &y.linkage {
+            if l == ".weak" {
+                let text = format!("`{}` is `.weak`, and cannot be aliased", aliasee.text);
+                return Some(errors::alias(aliasee.span, &text, "remove `.weak`").label(y.span, "it is declared here"));
+            }
+        }
+        if signature(x) != signature(y) || noreturn(a) != noreturn(b) {
+            let text = format!("`{}` and `{}` differ in their signatures", alias.text, aliasee.text);
+            let help = format!("declare `{}` with the parameters and `.noreturn` of `{}`", alias.text, aliasee.text);
+            let there = format!("`{}` is declared here", aliasee.text);
+            return Some(errors::alias(alias.span, &text, &help).label(y.span, there));
+        }
+        None
     }
 
     /// `.attribute(.managed, .unified(1, 2))`, kept as text (PTX ISA 5.4.8).
@@ -397,44 +428,50 @@ impl Checker {
             self.report(errors::attribute(word.span, text, "remove `.attribute`"));
             return;
         }
-        let mut depth = 0u32;
-        let parts = inner.split(|c| {
+        let (mut depth, mut start) = (0u32, 0);
+        for (i, c) in inner.bytes().enumerate() {
             match c {
-                '(' => depth += 1,
-                ')' => depth = depth.saturating_sub(1),
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                b',' if depth == 0 => {
+                    self.one_attribute(word.span, inner[start..i].trim(), on);
+                    start = i + 1;
+                }
                 _ => {}
             }
-            c == ',' && depth == 0
-        });
-        for part in parts.map(str::trim) {
-            let name = part.split(|c: char| c == '(' || c.is_whitespace()).next().unwrap_or("");
-            let (since, requires) = match name {
-                ".managed" if name == part => (Ptx(4, 0), sm(30)),
-                ".unified" if is_pair(part) => (Ptx(8, 0), sm(90)),
-                ".unified" => {
-                    let text = "`.unified` takes two unsigned integers";
-                    self.report(errors::attribute(word.span, text, "write `.attribute(.unified(1, 2))`"));
-                    continue;
-                }
-                _ => {
-                    let text = match part {
-                        "" => "`.attribute` needs an attribute".to_string(),
-                        _ => format!("unknown attribute `{part}`"),
-                    };
-                    self.report(errors::attribute(word.span, &text, "write `.managed` or `.unified(1, 2)`"));
-                    continue;
-                }
-            };
-            let allowed = on == Attributed::Variable { global: true } || on == Attributed::Func && name == ".unified";
-            if !allowed {
-                let text = match on {
-                    Attributed::Func => format!("a function cannot be `{name}`"),
-                    _ => format!("only a `.global` variable can be `{name}`"),
-                };
-                self.report(errors::attribute(word.span, &text, "remove `.attribute`"));
-            } else if let Some(e) = self.gate(word.span, &format!("`{name}`"), since, requires, "5.4.8") {
-                self.report(e);
+        }
+        self.one_attribute(word.span, inner[start..].trim(), on);
+    }
+
+    /// One of them, such as `.unified(1, 2)`.
+    fn one_attribute(&mut self, span: Span, part: &str, on: Attributed) {
+        let name = part.split([' ', '\t', '\r', '\n', '(']).next().unwrap_or("");
+        let (since, requires) = match name {
+            ".managed" if name == part => (Ptx(4, 0), sm(30)),
+            ".unified" if is_pair(part) => (Ptx(8, 0), sm(90)),
+            ".unified" => {
+                let text = "`.unified` takes two unsigned integers";
+                self.report(errors::attribute(span, text, "write `.attribute(.unified(1, 2))`"));
+                return;
             }
+            _ => {
+                let text = match part {
+                    "" => "`.attribute` needs an attribute".to_string(),
+                    _ => format!("unknown attribute `{part}`"),
+                };
+                self.report(errors::attribute(span, &text, "write `.managed` or `.unified(1, 2)`"));
+                return;
+            }
+        };
+        let allowed = on == Attributed::Variable { global: true } || on == Attributed::Func && name == ".unified";
+        if !allowed {
+            let text = match on {
+                Attributed::Func => format!("a function cannot be `{name}`"),
+                _ => format!("only a `.global` variable can be `{name}`"),
+            };
+            self.report(errors::attribute(span, &text, "remove `.attribute`"));
+        } else if let Some(e) = self.gate(span, format_args!("`{name}`"), since, requires, "5.4.8") {
+            self.report(e);
         }
     }
 
@@ -474,11 +511,30 @@ impl Checker {
     }
 }
 
+/// The directive of this name that stands on a function.
+fn find<'f>(f: &'f ast::Function, name: &str) -> Option<&'f ast::Directive> {
+    f.directives.iter().find(|d| d.name.text == name)
+}
+
+/// Is it declared `.noreturn`?
+fn noreturn(declared: Option<&Declared>) -> bool {
+    match declared {
+        Some(d) => d.noreturn,
+        None => false,
+    }
+}
+
 /// `.unified(1, 0xFF)`
 fn is_pair(text: &str) -> bool {
-    let Some(inner) = text.strip_prefix(".unified").map(str::trim) else { return false };
-    let Some(inner) = inner.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else { return false };
-    let mut parts = inner.split(',').map(str::trim);
-    let number = |p: Option<&str>| p.is_some_and(|p| p.as_bytes().first().is_some_and(u8::is_ascii_digit));
-    number(parts.next()) && number(parts.next()) && parts.next().is_none()
+    let Some(inner) = text.strip_prefix(".unified") else { return false };
+    let Some(inner) = inner.trim().strip_prefix('(') else { return false };
+    let Some(inner) = inner.strip_suffix(')') else { return false };
+    match inner.split_once(',') {
+        Some((a, b)) => !b.contains(',') && starts_with_digit(a.trim()) && starts_with_digit(b.trim()),
+        None => false,
+    }
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    matches!(text.as_bytes(), [b'0'..=b'9', ..])
 }

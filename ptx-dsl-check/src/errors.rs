@@ -199,6 +199,15 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
     }
 }
 
+/// `%r8` where there is `%r<8>`: the range, the number behind its prefix.
+pub(crate) fn beyond_range(span: Span, what: &str, name: &str, prefix: &str, count: u64, number: &str) -> Diagnostic {
+    let need = number.parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
+    let last = count.saturating_sub(1);
+    undeclared(span, what, name, None)
+        .note(format!("`{prefix}<{count}>` ends at `{prefix}{last}` (PTX ISA 5.4.6)"))
+        .help(format!("declare `{prefix}<{need}>`"))
+}
+
 pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
     error(402, span, format!("`{name}` is declared twice in this scope"))
         .label(first, format!("the first `{name}` is here"))

@@ -1,10 +1,10 @@
 //! Functions: parameters, labels, bodies. Their directives are in `directive`.
 
-use ptx_dsl_table::list::List;
 use std::rc::Rc;
 
 use super::directive::Attributed;
 use super::names::{Formal, Scope, Signature, Sym};
+use super::words;
 use super::{Checker, Declared};
 use crate::ast;
 use crate::diag::Severity;
@@ -13,6 +13,35 @@ use crate::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use crate::isa::Ptx;
 use crate::span::Span;
 
+/// A function of which nothing is known but what stands before its parameters.
+fn empty(f: &ast::Function) -> hir::Function {
+    let mut linkage = Vec::new();
+    for word in &f.linkage {
+        linkage.push(word.text.clone());
+    }
+    hir::Function {
+        name: f.name.text.clone(),
+        entry: f.entry,
+        defined: f.body.is_some(),
+        linkage,
+        params: Vec::new(),
+        rets: Vec::new(),
+        regs: Vec::new(),
+        labels: Vec::new(),
+        body: Vec::new(),
+        local_end: 0,
+        reqntid: None,
+        maxntid: None,
+        reqnctapercluster: None,
+        maxclusterrank: None,
+        explicitcluster: false,
+        shared_size: 0,
+        maxnreg: None,
+        minnctapersm: None,
+        span: f.name.span,
+    }
+}
+
 /// Bytes of kernel parameters: PTX ISA 11.2.1.
 const PARAMS_LARGE: u32 = 32764;
 const PARAMS: u32 = 4352;
@@ -20,9 +49,12 @@ const PARAMS: u32 = 4352;
 impl Checker {
     pub(super) fn function(&mut self, f: &ast::Function) {
         let known = self.declared.get(&f.name.text).copied();
-        if let Some(first) = known.filter(|k| k.defined) {
+        if let Some(first) = known
+            && first.defined
+        {
             self.report(errors::redefined(f.name.span, &f.name.text, first.span));
-        } else if let Some(first) = known.filter(|k| k.external)
+        } else if let Some(first) = known
+            && first.external
             && f.body.is_some()
         {
             let text = format!("`{}` is defined here and declared `.extern`", f.name.text);
@@ -34,27 +66,7 @@ impl Checker {
             let on = if f.entry { Attributed::Entry } else { Attributed::Func };
             self.attribute(attribute, on);
         }
-        self.fun = Some(hir::Function {
-            name: f.name.text.clone(),
-            entry: f.entry,
-            defined: f.body.is_some(),
-            linkage: f.linkage.iter().map(|w| w.text.clone()).list(),
-            params: Vec::new(),
-            rets: Vec::new(),
-            regs: Vec::new(),
-            labels: Vec::new(),
-            body: Vec::new(),
-            local_end: 0,
-            reqntid: None,
-            maxntid: None,
-            reqnctapercluster: None,
-            maxclusterrank: None,
-            explicitcluster: false,
-            shared_size: 0,
-            maxnreg: None,
-            minnctapersm: None,
-            span: f.name.span,
-        });
+        self.fun = Some(empty(f));
         self.dropped = false;
         let before = self.diags.len();
         self.scopes.push(Scope::default());
@@ -75,14 +87,16 @@ impl Checker {
         }
         self.directives(f);
 
-        let noreturn = f.directives.iter().any(|d| d.name.text == ".noreturn");
-        let external = f.linkage.iter().any(|w| w.text == ".extern");
+        let mut noreturn = false;
+        for d in &f.directives {
+            noreturn |= d.name.text == ".noreturn";
+        }
+        let external = words::has(&f.linkage, ".extern");
         // A function is known from its signature on, to itself too.
         let id = match known {
             Some(k) => {
-                let old = signature(&self.out.functions[k.id.0 as usize]);
                 if let Some(fun) = &self.fun
-                    && signature(fun) != old
+                    && signature(fun) != signature(&self.out.functions[k.id.0 as usize])
                 {
                     self.report(errors::prototype(f.name.span, &f.name.text, k.span));
                 }
@@ -110,7 +124,10 @@ impl Checker {
         }
         self.undeclared_once(before);
         // What a statement that is broken would have done is not known.
-        let errors = self.diags[before..].iter().any(|d| d.severity == Severity::Error);
+        let mut errors = false;
+        for d in &self.diags[before..] {
+            errors |= d.severity == Severity::Error;
+        }
         if !errors && !self.dropped && f.body.is_some() {
             let at = self.whole.partition_point(|f| *f < id);
             self.whole.insert(at, id);
@@ -147,16 +164,6 @@ impl Checker {
                     Some(Sym::Reg(id)) => reg = Some(id),
                     _ => continue,
                 }
-                let ptr = decl.ptr.as_ref().map(|p| {
-                    let space = p.space.as_ref().and_then(|s| match s.text.as_str() {
-                        ".global" => Some(Space::Global),
-                        ".shared" => Some(Space::Shared),
-                        ".const" => Some(Space::Const),
-                        ".local" => Some(Space::Local),
-                        _ => None,
-                    });
-                    (space, p.align.map_or(1, |a| u32::try_from(a.0).unwrap_or(1)))
-                });
                 out.push(Param {
                     var,
                     reg,
@@ -165,7 +172,7 @@ impl Checker {
                     size: u32::try_from(shape.size).unwrap_or(u32::MAX),
                     align: shape.align,
                     array: shape.array,
-                    ptr,
+                    ptr: decl.ptr.as_ref().map(pointer),
                     rust_type: name.rust_type,
                     read_only: name.read_only,
                     span: name.name.span,
@@ -255,22 +262,22 @@ impl Checker {
 
     /// `L: .branchtargets a, b;`, `.calltargets`, `.callprototype`.
     fn label_directive(&mut self, d: &ast::Directive) -> Sym {
-        let names: Vec<&ast::Word> = d
-            .args
-            .iter()
-            .filter_map(|a| match a {
-                ast::Arg::Expr(ast::Expr::Name(w, None)) => Some(w),
-                _ => None,
-            })
-            .list();
         match d.name.text.as_str() {
             ".branchtargets" => {
-                let ids = names.iter().filter_map(|w| self.label(w)).list();
-                Sym::Labels(Rc::new(ids))
+                let mut ids = Vec::new();
+                for word in argument_names(d) {
+                    ids.extend(self.label(word));
+                }
+                self.lists.labels.push(ids);
+                Sym::Labels(self.lists.labels.len() - 1)
             }
             ".calltargets" => {
-                let ids = names.iter().filter_map(|w| self.callee(w)).list();
-                Sym::Funcs(Rc::new(ids))
+                let mut ids = Vec::new();
+                for word in argument_names(d) {
+                    ids.extend(self.callee(word));
+                }
+                self.lists.functions.push(ids);
+                Sym::Funcs(self.lists.functions.len() - 1)
             }
             ".callprototype" => {
                 let mut sig = Signature::default();
@@ -279,7 +286,8 @@ impl Checker {
                     let (params, rest) = self.prototype_params(&p.params);
                     (sig.params, sig.variadic, sig.rest_align) = (params, rest.is_some(), rest.unwrap_or(0));
                 }
-                Sym::Prototype(Rc::new(sig))
+                self.lists.prototypes.push(Rc::new(sig));
+                Sym::Prototype(self.lists.prototypes.len() - 1)
             }
             _ => Sym::Broken,
         }
@@ -337,16 +345,59 @@ impl Checker {
     }
 }
 
+/// What a kernel's parameter points to, and how that is aligned.
+fn pointer(p: &ast::Ptr) -> (Option<Space>, u32) {
+    let space = match &p.space {
+        Some(s) => match s.text.as_str() {
+            ".global" => Some(Space::Global),
+            ".shared" => Some(Space::Shared),
+            ".const" => Some(Space::Const),
+            ".local" => Some(Space::Local),
+            _ => None,
+        },
+        None => None,
+    };
+    let align = match p.align {
+        Some((align, _)) => u32::try_from(align).unwrap_or(1),
+        None => 1,
+    };
+    (space, align)
+}
+
+/// Those arguments of a directive that are names.
+pub(super) fn argument_names(d: &ast::Directive) -> Vec<&ast::Word> {
+    let mut names = Vec::new();
+    for arg in &d.args {
+        if let ast::Arg::Expr(ast::Expr::Name(word, None)) = arg {
+            names.push(word);
+        }
+    }
+    names
+}
+
 /// What a call of the function passes.
 pub(super) fn signature(f: &hir::Function) -> Signature {
-    let open = |p: &Param| p.array && p.size == 0;
-    let align = |p: &Param| p.align.max(p.ty.bytes());
-    let formal = |p: &Param| {
-        let (ty, size, array, reg) = (p.ty, p.size, p.array, p.reg.is_some());
-        Formal { ty, size, align: align(p), array, reg }
-    };
-    let of = |list: &[Param]| list.iter().filter(|p| !open(p)).map(formal).list();
-    let rest = f.params.last().filter(|p| open(p));
-    let (variadic, rest_align) = (rest.is_some(), rest.map_or(0, align));
-    Signature { rets: of(&f.rets), params: of(&f.params), variadic, rest_align }
+    let mut out = Signature { rets: formals(&f.rets), params: formals(&f.params), rest_align: 0, variadic: false };
+    if let Some(last) = f.params.last()
+        && is_open(last)
+    {
+        (out.variadic, out.rest_align) = (true, last.align.max(last.ty.bytes()));
+    }
+    out
+}
+
+/// An array without a size.
+fn is_open(p: &Param) -> bool {
+    p.array && p.size == 0
+}
+
+fn formals(params: &[Param]) -> Vec<Formal> {
+    let mut out = Vec::with_capacity(params.len());
+    for p in params {
+        if !is_open(p) {
+            let align = p.align.max(p.ty.bytes());
+            out.push(Formal { ty: p.ty, size: p.size, align, array: p.array, reg: p.reg.is_some() });
+        }
+    }
+    out
 }

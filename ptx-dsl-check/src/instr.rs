@@ -2,54 +2,60 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::names::Sym;
 use super::select::{self, Fit};
+use super::words;
 use crate::ast;
 use crate::diag::Diagnostic;
 use crate::errors;
-use crate::hir;
+use crate::hir::{self, Arg};
 use crate::isa::syntax::{Form, OpForm, Shape, is_type};
-use crate::isa::{FAMILIES, Instr, Role, Rule, Targets, When};
+use crate::isa::{FAMILIES, Instr, OperandSpec, Role, Rule, Targets, When};
 use crate::parse::errors::nearest;
 use crate::span::Span;
 use crate::ty::Ty;
-use ptx_dsl_table::list::List;
 
 /// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
 fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
     let mut n = 0;
-    let words = opcode.split('.').count();
-    for word in opcode.split('.') {
+    let mut words = opcode.split('.');
+    while let Some(word) = words.next() {
         let part = &parts.get(n)?.text;
         n += 1;
         if part == word {
             continue;
         }
         let rest = part.strip_prefix(word)?;
-        return (n == words && rest.starts_with("::")).then_some((n, Some(rest)));
+        return (words.next().is_none() && rest.starts_with("::")).then_some((n, Some(rest)));
     }
     Some((n, None))
 }
 
 /// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
-const MOVABLE: &[(&str, &[&str])] = &[
-    ("vote", &["sync"]),
-    ("shfl", &["sync"]),
-    ("redux", &["sync"]),
-    ("barrier", &["sync"]),
-    ("add", &["cc"]),
-    ("sub", &["cc"]),
-    ("mma", &["sp", "sp::ordered_metadata"]),
-    ("wgmma", &["sp"]),
-    ("tcgen05", &["sp"]),
-];
+fn movable(first: &str) -> &'static [&'static str] {
+    match first {
+        "vote" | "shfl" | "redux" | "barrier" => &["sync"],
+        "add" | "sub" => &["cc"],
+        "mma" => &["sp", "sp::ordered_metadata"],
+        "wgmma" | "tcgen05" => &["sp"],
+        _ => &[],
+    }
+}
 
 /// The instruction with such a word in its place; `None` if it stands there.
 fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
-    let first = &ast.parts.first()?.text;
-    let (_, words) = MOVABLE.iter().find(|m| m.0 == first)?;
-    let at = ast.parts.iter().position(|p| words.contains(&p.text.as_str()))?;
-    let before = |p: &&ast::Word| matches!(p.text.as_str(), "cta" | "mma_async" | "mma" | "ws");
-    let place = 1 + ast.parts[1..at.max(1)].iter().take_while(before).count();
+    let words = movable(&ast.parts.first()?.text);
+    let (mut place, mut at) = (1, 1);
+    loop {
+        let word = ast.parts.get(at)?.text.as_str();
+        if words.contains(&word) {
+            break;
+        }
+        if at == place && matches!(word, "cta" | "mma_async" | "mma" | "ws") {
+            place += 1;
+        }
+        at += 1;
+    }
     if at <= place {
         return None;
     }
@@ -58,184 +64,231 @@ fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
     Some(ast)
 }
 
+/// An entry whose opcode the instruction begins with.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    /// How many parts the opcode takes.
+    parts: usize,
+    /// What is left of the last of them.
+    rest: Option<&'a str>,
+    family: &'static str,
+    entry: &'static Instr,
+    /// Where the opcode stands.
+    span: Span,
+}
+
+/// Entries that may be meant.
+fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
+    let mut found = Vec::new();
+    for (family, entry) in entries {
+        if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
+            found.push(Candidate { parts: n, rest, family, entry, span: span_of(&parts[..n]) });
+        }
+    }
+    found
+}
+
+/// The smallest span that holds all of them.
+fn span_of(words: &[ast::Word]) -> Span {
+    let Some(first) = words.first() else { return Span::default() };
+    let mut span = first.span;
+    for word in words {
+        span = span.to(word.span);
+    }
+    span
+}
+
+/// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
+fn longest(candidates: &[Candidate], below: usize) -> usize {
+    let mut most = 0;
+    for c in candidates {
+        if c.parts < below {
+            most = most.max(c.parts);
+        }
+    }
+    most
+}
+
+/// How wrong an instruction is by one of the forms, and what is wrong.
+type Failure = (usize, Vec<Diagnostic>);
+
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
-        let ordered = in_order(ast);
-        let ast = ordered.as_ref().unwrap_or(ast);
-        let pred = ast.pred.as_ref().map(|p| (self.guard(p), !p.negated));
-        let first = ast.parts.first()?;
-        let entries = self.table.entries(&first.text);
-        let all_words = ast.parts.iter().map(|p| p.text.as_str()).list();
-        // The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
-        let mut found: Vec<(usize, Option<&str>, &'static str, &'static Instr)> = Vec::new();
-        for (family, entry) in entries.iter() {
-            if let Some((n, rest)) = opcode_parts(entry.opcode, &ast.parts) {
-                found.push((n, rest, family, entry));
-            }
+        match in_order(ast) {
+            Some(ordered) => self.ordered(&ordered),
+            None => self.ordered(ast),
         }
-        let Some(longest) = found.iter().map(|f| f.0).max() else {
-            self.unknown_instruction(ast, &all_words, entries.iter().map(|e| e.1.opcode));
+    }
+
+    /// The same with all words of the opcode in their places.
+    fn ordered(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+        let mut pred = None;
+        if let Some(p) = &ast.pred {
+            pred = Some((self.guard(p), !p.negated));
+        }
+        let entries = self.table.entries(&ast.parts.first()?.text);
+        let found = candidates(&entries, &ast.parts);
+        if found.is_empty() {
+            self.unknown_instruction(ast, &entries);
             return None;
-        };
-        let mut best: Option<(usize, Vec<Diagnostic>)> = None;
-        let mut level = longest;
-        loop {
-            let mut any = false;
-            for (n, rest, family, entry) in found.iter().filter(|f| f.0 == level) {
-                let forms = self.table.forms(entry);
-                let words = qualifiers(&ast.parts, *n, *rest);
-                for (number, form) in forms.iter().enumerate() {
-                    let fit = select::fit(form, &words);
-                    if !fit.fits() {
-                        continue;
-                    }
-                    any = true;
-                    let opcode_span = ast.parts[..*n].iter().fold(first.span, |s, p| s.to(p.span));
-                    match self.attempt(ast, family, entry, number, form, &fit, &words, opcode_span) {
-                        Ok(mut typed) => {
-                            typed.pred = match pred {
-                                None => None,
-                                Some((Some(p), positive)) => Some((p, positive)),
-                                Some((None, _)) => return None,
-                            };
-                            return Some(typed);
-                        }
-                        Err((badness, errors)) => {
-                            if best.as_ref().is_none_or(|b| badness < b.0) {
-                                best = Some((badness, errors));
-                            }
-                        }
-                    }
+        }
+        let mut typed = self.by_best_form(ast, &found)?;
+        if let Some((reg, positive)) = pred {
+            typed.pred = Some((hir::Operand::Reg(reg?, 0), positive));
+        }
+        Some(typed)
+    }
+
+    /// The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
+    fn by_best_form(&mut self, ast: &ast::Instr, found: &[Candidate]) -> Option<hir::Instr> {
+        let mut best = None;
+        let mut level = longest(found, usize::MAX);
+        while level > 0 && best.is_none() {
+            for candidate in found {
+                if candidate.parts == level
+                    && let Some(typed) = self.by_entry(ast, candidate, &mut best)
+                {
+                    return Some(typed);
                 }
             }
-            if any {
-                break;
-            }
-            match found.iter().map(|f| f.0).filter(|n| *n < level).max() {
-                Some(next) => level = next,
-                None => break,
-            }
+            level = longest(found, level);
         }
-        if let Some((_, errors)) = best {
-            self.diags.extend(errors);
-            return None;
+        match best {
+            Some((_, errors)) => self.diags.extend(errors),
+            None => self.no_form(ast, found),
         }
-        // No form takes these qualifiers: explain by the longest opcode.
-        found.retain(|f| f.0 == longest);
-        let (n, rest, _, entry) = found[0];
-        let words = qualifiers(&ast.parts, n, rest);
-        let tables = found.iter().map(|f| (f.3, self.table.forms(f.3))).list();
-        let forms: Vec<(&'static Instr, &Form)> =
-            tables.iter().flat_map(|(e, fs)| fs.iter().map(move |f| (*e, f))).list();
-        let opcode_span = ast.parts[..n].iter().fold(first.span, |s, p| s.to(p.span));
-        let errors = select::explain(&words, entry.opcode, opcode_span, &forms);
-        self.diags.extend(errors);
         None
     }
 
-    fn unknown_instruction<'a>(&mut self, ast: &ast::Instr, words: &[&str], same_first: impl Iterator<Item = &'a str>) {
-        let same = same_first.list();
-        let first = words.first().copied().unwrap_or("");
-        if same.is_empty() {
-            let mut firsts: Vec<&str> =
-                FAMILIES.iter().flat_map(|f| f.1.iter().map(|i| i.opcode.split('.').next().unwrap_or(""))).list();
-            firsts.dedup();
-            let span = ast.parts.first().map_or(ast.span, |p| p.span);
-            self.report(errors::unknown_instruction(span, first, nearest(first, firsts)));
-            return;
+    /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
+    fn by_entry(&mut self, ast: &ast::Instr, of: &Candidate, best: &mut Option<Failure>) -> Option<hir::Instr> {
+        let words = qualifiers(&ast.parts, of);
+        let forms = self.table.forms(of.entry);
+        for (number, form) in forms.iter().enumerate() {
+            let fit = select::fit(form, &words);
+            if !fit.fits() {
+                continue;
+            }
+            match self.attempt(ast, of, number, form, &fit, &words) {
+                Ok(typed) => return Some(typed),
+                Err(failure) => match best {
+                    Some(b) if b.0 <= failure.0 => {}
+                    _ => *best = Some(failure),
+                },
+            }
         }
-        let depth = same.iter().map(|o| o.split('.').count()).max().unwrap_or(1).min(words.len());
-        let name = words[..depth].join(".");
-        let span = ast.parts[..depth].iter().fold(ast.parts[0].span, |s, p| s.to(p.span));
-        let only = same.iter().all(|o| *o == same[0]).then_some(same[0]);
-        let near = nearest(&name, same.iter().copied()).or(only);
-        let d = errors::unknown_instruction(span, &name, near);
-        self.report(d);
+        None
     }
 
-    fn guard(&mut self, pred: &ast::Pred) -> Option<hir::Operand> {
-        use super::names::Sym;
-        let word = &pred.reg;
-        match self.lookup(&word.text) {
-            Some(Sym::Reg(id)) => {
-                let ty = self.fun.as_ref().and_then(|f| f.regs.get(id.0 as usize)).map(|r| r.ty);
-                if ty == Some(Ty::Pred) {
-                    return Some(hir::Operand::Reg(id, 0));
-                }
-                self.report(errors::not_predicate(word.span, &word.text));
-            }
-            Some(Sym::Broken) => {}
-            Some(_) => self.report(errors::not_predicate(word.span, &word.text)),
-            None if crate::isa::sreg::sreg(&word.text).is_some() => {
-                self.report(errors::not_predicate(word.span, &word.text))
-            }
-            None => {
-                let d = self.undeclared(word.span, "predicate", &word.text);
-                self.report(d);
+    /// No form takes these qualifiers: explains by the longest opcode.
+    fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
+        let level = longest(found, usize::MAX);
+        let mut tables = Vec::new();
+        let mut first = None;
+        for c in found {
+            if c.parts == level {
+                tables.push((c.entry, self.table.forms(c.entry)));
+                first = first.or(Some(c));
             }
         }
+        let Some(first) = first else { return };
+        let mut forms: Vec<(&'static Instr, &Form)> = Vec::new();
+        for (entry, table) in &tables {
+            for form in table.iter() {
+                forms.push((*entry, form));
+            }
+        }
+        let words = qualifiers(&ast.parts, first);
+        select::explain(&words, first.entry.opcode, first.span, &forms, &mut self.diags);
+    }
+
+    /// `same_first`: the entries whose opcodes begin with its first word.
+    fn unknown_instruction(&mut self, ast: &ast::Instr, same_first: &[(&'static str, &'static Instr)]) {
+        let (Some(first), Some((_, entry))) = (ast.parts.first(), same_first.first()) else {
+            self.unknown_opcode(ast);
+            return;
+        };
+        let mut same = Vec::with_capacity(same_first.len());
+        let (mut depth, mut only) = (1, Some(entry.opcode));
+        for (_, e) in same_first {
+            same.push(e.opcode);
+            depth = depth.max(e.opcode.matches('.').count() + 1);
+            only = only.filter(|o| *o == e.opcode);
+        }
+        let parts = &ast.parts[..depth.min(ast.parts.len())];
+        let mut name = first.text.clone();
+        for part in &parts[1..] {
+            name.push('.');
+            name.push_str(&part.text);
+        }
+        let near = nearest(&name, &same).or(only);
+        self.report(errors::unknown_instruction(span_of(parts), &name, near));
+    }
+
+    /// No opcode begins so.
+    fn unknown_opcode(&mut self, ast: &ast::Instr) {
+        let (span, first) = ast.parts.first().map_or((ast.span, ""), |p| (p.span, p.text.as_str()));
+        let mut firsts: Vec<&str> = Vec::new();
+        for (_, family) in FAMILIES {
+            for entry in *family {
+                let word = entry.opcode.split('.').next().unwrap_or("");
+                if firsts.last() != Some(&word) {
+                    firsts.push(word);
+                }
+            }
+        }
+        self.report(errors::unknown_instruction(span, first, nearest(first, &firsts)));
+    }
+
+    /// The predicate register of a guard.
+    fn guard(&mut self, pred: &ast::Pred) -> Option<hir::RegId> {
+        let word = &pred.reg;
+        let d = match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => return Some(id),
+            Some(Sym::Broken) => return None,
+            Some(_) => errors::not_predicate(word.span, &word.text),
+            None if crate::isa::sreg::sreg(&word.text).is_some() => errors::not_predicate(word.span, &word.text),
+            None => self.undeclared(word.span, "predicate", &word.text),
+        };
+        self.report(d);
         None
     }
 
     /// Tries one form whose qualifiers fit. What is wrong comes back with a measure of how wrong it is.
-    #[allow(clippy::too_many_arguments)]
     fn attempt(
         &mut self,
         ast: &ast::Instr,
-        family: &'static str,
-        entry: &'static Instr,
+        of: &Candidate,
         number: usize,
         form: &Form,
         fit: &Fit,
         words: &[ast::Word],
-        opcode_span: Span,
-    ) -> Result<hir::Instr, (usize, Vec<Diagnostic>)> {
-        let mut quals = Vec::with_capacity(words.len());
-        let mut types = Vec::new();
-        let mut spelling = entry.opcode.to_string();
-        for filled in fit.filled.iter().flatten() {
-            let word = &words[*filled as usize].text;
-            let dotted = if word.starts_with("::") { word.clone() } else { format!(".{word}") };
-            spelling += &dotted;
-            if let Some(ty) = Ty::from_name(word) {
-                types.push(ty);
-            }
-            quals.push(dotted);
-        }
-        let mut at = Attempt::new(entry, form, fit, words, &quals);
-        let args =
-            if entry.opcode == "call" { self.call(&mut at, ast) } else { self.operands(&mut at, ast, opcode_span) };
-        let mut errors = std::mem::take(&mut at.errors);
-        let badness = at.badness;
-        if at.silent && errors.is_empty() {
+    ) -> Result<hir::Instr, Failure> {
+        let mut typed = without_operands(ast, of, number, fit, words);
+        let mut at = Attempt::new(of.entry, form, fit, words, &typed.quals);
+        let operands =
+            if of.entry.opcode == "call" { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
+        let lanes = at.vec();
+        let Attempt { mut errors, badness, silent, .. } = at;
+        typed.operands = operands;
+        if silent && errors.is_empty() {
             // A declaration was refused, and was reported where it stands.
             return Err((0, errors));
         }
         // A `mov` of a vector is one of its bits.
-        let types = match at.vec() {
-            lanes @ 2.. if entry.opcode == "mov" => types.iter().map(|t| bits(t.bits() * lanes)).list(),
-            _ => types,
-        };
-        let typed = hir::Instr {
-            index: ast.index,
-            family,
-            entry,
-            form: number,
-            quals,
-            types,
-            pred: None,
-            operands: args,
-            spelling,
-            span: ast.span,
-        };
-        if !errors.is_empty() {
-            self.gates(&typed, words, opcode_span, &mut errors);
+        if of.entry.opcode == "mov" && lanes > 1 {
+            for ty in &mut typed.types {
+                *ty = bits(ty.bits() * lanes);
+            }
+        }
+        let misread = !errors.is_empty();
+        self.gates(&typed, words, of.span, &mut errors);
+        if misread {
             return Err((badness * 8 + errors.len(), errors));
         }
-        self.gates(&typed, words, opcode_span, &mut errors);
         let mut broken = Vec::new();
-        self.rules(&typed, words, opcode_span, &mut broken);
+        self.rules(&typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
             return Ok(typed);
@@ -248,20 +301,22 @@ impl Checker {
     fn gates(&mut self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let entry = typed.entry;
         // Where an opcode has several entries, it is their type that makes the difference (`redux.sync` of `.f32`).
-        let first = entry.opcode.split('.').next().unwrap_or("");
-        let several = self.table.entries(first).iter().filter(|e| e.1.opcode == entry.opcode).count() > 1;
-        let ty = words.iter().rfind(|w| is_type(&w.text)).filter(|_| several);
-        let (span, what) = match ty {
-            Some(w) => (w.span, format!("`{}` of `.{}`", entry.opcode, w.text)),
-            None => (opcode_span, format!("`{}`", entry.opcode)),
+        let several = self.entries_of(entry.opcode).len() > 1;
+        let missing = match words::last_type(words) {
+            Some(w) if several => {
+                let what = format_args!("`{}` of `.{}`", entry.opcode, w.text);
+                self.gate(w.span, what, entry.since, entry.requires, entry.section)
+            }
+            _ => self.gate(opcode_span, format_args!("`{}`", entry.opcode), entry.since, entry.requires, entry.section),
         };
-        if let Some(d) = self.gate(span, &what, entry.since, entry.requires, entry.section) {
+        if let Some(d) = missing {
             errors.push(d);
             return;
         }
         if let Some((since, targets)) = entry.until
             && self.version >= since
-            && self.target.is_some_and(|t| t.satisfies(targets, self.version).is_ok())
+            && let Some(target) = self.target
+            && target.satisfies(targets, self.version).is_ok()
             && self.version.0 != u32::MAX
         {
             errors.push(if typed.has(".sync") && !typed.has(".aligned") {
@@ -273,19 +328,27 @@ impl Checker {
             return;
         }
         for gate in entry.gates {
-            if !gate.when.iter().all(|w| holds(w, typed)) {
+            if !all_hold(gate.when, typed) {
                 continue;
             }
             let (span, what) = place(gate.when, typed, words, opcode_span);
             let since = gate.since.unwrap_or(entry.since);
             let requires = gate.requires.unwrap_or(Targets::Sm(0));
-            if let Some(d) = self.gate(span, &what, since, requires, entry.section) {
-                // A part can miss version and target; one word is enough for each part.
-                if !errors.iter().any(|e| e.span == d.span && e.code == d.code) {
-                    errors.push(d);
-                }
+            if let Some(d) = self.gate(span, format_args!("{what}"), since, requires, entry.section) {
+                push_once(errors, d);
             }
         }
+    }
+
+    /// The entries of an opcode.
+    fn entries_of(&mut self, opcode: &str) -> Vec<&'static Instr> {
+        let mut found = Vec::new();
+        for (_, entry) in self.table.entries(opcode.split('.').next().unwrap_or("")).iter() {
+            if entry.opcode == opcode {
+                found.push(*entry);
+            }
+        }
+        found
     }
 
     fn rules(&mut self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
@@ -294,7 +357,7 @@ impl Checker {
         for rule in typed.entry.rules {
             match rule {
                 Rule::Never(when, text) => {
-                    if when.iter().all(|w| holds(w, typed)) {
+                    if all_hold(when, typed) {
                         let (span, _) = place(when, typed, words, opcode_span);
                         let help = self.repair(when, typed, words);
                         errors.push(errors::rule(span, forbidden_pair(when, span, words), text, help, section));
@@ -303,25 +366,15 @@ impl Checker {
                 Rule::Needs(when, need, text) => {
                     if holds(when, typed) && !holds(need, typed) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
-                        let help = match need {
-                            When::Has(q) => Some(format!("add `{q}`")),
-                            When::HasAny(list) => list.first().map(|q| format!("add one, as in `{q}`")),
-                            When::Operand(name) => Some(format!("add operand `{name}` at the end")),
-                            When::Not(q) => Some(format!("remove `{q}`")),
-                            When::NoOperand(name) => Some(format!("remove operand `{name}`")),
-                            When::Sink(_) => Some("write `_`".to_string()),
-                            When::Types(_) => None,
-                        };
-                        errors.push(errors::rule(span, None, text, help, section));
+                        errors.push(errors::rule(span, None, text, fulfil(need), section));
                     }
                 }
                 Rule::Custom(f) => {
                     if let Some((text, operand)) = f(typed) {
-                        // A text that begins with a qualifier is about that one.
-                        let about = text.split('`').nth(1).filter(|_| text.starts_with("`."));
-                        let word = words.iter().find(|w| about.is_some_and(|q| q[1..] == w.text));
-                        let place = word.map_or(opcode_span, |w| w.span);
-                        let span = operand.and_then(|i| typed.operands.get(i)).map_or(place, |a| a.span);
+                        let span = match operand.and_then(|i| typed.operands.get(i)) {
+                            Some(arg) => arg.span,
+                            None => about(&text, words, opcode_span),
+                        };
                         errors.push(errors::custom(span, &text, section));
                     }
                 }
@@ -331,103 +384,213 @@ impl Checker {
             self.texture(typed, opcode_span, errors);
         }
         if errors.len() == before {
-            self.companions(typed, words, opcode_span, errors);
+            companions(typed, words, opcode_span, errors);
         }
     }
 
     /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
     fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
-        let first = typed.entry.opcode.split('.').next().unwrap_or("");
-        let entries = self.table.entries(first);
-        let same = entries.iter().filter(|e| e.1.opcode == typed.entry.opcode).map(|e| e.1).list();
-        let forms = same.into_iter().map(|e| self.table.forms(e)).list();
-        let legal = |words: &[ast::Word]| forms.iter().any(|f| f.iter().any(|f| select::fit(f, words).fits()));
-        let (mut removable, mut replaceable) = (Vec::new(), Vec::new());
-        for w in when {
-            let word = |q: &&str| words.iter().position(|w| w.text == q.trim_start_matches('.'));
-            let at = match w {
-                When::Has(q) => word(q),
-                When::HasAny(list) => list.iter().find_map(word),
-                _ => None,
-            };
-            let Some(at) = at else { continue };
-            let mut rest = words.to_vec();
-            let gone = rest.remove(at);
-            if legal(&rest) {
-                removable.push(format!("`.{}`", gone.text));
+        let mut tables = Vec::new();
+        for entry in self.entries_of(typed.entry.opcode) {
+            tables.push(self.table.forms(entry));
+        }
+        let mut forms: Vec<&Form> = Vec::new();
+        for table in &tables {
+            for form in table.iter() {
+                forms.push(form);
             }
-            if !is_type(&gone.text) {
+        }
+        let mut removable = String::new();
+        let mut replaceable = Vec::new();
+        for w in when {
+            let Some(at) = written(w, words) else { continue };
+            let gone = &words[at].text;
+            if select::legal(&forms, &select::without(words, at)) {
+                let or = if removable.is_empty() { "" } else { " or " };
+                removable += &format!("{or}`.{gone}`");
+            }
+            if !is_type(gone) {
                 replaceable.push(at);
             }
         }
         if !removable.is_empty() {
-            return Some(format!("remove {}", removable.join(" or ")));
+            return Some(format!("remove {removable}"));
         }
-        // Another qualifier of the same slot, which the rule does not name.
-        let named = |alt: &str| {
-            when.iter().any(|w| match w {
-                When::Has(q) => q[1..] == *alt,
-                When::HasAny(list) => list.iter().any(|q| q[1..] == *alt),
-                _ => false,
-            })
-        };
         for at in replaceable {
-            let old = &words[at].text;
-            let slots = forms.iter().flat_map(|f| f.iter()).flat_map(|f| &f.slots);
-            for alt in slots.filter(|s| s.alts.iter().any(|a| a == old)).flat_map(|s| &s.alts) {
-                let mut changed = words.to_vec();
-                changed[at].text = alt.to_string();
-                if !named(alt) && alt != old && legal(&changed) {
-                    return Some(format!("write `.{alt}` in place of `.{old}`"));
-                }
+            if let Some(found) = replacement(when, words, at, &forms) {
+                return Some(format!("write `.{found}` in place of `.{}`", words[at].text));
             }
         }
         None
     }
+}
 
-    /// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
-    fn companions(&self, typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
-        for (names, qualifiers) in COMPANIONS {
-            let Some(spec) = typed.entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src)
-            else {
+/// What can stand in place of a word: another qualifier of the same slot, which the rule does not name.
+fn replacement(when: &[When], words: &[ast::Word], at: usize, forms: &[&Form]) -> Option<String> {
+    let old = &words[at].text;
+    let mut changed = words.to_vec();
+    for form in forms {
+        for slot in &form.slots {
+            if !select::takes(slot, old) {
                 continue;
-            };
-            let given = typed.operand(spec.name);
-            let written = qualifiers.iter().find(|q| typed.has(q));
-            match (given, written) {
-                (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
-                // A constant mask has a bit for each CTA there can be, and no more.
-                (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
-                    let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
-                    if let hir::Operand::Imm(mask) = arg.value
-                        && mask > most
-                    {
-                        let section = typed.entry.section;
-                        errors.push(errors::range(arg.span, spec.name, mask as i64, 0, most as i64, section));
-                    }
-                }
-                (None, Some(q)) => {
-                    let span = words.iter().find(|w| format!(".{}", w.text) == **q).map_or(opcode_span, |w| w.span);
-                    errors.push(errors::goes_with(span, spec.name, q, false));
-                }
-                _ => {}
             }
+            for alt in &slot.alts {
+                changed[at].text = alt.to_string();
+                if !named(when, alt) && alt != old && select::legal(forms, &changed) {
+                    return Some(alt.to_string());
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Does a condition name the qualifier (without its dot)?
+fn named(when: &[When], qualifier: &str) -> bool {
+    for w in when {
+        let list = match w {
+            When::Has(q) => std::slice::from_ref(q),
+            When::HasAny(list) => list,
+            _ => continue,
+        };
+        for q in list {
+            if &q[1..] == qualifier {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The word that a condition is about.
+fn written(when: &When, words: &[ast::Word]) -> Option<usize> {
+    match when {
+        When::Has(q) => words::position(words, q.trim_start_matches('.')),
+        When::HasAny(list) => written_any(list, words).map(|(_, at)| at),
+        _ => None,
+    }
+}
+
+/// The first of the qualifiers that is written, and where.
+fn written_any(list: &[&'static str], words: &[ast::Word]) -> Option<(&'static str, usize)> {
+    for q in list {
+        if let Some(at) = words::position(words, q.trim_start_matches('.')) {
+            return Some((q, at));
+        }
+    }
+    None
+}
+
+/// The edit that gives what a rule needs.
+fn fulfil(need: &When) -> Option<String> {
+    Some(match need {
+        When::Has(q) => format!("add `{q}`"),
+        When::HasAny(list) => format!("add one, as in `{}`", list.first()?),
+        When::Operand(name) => format!("add operand `{name}` at the end"),
+        When::Not(q) => format!("remove `{q}`"),
+        When::NoOperand(name) => format!("remove operand `{name}`"),
+        When::Sink(_) => "write `_`".to_string(),
+        When::Types(_) => return None,
+    })
+}
+
+/// A text that begins with a qualifier is about that one.
+fn about(text: &str, words: &[ast::Word], opcode_span: Span) -> Span {
+    if let Some(rest) = text.strip_prefix("`.")
+        && let Some((qualifier, _)) = rest.split_once('`')
+        && let Some(word) = words::find(words, qualifier)
+    {
+        return word.span;
+    }
+    opcode_span
+}
+
+/// A part can miss version and target; one word is enough for each part.
+fn push_once(errors: &mut Vec<Diagnostic>, d: Diagnostic) {
+    for e in errors.iter() {
+        if e.span == d.span && e.code == d.code {
+            return;
+        }
+    }
+    errors.push(d);
+}
+
+/// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
+fn companions(typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+    for (names, qualifiers) in COMPANIONS {
+        let Some(spec) = companion(typed.entry, names) else { continue };
+        let mut written = None;
+        for q in *qualifiers {
+            if written.is_none() && typed.has(q) {
+                written = Some(*q);
+            }
+        }
+        match (typed.operand(spec.name), written) {
+            (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+            // A constant mask has a bit for each CTA there can be, and no more.
+            (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
+                let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
+                if let hir::Operand::Imm(mask) = arg.value
+                    && mask > most
+                {
+                    let section = typed.entry.section;
+                    errors.push(errors::range(arg.span, spec.name, mask as i64, 0, most as i64, section));
+                }
+            }
+            (None, Some(q)) => {
+                let span = words::find(words, &q[1..]).map_or(opcode_span, |w| w.span);
+                errors.push(errors::goes_with(span, spec.name, q, false));
+            }
+            _ => {}
         }
     }
 }
 
+/// The source operand that has one of the names.
+fn companion(entry: &'static Instr, names: &[&str]) -> Option<&'static OperandSpec> {
+    entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src)
+}
+
+/// Operands, and the qualifiers that go with them.
 const COMPANIONS: &[(&[&str], &[&str])] = &[
     (&["cache_policy", "cache-policy"], &[".L2::cache_hint"]),
     (&["ctaMask"], &[".multicast::cluster", ".multicast::cluster::16b", ".multicast::cluster::32b"]),
 ];
 
 /// What follows the opcode.
-fn qualifiers(parts: &[ast::Word], n: usize, rest: Option<&str>) -> Vec<ast::Word> {
-    let mut out = Vec::with_capacity(parts.len());
-    if let (Some(rest), Some(part)) = (rest, n.checked_sub(1).and_then(|i| parts.get(i))) {
-        out.push(ast::Word { text: rest.to_string(), span: part.span });
+fn qualifiers(parts: &[ast::Word], of: &Candidate) -> Vec<ast::Word> {
+    let mut out = parts[of.parts..].to_vec();
+    if let Some(rest) = of.rest {
+        out.insert(0, ast::Word { text: rest.to_string(), span: parts[of.parts - 1].span });
     }
-    out.extend(parts.iter().skip(n).cloned());
+    out
+}
+
+/// The instruction with its qualifiers in their order.
+fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, words: &[ast::Word]) -> hir::Instr {
+    let mut out = hir::Instr {
+        index: ast.index,
+        family: of.family,
+        entry: of.entry,
+        form: number,
+        quals: Vec::new(),
+        types: Vec::new(),
+        pred: None,
+        operands: Vec::new(),
+        spelling: of.entry.opcode.to_string(),
+        span: ast.span,
+    };
+    for filled in &fit.filled {
+        let Some(filled) = filled else { continue };
+        let word = words[*filled as usize].text.as_str();
+        if let Some(ty) = Ty::from_name(word) {
+            out.types.push(ty);
+        }
+        let dot = if word.starts_with("::") { "" } else { "." };
+        let dotted = format!("{dot}{word}");
+        out.spelling.push_str(&dotted);
+        out.quals.push(dotted);
+    }
     out
 }
 
@@ -436,104 +599,137 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
     match when {
         When::Has(q) => typed.has(q),
         When::Not(q) => !typed.has(q),
-        When::HasAny(list) => list.iter().any(|q| typed.has(q)),
+        When::HasAny(list) => has_any(typed, list),
         When::Operand(name) => typed.operand(name).is_some(),
         When::NoOperand(name) => typed.operand(name).is_none(),
-        When::Sink(name) => typed.operand(name).is_some_and(|a| matches!(a.value, hir::Operand::Sink)),
+        When::Sink(name) => matches!(typed.operand(name), Some(Arg { value: hir::Operand::Sink, .. })),
         When::Types(list) => typed.types == *list,
     }
 }
 
+/// Is one of the qualifiers written?
+pub(super) fn has_any(typed: &hir::Instr, qualifiers: &[&str]) -> bool {
+    for q in qualifiers {
+        if typed.has(q) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Do all of the conditions hold?
+fn all_hold(when: &[When], typed: &hir::Instr) -> bool {
+    for w in when {
+        if !holds(w, typed) {
+            return false;
+        }
+    }
+    true
+}
+
 /// The two qualifiers that a rule forbids together: the one at `span`, and the nearest before it in the rule.
 fn forbidden_pair<'w>(when: &[When], span: Span, words: &'w [ast::Word]) -> Option<(&'w str, (&'w str, Span))> {
-    let word = |q: &str| words.iter().find(|w| w.text == q.trim_start_matches('.'));
-    if when.len() != 2 {
-        return None;
-    }
-    let mut found = Vec::new();
-    for w in when {
-        found.push(match w {
-            When::Has(q) => word(q)?,
-            When::HasAny(list) => list.iter().find_map(|q| word(q))?,
-            _ => return None,
-        });
-    }
-    let at = found.iter().find(|w| w.span == span)?;
-    let other = found.iter().rev().find(|w| w.span != span)?;
+    let [first, second] = when else { return None };
+    let first = &words[written(first, words)?];
+    let second = &words[written(second, words)?];
+    let (at, other) = match (first.span == span, second.span == span) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
     Some((at.text.as_str(), (other.text.as_str(), other.span)))
 }
 
 /// The word or operand a condition is about: the last that is given.
 fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Span) -> (Span, String) {
-    let word = |q: &str| words.iter().find(|w| w.text == q.trim_start_matches('.'));
-    let mut out = (opcode_span, format!("`{}` in this form", typed.entry.opcode));
+    let opcode = typed.entry.opcode;
+    let (mut span, mut what) = (opcode_span, None);
+    let mut conditions = 0;
     for w in when {
-        match w {
-            When::Has(q) => {
-                if let Some(word) = word(q) {
-                    out = (word.span, format!("`{q}`"));
-                }
-            }
-            When::HasAny(list) => {
-                if let Some((q, word)) = list.iter().find_map(|q| Some((q, word(q)?))) {
-                    out = (word.span, format!("`{q}`"));
-                }
-            }
-            When::Operand(name) => {
-                if let Some(arg) = typed.operand(name) {
-                    out = (arg.span, format!("operand `{name}`"));
-                }
-            }
-            When::Types(list) => {
-                if let Some(last) = words.iter().rfind(|w| is_type(&w.text)) {
-                    let list: String = list.iter().map(|t| format!(".{}", t.name())).collect();
-                    out = (last.span, format!("`{}{list}`", typed.entry.opcode));
-                }
-            }
-            When::Sink(name) => {
-                if let Some(arg) = typed.operand(name) {
-                    out = (arg.span, format!("`_` as the result of `{}`", typed.entry.opcode));
-                }
-            }
-            _ => {}
+        if matches!(w, When::Has(_) | When::HasAny(_) | When::Operand(_)) {
+            conditions += 1;
+        }
+        let found = match w {
+            When::Has(_) | When::HasAny(_) => written(w, words).map(|at| words[at].span),
+            When::Operand(name) | When::Sink(name) => typed.operand(name).map(|arg| arg.span),
+            When::Types(_) => words::last_type(words).map(|word| word.span),
+            _ => None,
+        };
+        if let Some(found) = found {
+            (span, what) = (found, Some(w));
         }
     }
-    let conditions = when.iter().filter(|w| matches!(w, When::Has(_) | When::HasAny(_) | When::Operand(_))).count();
-    if conditions > 1 {
-        out.1 += " in this combination";
-    }
-    out
+    let more = if conditions > 1 { " in this combination" } else { "" };
+    let text = match what {
+        Some(When::Has(q)) => format!("`{q}`{more}"),
+        Some(When::HasAny(list)) => format!("`{}`{more}", written_any(list, words).map_or("", |(q, _)| q)),
+        Some(When::Operand(name)) => format!("operand `{name}`{more}"),
+        Some(When::Types(list)) => {
+            let mut types = String::new();
+            for ty in *list {
+                types.push('.');
+                types.push_str(ty.name());
+            }
+            format!("`{opcode}{types}`{more}")
+        }
+        Some(When::Sink(_)) => format!("`_` as the result of `{opcode}`{more}"),
+        _ => format!("`{opcode}` in this form{more}"),
+    };
+    (span, text)
 }
 
 /// Deals the operands given to those of the form. `None` if the count is none of the form's.
 pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
     let groups = u32::from(form.optional_groups.min(8));
     let mut best: Option<(usize, Vec<&OpForm>)> = None;
-    for mask in (0..1u32 << groups).rev() {
-        // Bit `groups - 1` is the first group, so that earlier groups are filled first.
-        let on = |g: u8| g == 0 || (g <= 8 && mask >> (groups - u32::from(g)) & 1 == 1);
-        let picked = form.operands.iter().filter(|o| on(o.group)).list();
+    for mask in 0..1u32 << groups {
+        // The first group is the highest bit, so that of equal deals the one that fills earlier groups comes last, and counts.
+        let mut picked = Vec::new();
+        for o in &form.operands {
+            if o.group == 0 || o.group <= 8 && mask >> (groups - u32::from(o.group)) & 1 == 1 {
+                picked.push(o);
+            }
+        }
         if picked.len() != given.len() {
             continue;
         }
-        // A name where braces are spelled out may be a vector register, but rather is something else.
-        let doubtful = |o: &OpForm, g: &ast::Operand| {
-            matches!(&o.shape, Shape::Vector(_)) && !matches!(g.kind, ast::OperandKind::Vector(_))
-        };
-        let misfit =
-            |(o, g): (&&OpForm, &ast::Operand)| usize::from(!shape_fits(o, g)) * 2 + usize::from(doubtful(o, g));
-        let mut cost: usize = picked.iter().zip(given).map(misfit).sum();
-        for (names, qualifiers) in COMPANIONS {
-            let has = words.iter().any(|w| qualifiers.iter().any(|q| q[1..] == w.text));
-            let there = picked.iter().any(|o| names.contains(&o.name));
-            let possible = form.operands.iter().any(|o| names.contains(&o.name));
-            cost += usize::from(possible && has != there);
-        }
-        if best.as_ref().is_none_or(|b| cost < b.0) {
-            best = Some((cost, picked));
+        let cost = misfits(&picked, given) + without_companions(form, &picked, words);
+        match best {
+            Some((least, _)) if least < cost => {}
+            _ => best = Some((cost, picked)),
         }
     }
-    best.map(|b| b.1)
+    Some(best?.1)
+}
+
+/// How ill the operands given suit those of the form.
+fn misfits(picked: &[&OpForm], given: &[ast::Operand]) -> usize {
+    let mut cost = 0;
+    for (i, o) in picked.iter().enumerate() {
+        // A name where braces are spelled out may be a vector register, but rather is something else.
+        let doubtful = matches!(o.shape, Shape::Vector(_)) && !matches!(given[i].kind, ast::OperandKind::Vector(_));
+        cost += usize::from(!shape_fits(o, &given[i])) * 2 + usize::from(doubtful);
+    }
+    cost
+}
+
+/// How many operands stand without the qualifier that goes with them, or are missing though it is there.
+fn without_companions(form: &Form, picked: &[&OpForm], words: &[ast::Word]) -> usize {
+    let mut cost = 0;
+    for (names, qualifiers) in COMPANIONS {
+        let (mut possible, mut there, mut has) = (false, false, false);
+        for o in &form.operands {
+            possible |= names.contains(&o.name);
+        }
+        for o in picked {
+            there |= names.contains(&o.name);
+        }
+        for q in *qualifiers {
+            has |= words::has(words, &q[1..]);
+        }
+        cost += usize::from(possible && has != there);
+    }
+    cost
 }
 
 /// Is the operand written as the form wants it?

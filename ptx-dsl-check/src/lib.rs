@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use diag::Diagnostic;
 use isa::syntax::{self, Form};
-use isa::target::{self, Missing, Target};
+use isa::target::{self, Missing, Suffix, Target};
 use isa::{FAMILIES, Instr, Ptx, Targets};
 use parse::errors::nearest;
 use ptx_dsl_parse::{ast, parse};
@@ -30,9 +30,10 @@ mod shared;
 mod texture;
 mod value;
 mod vars;
+mod words;
 
 use named::Named;
-use names::Scope;
+use names::{Lists, Scope};
 
 /// What the checker takes for granted.
 #[derive(Debug, Clone)]
@@ -73,18 +74,55 @@ pub fn check(module: &ast::Module, options: &Options) -> Checked {
     checker.finish()
 }
 
+/// Number and suffix of a target: 90 and `a`.
+fn split_target(name: &str) -> Option<(i64, &str)> {
+    let rest = name.strip_prefix("sm_")?;
+    let suffix = rest.trim_start_matches(names::is_digit);
+    Some((rest[..rest.len() - suffix.len()].parse().ok()?, suffix))
+}
+
 /// The known target of the number nearest to that of an unknown one, with the same suffix.
 fn nearest_target(name: &str) -> Option<&'static str> {
-    let split = |name: &str| -> Option<(i64, String)> {
-        let rest = name.strip_prefix("sm_")?;
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        Some((rest.get(..digits)?.parse().ok()?, rest[digits..].to_string()))
-    };
-    let (number, suffix) = split(name)?;
-    let near = |n: i64| number.checked_sub(n).map_or(i64::MAX, i64::abs);
-    let same =
-        target::TARGETS.iter().filter_map(|t| split(t.name).map(|s| (s, t.name))).filter(|((_, s), _)| *s == suffix);
-    same.map(|((n, _), name)| (near(n), name)).filter(|(d, _)| *d < 5).min_by_key(|(d, _)| *d).map(|(_, n)| n)
+    let (number, suffix) = split_target(name)?;
+    let mut best: Option<(u64, &str)> = None;
+    for target in target::TARGETS {
+        let Some((n, s)) = split_target(target.name) else { continue };
+        let distance = number.abs_diff(n);
+        if s != suffix || distance >= 5 {
+            continue;
+        }
+        match best {
+            Some((least, _)) if least <= distance => {}
+            _ => best = Some((distance, target.name)),
+        }
+    }
+    Some(best?.1)
+}
+
+/// Targets, and the options that stand beside them.
+fn known_targets() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for target in target::TARGETS {
+        names.push(target.name);
+    }
+    for option in target::OPTIONS {
+        names.push(option.name);
+    }
+    names
+}
+
+/// A target that has what is required and exists in a version: the oldest one.
+fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
+    for t in target::TARGETS {
+        let plain = match requires {
+            Targets::Sm(_) => t.suffix == Suffix::None,
+            Targets::Only(_) => true,
+        };
+        if plain && t.exists(version).is_ok() && t.satisfies(requires, version).is_ok() {
+            return Some(t.name);
+        }
+    }
+    None
 }
 
 /// Entries and forms, looked up and compiled on first use.
@@ -104,8 +142,9 @@ impl Table {
         let mut found = Vec::new();
         for (family, list) in FAMILIES {
             for instr in *list {
-                let rest = instr.opcode.strip_prefix(first);
-                if rest.is_some_and(|r| r.is_empty() || r.starts_with('.') || r.starts_with("::")) {
+                if let Some(rest) = instr.opcode.strip_prefix(first)
+                    && (rest.is_empty() || rest.starts_with('.') || rest.starts_with("::"))
+                {
                     found.push((*family, instr));
                 }
             }
@@ -117,11 +156,15 @@ impl Table {
 
     fn forms(&mut self, instr: &'static Instr) -> Rc<Vec<Form>> {
         let key = std::ptr::from_ref(instr) as usize;
-        let at = self.forms.binary_search_by_key(&key, |f| f.0).unwrap_or_else(|at| {
-            self.forms.insert(at, (key, Rc::new(syntax::forms(instr))));
-            at
-        });
-        Rc::clone(&self.forms[at].1)
+        let at = self.forms.partition_point(|f| f.0 < key);
+        if let Some((found, forms)) = self.forms.get(at)
+            && *found == key
+        {
+            return Rc::clone(forms);
+        }
+        let forms = Rc::new(syntax::forms(instr));
+        self.forms.insert(at, (key, Rc::clone(&forms)));
+        forms
     }
 }
 
@@ -156,6 +199,8 @@ struct Checker {
     dropped: bool,
     /// Variables that are only declared, with `.extern`, in ascending order.
     externals: Vec<hir::VarId>,
+    /// What names of lists and prototypes mean.
+    lists: Lists,
     /// Functions by name.
     declared: Named<Declared>,
     /// File, line and column of each `.loc` so far.
@@ -197,6 +242,7 @@ impl Checker {
             externals: Vec::new(),
             dropped: false,
             whole: Vec::new(),
+            lists: Lists::default(),
             declared: Named::default(),
             locations: Named::default(),
             comparisons: names::COMPARED,
@@ -211,16 +257,7 @@ impl Checker {
     fn header(&mut self, module: &ast::Module, options: &Options) {
         match module.version {
             None => self.report(errors::no_version(Span::default())),
-            Some(v) => {
-                self.out.version = (v.major, v.minor);
-                let last = target::LAST.iter().find(|l| l.0 == v.major && l.0 < options.ceiling.0);
-                let last = last.map_or(options.ceiling, |l| (l.0, l.1));
-                if (v.major, v.minor) > last || v.major == 0 {
-                    self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), last));
-                } else {
-                    self.version = Ptx(v.major, v.minor);
-                }
-            }
+            Some(v) => self.declared_version(v, options.ceiling),
         }
         let mut seen = false;
         for word in &module.target {
@@ -229,27 +266,7 @@ impl Checker {
                 continue;
             }
             seen = true;
-            let Some(t) = target::target(&word.text) else {
-                let names = target::TARGETS.iter().map(|t| t.name).chain(target::OPTIONS.iter().map(|o| o.name));
-                let near = nearest_target(&word.text).or_else(|| nearest(&word.text, names));
-                self.report(errors::unknown_target(word.span, &word.text, near));
-                continue;
-            };
-            if self.target.is_none() {
-                self.target = Some(t);
-                self.target_name = t.name.to_string();
-                self.out.target = t.name.to_string();
-            }
-            match t.exists(self.version) {
-                Err(Missing::Version(need)) => {
-                    self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
-                }
-                Err(Missing::Target) if self.version.0 != u32::MAX => {
-                    let new = word.text.replace("101", "110");
-                    self.report(errors::unknown_target(word.span, &word.text, Some(&new)));
-                }
-                _ => {}
-            }
+            self.declared_target(word);
         }
         if !seen {
             self.report(errors::no_target(Span::default()));
@@ -262,34 +279,66 @@ impl Checker {
         }
     }
 
+    /// `.version`
+    fn declared_version(&mut self, v: ast::Version, ceiling: (u32, u32)) {
+        self.out.version = (v.major, v.minor);
+        let mut last = ceiling;
+        for l in target::LAST {
+            if l.0 == v.major && l.0 < ceiling.0 {
+                last = (l.0, l.1);
+            }
+        }
+        if (v.major, v.minor) > last || v.major == 0 {
+            self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), last));
+        } else {
+            self.version = Ptx(v.major, v.minor);
+        }
+    }
+
+    /// One of the targets; the first counts.
+    fn declared_target(&mut self, word: &ast::Word) {
+        let Some(t) = target::target(&word.text) else {
+            let near = nearest_target(&word.text).or_else(|| nearest(&word.text, &known_targets()));
+            self.report(errors::unknown_target(word.span, &word.text, near));
+            return;
+        };
+        if self.target.is_none() {
+            self.target = Some(t);
+            self.target_name = t.name.to_string();
+            self.out.target = t.name.to_string();
+        }
+        match t.exists(self.version) {
+            Err(Missing::Version(need)) => {
+                self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
+            }
+            Err(Missing::Target) if self.version.0 != u32::MAX => {
+                let new = word.text.replace("101", "110");
+                self.report(errors::unknown_target(word.span, &word.text, Some(&new)));
+            }
+            _ => {}
+        }
+    }
+
     /// Says what is missing, if version or target are not enough for `what`.
-    fn gate(&self, span: Span, what: &str, since: Ptx, requires: Targets, section: &str) -> Option<Diagnostic> {
+    fn gate(
+        &self,
+        span: Span,
+        what: std::fmt::Arguments,
+        since: Ptx,
+        requires: Targets,
+        section: &str,
+    ) -> Option<Diagnostic> {
         if self.version < since {
             return Some(errors::needs_version(span, what, since, self.version, section));
         }
         match self.target?.satisfies(requires, self.version) {
             Ok(()) => None,
             Err(Missing::Version(need)) => Some(errors::needs_version(span, what, need, self.version, section)),
-            Err(Missing::Target) => Some(errors::needs_target(
-                span,
-                what,
-                requires,
-                &self.target_name,
-                self.enough(since, requires),
-                section,
-            )),
+            Err(Missing::Target) => {
+                let enough = enough(self.version.max(since), requires);
+                Some(errors::needs_target(span, what, requires, &self.target_name, enough, section))
+            }
         }
-    }
-
-    /// A target that has what is required and exists in the module's version: the oldest one.
-    fn enough(&self, since: Ptx, requires: Targets) -> Option<&'static str> {
-        let version = self.version.max(since);
-        let plain = |t: &&Target| match requires {
-            Targets::Sm(_) => t.name.bytes().all(|b| !b.is_ascii_lowercase() || matches!(b, b's' | b'm')),
-            Targets::Only(_) => true,
-        };
-        let fits = |t: &&Target| t.exists(version).is_ok() && t.satisfies(requires, version).is_ok();
-        target::TARGETS.iter().filter(plain).find(fits).map(|t| t.name)
     }
 
     /// Takes the images' and dynamic variables' final sizes.

@@ -41,11 +41,14 @@ impl<T> Named<T> {
     }
 
     /// The names in their order, each with its thing.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
-        let mut names = vec![""; self.values.len()];
-        for (name, at) in &self.places {
-            names[*at] = name;
+    pub(super) fn list(&self) -> Vec<(&str, &T)> {
+        let mut list = Vec::with_capacity(self.values.len());
+        for value in &self.values {
+            list.push(("", value));
         }
-        names.into_iter().zip(&self.values)
+        for (name, at) in &self.places {
+            list[*at].0 = name;
+        }
+        list
     }
 }

@@ -1,5 +1,6 @@
 //! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Checker;
@@ -11,27 +12,35 @@ use crate::span::Span;
 use crate::ty::Ty;
 
 /// What a name means.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Sym {
     Reg(RegId),
     Var(VarId),
     Func(FuncId),
     Label(LabelId),
-    /// `.branchtargets`
-    Labels(Rc<Vec<LabelId>>),
-    /// `.calltargets`
-    Funcs(Rc<Vec<FuncId>>),
-    /// `.callprototype`
-    Prototype(Rc<Signature>),
+    /// `.branchtargets`: number in [`Lists::labels`].
+    Labels(usize),
+    /// `.calltargets`: number in [`Lists::functions`].
+    Funcs(usize),
+    /// `.callprototype`: number in [`Lists::prototypes`].
+    Prototype(usize),
     /// One of these three, further down.
     Below,
     /// Its declaration was refused: nothing follows.
     Broken,
 }
 
+/// Lists of targets and prototypes.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    pub(super) labels: Vec<Vec<LabelId>>,
+    pub(super) functions: Vec<Vec<FuncId>>,
+    pub(super) prototypes: Vec<Rc<Signature>>,
+}
+
 impl Sym {
     /// In words.
-    pub(super) fn describe(&self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Sym::Reg(_) => "a register",
             Sym::Var(_) => "a variable",
@@ -73,11 +82,20 @@ pub(super) struct Signature {
 impl Signature {
     /// Do both take and give values of the same types and sizes? Then one may stand for the other in an indirect call.
     pub(super) fn same_values(&self, other: &Signature) -> bool {
-        let same = |a: &[Formal], b: &[Formal]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.ty == b.ty && a.size == b.size)
-        };
-        same(&self.rets, &other.rets) && same(&self.params, &other.params) && self.variadic == other.variadic
+        same_values(&self.rets, &other.rets)
+            && same_values(&self.params, &other.params)
+            && self.variadic == other.variadic
     }
+}
+
+fn same_values(a: &[Formal], b: &[Formal]) -> bool {
+    for (i, a) in a.iter().enumerate() {
+        match b.get(i) {
+            Some(b) if a.ty == b.ty && a.size == b.size => {}
+            _ => return false,
+        }
+    }
+    a.len() == b.len()
 }
 
 /// `%r<100>`
@@ -105,16 +123,37 @@ impl Scope {
         if self.ranges.is_empty() {
             return None;
         }
-        let letters = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let letters = letters(name).len();
+        let mut first: Option<usize> = None;
         // A number is no longer than that of the largest count.
-        let prefixes = (letters.max(name.len().saturating_sub(20))..name.len()).map(|end| name.split_at(end));
-        let found = prefixes.filter_map(|(prefix, digits)| {
-            let at = *self.by_prefix.get(prefix)?;
+        for end in letters.max(name.len().saturating_sub(20))..name.len() {
+            let (prefix, digits) = name.split_at(end);
             let plain = digits == "0" || !digits.starts_with('0');
-            (plain && digits.parse::<u64>().is_ok_and(|n| n < self.ranges[at].count)).then_some(at)
-        });
-        found.min().map(|at| &self.ranges[at])
+            if plain
+                && let Some(&at) = self.by_prefix.get(prefix)
+                && let Ok(n) = digits.parse::<u64>()
+                && n < self.ranges[at].count
+                && first.is_none_or(|first| at < first)
+            {
+                first = Some(at);
+            }
+        }
+        Some(&self.ranges[first?])
     }
+}
+
+pub(super) fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// A name without the number at its end.
+fn letters(name: &str) -> &str {
+    name.trim_end_matches(is_digit)
+}
+
+/// Is it nothing but digits?
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && letters(text).is_empty()
 }
 
 /// How many names may be compared with misspelt ones in a module: what nobody wrote by hand takes no time for hints.
@@ -125,14 +164,13 @@ impl Checker {
     pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
         self.reserved(name, span);
         let Some(scope) = self.scopes.last_mut() else { return };
-        let clash = scope.range(name).map(|r| r.span);
         let first = match scope.names.get(name) {
             Some((Sym::Below, first)) if *first == span => None,
             Some((_, first)) => {
                 self.diags.push(errors::duplicate(span, name, *first));
                 return;
             }
-            None => clash,
+            None => scope.range(name).map(|r| r.span),
         };
         scope.names.insert(name, (sym, span));
         if let Some(first) = first {
@@ -182,12 +220,12 @@ impl Checker {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
             if let Some((sym, _)) = scope.names.get(name) {
-                return Some(sym.clone());
+                return Some(*sym);
             }
             if let Some(range) = scope.range(name) {
                 let (ty, lanes, span) = (range.ty, range.lanes, range.span);
                 let sym = Sym::Reg(self.new_reg(name, ty, lanes));
-                self.scopes[depth].names.insert(name, (sym.clone(), span));
+                self.scopes[depth].names.insert(name, (sym, span));
                 return Some(sym);
             }
         }
@@ -196,52 +234,54 @@ impl Checker {
 
     /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
     pub(super) fn undeclared_once(&mut self, before: usize) {
-        fn name(message: &str) -> &str {
-            message.split('`').nth(1).unwrap_or("")
-        }
         let mut seen = Named::default();
-        let since = self.diags.split_off(before.min(self.diags.len()));
-        self.diags.extend(since.into_iter().filter(|d| d.code != 401 || seen.insert(name(&d.message), ())));
+        for d in self.diags.split_off(before.min(self.diags.len())) {
+            let name = d.message.split('`').nth(1).unwrap_or("");
+            if d.code != 401 || seen.insert(name, ()) {
+                self.diags.push(d);
+            }
+        }
     }
 
     /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
-        let mut ranged = None;
-        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let mut beyond = None;
+        let number = &name[letters(name).len()..];
         // A misspelt `%rr1` is `%r1` of the range.
-        let mut known: Vec<std::borrow::Cow<str>> = Vec::new();
+        let mut known: Vec<Cow<str>> = Vec::new();
         for scope in self.scopes.iter().rev() {
             let size = scope.names.len() + scope.ranges.len();
             if size > self.comparisons {
                 break;
             }
             self.comparisons -= size;
-            known.extend(scope.names.iter().filter(|(_, s)| !matches!(s.0, Sym::Broken)).map(|(n, _)| n.into()));
-            for r in &scope.ranges {
-                let is_number = |d: &str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
-                if ranged.is_none() && name.strip_prefix(r.prefix.as_str()).is_some_and(is_number) {
-                    let number = name[r.prefix.len()..].parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
-                    ranged = Some((
-                        format!(
-                            "`{0}<{1}>` ends at `{0}{2}` (PTX ISA 5.4.6)",
-                            r.prefix,
-                            r.count,
-                            r.count.saturating_sub(1)
-                        ),
-                        format!("declare `{}<{number}>`", r.prefix),
-                    ));
+            for (name, (sym, _)) in scope.names.list() {
+                if !matches!(sym, Sym::Broken) {
+                    known.push(Cow::Borrowed(name));
                 }
-                let near = format!("{}{}", r.prefix, &name[name.len() - digits..]);
-                if scope.range(&near).is_some_and(|found| found.prefix == r.prefix) {
-                    known.push(near.into());
+            }
+            for r in &scope.ranges {
+                if beyond.is_none()
+                    && let Some(number) = name.strip_prefix(r.prefix.as_str())
+                    && is_number(number)
+                {
+                    beyond = Some((r, number));
+                }
+                let near = format!("{}{number}", r.prefix);
+                if let Some(found) = scope.range(&near)
+                    && found.prefix == r.prefix
+                {
+                    known.push(Cow::Owned(near));
                 }
             }
         }
-        let near = if ranged.is_some() { None } else { nearest(name, known.iter().map(AsRef::as_ref)) };
-        let d = errors::undeclared(span, what, name, near);
-        match ranged {
-            Some(text) => d.note(text.0).help(text.1),
-            None => d,
+        if let Some((r, number)) = beyond {
+            return errors::beyond_range(span, what, name, &r.prefix, r.count, number);
         }
+        let mut names: Vec<&str> = Vec::with_capacity(known.len());
+        for n in &known {
+            names.push(n);
+        }
+        errors::undeclared(span, what, name, nearest(name, &names))
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::instr::has_any;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
@@ -11,7 +12,6 @@ use crate::hir::{self, Operand, VarId};
 use crate::isa::{OpTy, OperandSpec, ptx, sm};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
-use ptx_dsl_table::list::List;
 
 /// How many values a geometry takes.
 struct Geometry {
@@ -36,6 +36,52 @@ const GEOMETRIES: &[Geometry] = &[
     Geometry { name: "a2dms", coordinates: 4, integers: 2, axes: 2 },
 ];
 
+/// The geometry that is written.
+fn geometry(words: &[ast::Word]) -> Option<&'static Geometry> {
+    for word in words {
+        for g in GEOMETRIES {
+            if g.name == word.text {
+                return Some(g);
+            }
+        }
+    }
+    None
+}
+
+/// Is an element of a vector `_`?
+fn has_sink(list: &[Operand]) -> bool {
+    for o in list {
+        if matches!(o, Operand::Sink) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Is every element of a vector `_`?
+fn all_sinks(list: &[Operand]) -> bool {
+    for o in list {
+        if !matches!(o, Operand::Sink) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The texture or surface with what stands beside it.
+fn parts_of(typed: &hir::Instr) -> Option<(&[Operand], Span)> {
+    for o in &typed.operands {
+        match &o.value {
+            Operand::Addresses(parts) => return Some((parts.as_slice(), o.span)),
+            value if o.role == crate::isa::Role::Src && o.name == "a" && typed.entry.opcode != "istypep" => {
+                return Some((std::slice::from_ref(value), o.span));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 impl Checker {
     /// Coordinates, offsets or gradients: as many values as the geometry says.
     pub(super) fn per_geometry(
@@ -45,7 +91,7 @@ impl Checker {
         spec: &'static OperandSpec,
         given: &ast::Operand,
     ) -> Operand {
-        let geometry = at.words.iter().find_map(|w| GEOMETRIES.iter().find(|g| g.name == w.text));
+        let geometry = geometry(at.words);
         let (ty, need, integers, exact) = match (spec.ty, geometry) {
             (OpTy::Coords(slot), Some(g)) => {
                 let ty = Ty::from_name(&slot[1..]).or_else(|| at.slot_ty(slot)).unwrap_or(Ty::S32);
@@ -54,7 +100,10 @@ impl Checker {
             (OpTy::PerAxis(ty), Some(g)) => (ty, g.axes, 0, ty == Ty::F32),
             _ => (Ty::S32, 1, 0, false),
         };
-        let shape = geometry.map_or("", |g| g.name);
+        let shape = match geometry {
+            Some(g) => g.name,
+            None => "",
+        };
         let fits = |n: usize| if exact { n == need } else { n >= need && matches!(n, 1 | 2 | 4) };
         if let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
             && let Some(Sym::Reg(id)) = self.lookup(&word.text)
@@ -64,7 +113,7 @@ impl Checker {
             if !fits(lanes as usize) {
                 at.fail(per_geometry(given.span, name, shape, need, lanes as usize, at.entry.section), 2);
             }
-            return Operand::Vector((0..lanes).map(|i| Operand::Reg(id, i)).list());
+            return super::operand::lanes_of(id, lanes);
         }
         let (elements, vector) = match &given.kind {
             OperandKind::Vector(list) => (list.as_slice(), true),
@@ -88,7 +137,7 @@ impl Checker {
         let have = var.ty;
         let want = match at.entry.opcode {
             // What is asked about a sampler is asked of the texture where there are no samplers apart (PTX ISA 9.7.10.5).
-            "txq" if sampler_query(|q| at.has(q)) && (self.independent || at.has(".force_unnormalized_coords")) => {
+            "txq" if at.has_any(SAMPLER_QUERIES) && (self.independent || at.has(".force_unnormalized_coords")) => {
                 Ty::Samplerref
             }
             _ => want,
@@ -130,16 +179,7 @@ impl Checker {
     /// What an instruction on textures or surfaces needs beyond its syntax.
     pub(super) fn texture(&self, typed: &hir::Instr, opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let entry = typed.entry;
-
-        let parts = typed.operands.iter().find_map(|o| match &o.value {
-            Operand::Addresses(parts) => Some((parts.as_slice(), o.span)),
-            value if o.role == crate::isa::Role::Src && o.name == "a" && entry.opcode != "istypep" => {
-                Some((std::slice::from_ref(value), o.span))
-            }
-            _ => None,
-        });
-        let Some((parts, span)) = parts else { return };
-
+        let Some((parts, span)) = parts_of(typed) else { return };
         if matches!(entry.opcode.split('.').next(), Some("tex" | "tld4")) && self.independent && parts.len() < 3 {
             let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
             errors.push(errors::custom(span, text, entry.section));
@@ -158,30 +198,29 @@ impl Checker {
         }
         if let Some(d) = typed.operands.first()
             && let Operand::Vector(list) = &d.value
-            && list.iter().all(|o| matches!(o, Operand::Sink))
+            && all_sinks(list)
         {
             errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
         }
-        let result = typed.operands.first().map(|d| match &d.value {
-            Operand::Pair(value, _) => &**value,
-            value => value,
-        });
         if typed.has(".f16x2")
-            && let (Some(d), Some(Operand::Vector(list))) = (typed.operands.first(), result)
-            && list.iter().any(|o| matches!(o, Operand::Sink))
+            && let Some(d) = typed.operands.first()
+            && let Operand::Vector(list) = first_of(&d.value)
+            && has_sink(list)
         {
             let text = "both pairs of halves are written: none of them can be `_`";
             errors.push(errors::custom(d.span, text, entry.section));
         }
-        if let Some(d) = typed.operands.first().filter(|d| matches!(d.value, Operand::Pair(..)))
-            && let Some(d) = self.gate(d.span, "the predicate of a fetch", ptx(7, 1), sm(60), entry.section)
+        if let Some(d) = typed.operands.first()
+            && let Operand::Pair(..) = d.value
+            && let what = format_args!("the predicate of a fetch")
+            && let Some(d) = self.gate(d.span, what, ptx(7, 1), sm(60), entry.section)
         {
             errors.push(d);
         }
         if matches!(parts.first(), Some(Operand::Reg(..)))
-            && let what = format!("`{}` through a register", entry.opcode)
             && let since = if self.independent && typed.family == "texture" { ptx(4, 3) } else { ptx(3, 1) }
-            && let Some(d) = self.gate(span, &what, since, sm(20), entry.section)
+            && let what = format_args!("`{}` through a register", entry.opcode)
+            && let Some(d) = self.gate(span, what, since, sm(20), entry.section)
         {
             errors.push(d);
         }
@@ -190,20 +229,28 @@ impl Checker {
 
 /// Where samplers do not stand apart, ptxas takes one in some geometries only, and in others misreads what follows it.
 fn misread(typed: &hir::Instr) -> bool {
-    let has = |list: &[&str]| list.iter().any(|q| typed.has(q));
     match typed.entry.opcode {
         "tex.level" => {
-            has(&[".3d", ".a1d", ".a2d", ".acube"]) || typed.operand("e").is_some() && typed.operand("f").is_none()
+            has_any(typed, &[".3d", ".a1d", ".a2d", ".acube"])
+                || typed.operand("e").is_some() && typed.operand("f").is_none()
         }
-        "tex.grad" => !has(&[".1d", ".2d"]) || typed.operand("f").is_some(),
-        "tex" | "tex.base" | "tld4" => !has(&[".1d", ".2d", ".3d"]),
+        "tex.grad" => !has_any(typed, &[".1d", ".2d"]) || typed.operand("f").is_some(),
+        "tex" | "tex.base" | "tld4" => !has_any(typed, &[".1d", ".2d", ".3d"]),
         _ => false,
     }
 }
 
-fn sampler_query(has: impl Fn(&str) -> bool) -> bool {
-    [".force_unnormalized_coords", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2"].into_iter().any(has)
+/// The first one of a pair.
+fn first_of(value: &Operand) -> &Operand {
+    match value {
+        Operand::Pair(first, _) => first,
+        value => value,
+    }
 }
+
+/// What is asked about samplers.
+const SAMPLER_QUERIES: &[&str] =
+    &[".force_unnormalized_coords", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2"];
 
 fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
     let s = if need == 1 { "" } else { "s" };

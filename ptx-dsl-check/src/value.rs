@@ -7,7 +7,6 @@ use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::errors;
 use crate::hir::{Operand, VarId};
-use crate::isa::syntax::is_space;
 use crate::isa::{OperandSpec, Role};
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -37,8 +36,14 @@ pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
 
 /// Is it a conversion between integers? Of the others none takes a special register.
 fn integers(at: &Attempt) -> bool {
-    let types = at.words.iter().filter_map(|w| Ty::from_name(&w.text));
-    at.form.operands.len() == 2 && types.into_iter().all(|t| matches!(t.class(), Class::Unsigned | Class::Signed))
+    for word in at.words {
+        if let Some(ty) = Ty::from_name(&word.text)
+            && !matches!(ty.class(), Class::Unsigned | Class::Signed)
+        {
+            return false;
+        }
+    }
+    at.form.operands.len() == 2
 }
 
 impl Checker {
@@ -161,9 +166,9 @@ impl Checker {
                     Operand::Sink
                 }
                 Some(Sym::Label(id)) => Operand::Label(id),
-                Some(Sym::Labels(ids)) => Operand::Labels(ids.to_vec()),
+                Some(Sym::Labels(at)) => Operand::Labels(self.lists.labels[at].clone()),
                 Some(Sym::Func(id)) => Operand::Func(id),
-                Some(Sym::Funcs(ids)) => Operand::Funcs(ids.to_vec()),
+                Some(Sym::Funcs(at)) => Operand::Funcs(self.lists.functions[at].clone()),
                 Some(Sym::Broken) => {
                     at.broken();
                     Operand::Sink
@@ -249,7 +254,7 @@ impl Checker {
                     at.fail(errors::special_register(span, full, at.entry.opcode), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);
-                } else if let Some(d) = self.gate(span, &format!("`{full}`"), row.since, row.requires, "10") {
+                } else if let Some(d) = self.gate(span, format_args!("`{full}`"), row.since, row.requires, "10") {
                     at.fail(d, 1);
                 } else if let Some(want) = ty {
                     // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
@@ -286,12 +291,14 @@ impl Checker {
         }
         self.opaque(at, id, word);
         let want = match at.entry.opcode {
-            "cvta" => at.words.iter().map(|w| w.text.as_str()).find(|w| is_space(w)),
+            "cvta" => at.spaces().first().copied(),
             "mapa" | "getctarank" => Some("shared"),
             _ => None,
         };
         let have = self.out.vars[id.0 as usize].space.name();
-        if let Some(want) = want.filter(|w| w.split("::").next() != Some(have)) {
+        if let Some(want) = want
+            && want.split("::").next() != Some(have)
+        {
             at.fail(errors::space_mismatch(word.span, &word.text, have, want), 1);
         }
         Operand::VarAddr(id, offset)

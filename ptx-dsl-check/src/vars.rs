@@ -131,7 +131,7 @@ impl Checker {
                     return None;
                 }
                 let sym = Sym::Reg(self.new_reg(&name.name.text, ty, lanes));
-                self.define(&name.name.text, name.name.span, sym.clone());
+                self.define(&name.name.text, name.name.span, sym);
                 return Some(sym);
             }
             ".global" => Space::Global,

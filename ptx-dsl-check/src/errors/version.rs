@@ -1,5 +1,7 @@
 //! The catalogue of 03xx: versions and targets.
 
+use std::fmt::Arguments;
+
 use crate::diag::Diagnostic;
 use crate::isa::target::describe;
 use crate::isa::{Ptx, Targets};
@@ -7,7 +9,7 @@ use crate::span::Span;
 
 use super::*;
 
-pub(crate) fn needs_version(span: Span, what: &str, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
+pub(crate) fn needs_version(span: Span, what: Arguments, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
     error(
         301,
         span,
@@ -19,7 +21,7 @@ pub(crate) fn needs_version(span: Span, what: &str, need: Ptx, have: Ptx, sec: &
 
 pub(crate) fn needs_target(
     span: Span,
-    what: &str,
+    what: Arguments,
     need: Targets,
     have: &str,
     enough: Option<&str>,

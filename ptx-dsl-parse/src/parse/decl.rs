@@ -205,7 +205,7 @@ impl Parser<'_> {
                     ty.replace(word).map(|t| t.span)
                 }
                 _ => {
-                    let nearest = errors::nearest(name, TYPES.into_iter().chain(ATTRIBUTES));
+                    let nearest = errors::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat());
                     self.report(errors::unknown_type(span, name, nearest));
                     self.pos += 2;
                     // Go on with what was probably meant, so that the names are declared.

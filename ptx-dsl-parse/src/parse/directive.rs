@@ -98,8 +98,8 @@ impl Parser<'_> {
                     Place::Function => &FUNCTION,
                     Place::Body | Place::Labelled => &BODY,
                 };
-                let all = here.iter().chain(&DECLARATION).chain(&MODULE).chain(&FUNCTION).chain(&BODY).chain(&LABELLED);
-                errors::unknown_directive(whole, name, errors::nearest(name, all.copied()))
+                let all = [here, &DECLARATION, &MODULE, &FUNCTION, &BODY, &LABELLED].concat();
+                errors::unknown_directive(whole, name, errors::nearest(name, &all))
             };
             return self.fail(d);
         }

@@ -275,12 +275,7 @@ pub(crate) fn empty_vector(span: Span) -> Diagnostic {
 }
 
 /// The name nearest to a misspelt one, if it is near enough to be meant.
-pub fn nearest<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest_of(name, &mut legal.into_iter())
-}
-
-/// Apart, so that it is not compiled for each list.
-fn nearest_of<'a>(name: &str, legal: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, legal: &[&'a str]) -> Option<&'a str> {
     // A name of the user's may be of any length; no legal one comes near it.
     if name.len() > 40 {
         return None;

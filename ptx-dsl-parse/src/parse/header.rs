@@ -125,8 +125,8 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = OPTIONS.into_iter().chain(["ptx", "allow", "warn", "deny"]);
-                let nearest = name.and_then(|n| errors::nearest(n, legal));
+                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny"]].concat();
+                let nearest = name.and_then(|n| errors::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }
