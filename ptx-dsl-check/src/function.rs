@@ -114,7 +114,10 @@ impl Checker {
                 let (span, defined) = (f.name.span, f.body.is_some());
                 let new = Declared { id, span, defined, external, noreturn, alias: None };
                 self.declared.insert(&f.name.text, new);
-                self.out.functions.extend(self.fun.clone());
+                if let Some(fun) = &self.fun {
+                    let (rets, params) = (fun.rets.clone(), fun.params.clone());
+                    self.out.functions.push(hir::Function { rets, params, ..empty(f) });
+                }
                 id
             }
         };
@@ -155,9 +158,7 @@ impl Checker {
                     let text = "a kernel's parameters are `.param` variables";
                     self.report(errors::variable(decl.space.span, text, "5.1.6.1", "write `.param`"));
                 }
-                let mut fresh = decl.clone();
-                fresh.names = Vec::new();
-                let sym = self.declare_one(&fresh, name, Some(space));
+                let sym = self.declare_one(decl, name, Some(space));
                 let (mut var, mut reg) = (None, None);
                 match sym {
                     Some(Sym::Var(id)) => var = Some(id),

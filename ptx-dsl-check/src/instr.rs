@@ -42,12 +42,12 @@ fn movable(first: &str) -> &'static [&'static str] {
     }
 }
 
-/// The instruction with such a word in its place; `None` if it stands there.
-fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
-    let words = movable(&ast.parts.first()?.text);
+/// The parts of an opcode with such a word in its place; `None` if it stands there.
+fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
+    let words = movable(&parts.first()?.text);
     let (mut place, mut at) = (1, 1);
     loop {
-        let word = ast.parts.get(at)?.text.as_str();
+        let word = parts.get(at)?.text.as_str();
         if words.contains(&word) {
             break;
         }
@@ -59,9 +59,9 @@ fn in_order(ast: &ast::Instr) -> Option<ast::Instr> {
     if at <= place {
         return None;
     }
-    let mut ast = ast.clone();
-    ast.parts[place..=at].rotate_right(1);
-    Some(ast)
+    let mut parts = parts.to_vec();
+    parts[place..=at].rotate_right(1);
+    Some(parts)
 }
 
 /// An entry whose opcode the instruction begins with.
@@ -71,10 +71,14 @@ struct Candidate<'a> {
     parts: usize,
     /// What is left of the last of them.
     rest: Option<&'a str>,
+    /// The parts behind the opcode.
+    behind: &'a [ast::Word],
     family: &'static str,
     entry: &'static Instr,
     /// Where the opcode stands.
     span: Span,
+    /// Where its last part stands.
+    last: Span,
 }
 
 /// Entries that may be meant.
@@ -82,7 +86,15 @@ fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::W
     let mut found = Vec::new();
     for (family, entry) in entries {
         if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
-            found.push(Candidate { parts: n, rest, family, entry, span: span_of(&parts[..n]) });
+            found.push(Candidate {
+                parts: n,
+                rest,
+                behind: &parts[n..],
+                family,
+                entry,
+                span: span_of(&parts[..n]),
+                last: parts[n - 1].span,
+            });
         }
     }
     found
@@ -96,6 +108,15 @@ fn span_of(words: &[ast::Word]) -> Span {
         span = span.to(word.span);
     }
     span
+}
+
+/// How many parts an opcode has.
+fn depth_of(opcode: &str) -> usize {
+    let mut parts = 0;
+    for _ in opcode.split('.') {
+        parts += 1;
+    }
+    parts
 }
 
 /// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
@@ -115,22 +136,22 @@ type Failure = (usize, Vec<Diagnostic>);
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
-        match in_order(ast) {
-            Some(ordered) => self.ordered(&ordered),
-            None => self.ordered(ast),
+        match in_order(&ast.parts) {
+            Some(parts) => self.ordered(ast, &parts),
+            None => self.ordered(ast, &ast.parts),
         }
     }
 
     /// The same with all words of the opcode in their places.
-    fn ordered(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+    fn ordered(&mut self, ast: &ast::Instr, parts: &[ast::Word]) -> Option<hir::Instr> {
         let mut pred = None;
         if let Some(p) = &ast.pred {
             pred = Some((self.guard(p), !p.negated));
         }
-        let entries = self.table.entries(&ast.parts.first()?.text);
-        let found = candidates(&entries, &ast.parts);
+        let entries = self.table.entries(&parts.first()?.text);
+        let found = candidates(&entries, parts);
         if found.is_empty() {
-            self.unknown_instruction(ast, &entries);
+            self.unknown_instruction(parts, &entries);
             return None;
         }
         let mut typed = self.by_best_form(ast, &found)?;
@@ -156,14 +177,14 @@ impl Checker {
         }
         match best {
             Some((_, errors)) => self.diags.extend(errors),
-            None => self.no_form(ast, found),
+            None => self.no_form(found),
         }
         None
     }
 
     /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
     fn by_entry(&mut self, ast: &ast::Instr, of: &Candidate, best: &mut Option<Failure>) -> Option<hir::Instr> {
-        let words = qualifiers(&ast.parts, of);
+        let words = qualifiers(of);
         let forms = self.table.forms(of.entry);
         for (number, form) in forms.iter().enumerate() {
             let fit = select::fit(form, &words);
@@ -182,7 +203,7 @@ impl Checker {
     }
 
     /// No form takes these qualifiers: explains by the longest opcode.
-    fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
+    fn no_form(&mut self, found: &[Candidate]) {
         let level = longest(found, usize::MAX);
         let mut tables = Vec::new();
         let mut first = None;
@@ -199,24 +220,25 @@ impl Checker {
                 forms.push((*entry, form));
             }
         }
-        let words = qualifiers(&ast.parts, first);
+        let words = qualifiers(first);
         select::explain(&words, first.entry.opcode, first.span, &forms, &mut self.diags);
     }
 
     /// `same_first`: the entries whose opcodes begin with its first word.
-    fn unknown_instruction(&mut self, ast: &ast::Instr, same_first: &[(&'static str, &'static Instr)]) {
-        let (Some(first), Some((_, entry))) = (ast.parts.first(), same_first.first()) else {
-            self.unknown_opcode(ast);
+    fn unknown_instruction(&mut self, parts: &[ast::Word], same_first: &[(&'static str, &'static Instr)]) {
+        let Some(first) = parts.first() else { return };
+        let Some((_, entry)) = same_first.first() else {
+            self.unknown_opcode(first);
             return;
         };
         let mut same = Vec::with_capacity(same_first.len());
         let (mut depth, mut only) = (1, Some(entry.opcode));
         for (_, e) in same_first {
             same.push(e.opcode);
-            depth = depth.max(e.opcode.matches('.').count() + 1);
+            depth = depth.max(depth_of(e.opcode));
             only = only.filter(|o| *o == e.opcode);
         }
-        let parts = &ast.parts[..depth.min(ast.parts.len())];
+        let parts = &parts[..depth.min(parts.len())];
         let mut name = first.text.clone();
         for part in &parts[1..] {
             name.push('.');
@@ -227,8 +249,7 @@ impl Checker {
     }
 
     /// No opcode begins so.
-    fn unknown_opcode(&mut self, ast: &ast::Instr) {
-        let (span, first) = ast.parts.first().map_or((ast.span, ""), |p| (p.span, p.text.as_str()));
+    fn unknown_opcode(&mut self, first: &ast::Word) {
         let mut firsts: Vec<&str> = Vec::new();
         for (_, family) in FAMILIES {
             for entry in *family {
@@ -238,7 +259,7 @@ impl Checker {
                 }
             }
         }
-        self.report(errors::unknown_instruction(span, first, nearest(first, &firsts)));
+        self.report(errors::unknown_instruction(first.span, &first.text, nearest(&first.text, &firsts)));
     }
 
     /// The predicate register of a guard.
@@ -558,10 +579,10 @@ const COMPANIONS: &[(&[&str], &[&str])] = &[
 ];
 
 /// What follows the opcode.
-fn qualifiers(parts: &[ast::Word], of: &Candidate) -> Vec<ast::Word> {
-    let mut out = parts[of.parts..].to_vec();
+fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
+    let mut out = of.behind.to_vec();
     if let Some(rest) = of.rest {
-        out.insert(0, ast::Word { text: rest.to_string(), span: parts[of.parts - 1].span });
+        out.insert(0, ast::Word { text: rest.to_string(), span: of.last });
     }
     out
 }
@@ -679,7 +700,7 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
 }
 
 /// Deals the operands given to those of the form. `None` if the count is none of the form's.
-pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
+pub(super) fn deal<'f>(form: &'f Form, given: &[&ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
     let groups = u32::from(form.optional_groups.min(8));
     let mut best: Option<(usize, Vec<&OpForm>)> = None;
     for mask in 0..1u32 << groups {
@@ -703,12 +724,12 @@ pub(super) fn deal<'f>(form: &'f Form, given: &[ast::Operand], words: &[ast::Wor
 }
 
 /// How ill the operands given suit those of the form.
-fn misfits(picked: &[&OpForm], given: &[ast::Operand]) -> usize {
+fn misfits(picked: &[&OpForm], given: &[&ast::Operand]) -> usize {
     let mut cost = 0;
     for (i, o) in picked.iter().enumerate() {
         // A name where braces are spelled out may be a vector register, but rather is something else.
         let doubtful = matches!(o.shape, Shape::Vector(_)) && !matches!(given[i].kind, ast::OperandKind::Vector(_));
-        cost += usize::from(!shape_fits(o, &given[i])) * 2 + usize::from(doubtful);
+        cost += usize::from(!shape_fits(o, given[i])) * 2 + usize::from(doubtful);
     }
     cost
 }

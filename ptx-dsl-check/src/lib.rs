@@ -312,8 +312,8 @@ impl Checker {
                 self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
             }
             Err(Missing::Target) if self.version.0 != u32::MAX => {
-                let new = word.text.replace("101", "110");
-                self.report(errors::unknown_target(word.span, &word.text, Some(&new)));
+                let new = word.text.strip_prefix("sm_101").map(|suffix| format!("sm_110{suffix}"));
+                self.report(errors::unknown_target(word.span, &word.text, new.as_deref()));
             }
             _ => {}
         }

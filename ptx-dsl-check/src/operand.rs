@@ -75,16 +75,6 @@ fn all_sinks(elements: &[ast::Operand]) -> bool {
     true
 }
 
-/// Is one of them `x[1]`?
-fn has_index(operands: &[ast::Operand]) -> bool {
-    for o in operands {
-        if matches!(o.kind, OperandKind::Index(..)) {
-            return true;
-        }
-    }
-    false
-}
-
 /// Is it a name or a vector? Neither sums nor constants are among the parts of an address, says ptxas.
 fn is_part(given: &ast::Operand) -> bool {
     match &given.kind {
@@ -115,21 +105,25 @@ impl Checker {
 
     /// All operands of an instruction, in the form's order.
     pub(super) fn operands(&mut self, at: &mut Attempt, ast: &ast::Instr, opcode_span: Span) -> Vec<Arg> {
-        if !has_index(&ast.operands) {
-            return self.dealt(at, &ast.operands, opcode_span);
-        }
         let mut plain = Vec::with_capacity(ast.operands.len());
         for o in &ast.operands {
-            match self.without_index(at, o) {
-                Some(o) => plain.push(o),
-                None => return Vec::new(),
+            match &o.kind {
+                OperandKind::Index(word, index) => match self.without_index(at, word, index, o.span) {
+                    Some(o) => plain.push(Some(o)),
+                    None => return Vec::new(),
+                },
+                _ => plain.push(None),
             }
         }
-        self.dealt(at, &plain, opcode_span)
+        let mut given = Vec::with_capacity(plain.len());
+        for (i, o) in ast.operands.iter().enumerate() {
+            given.push(plain[i].as_ref().unwrap_or(o));
+        }
+        self.dealt(at, &given, opcode_span)
     }
 
     /// The same where none is an element of an array.
-    fn dealt(&mut self, at: &mut Attempt, given: &[ast::Operand], opcode_span: Span) -> Vec<Arg> {
+    fn dealt(&mut self, at: &mut Attempt, given: &[&ast::Operand], opcode_span: Span) -> Vec<Arg> {
         let Some(dealt) = deal(at.form, given, at.words) else {
             at.fail(wrong_count(at, given, opcode_span), 6);
             return Vec::new();
@@ -143,15 +137,14 @@ impl Checker {
                 None if matches!(form.shape, Shape::Addr(_)) => Role::Addr,
                 None => Role::Src,
             };
-            let value = self.operand(at, form, spec, &given[i]);
+            let value = self.operand(at, form, spec, given[i]);
             out.push(Arg { name: form.name, role, ty, value, span: given[i].span });
         }
         out
     }
 
     /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
-    fn without_index(&mut self, at: &mut Attempt, given: &ast::Operand) -> Option<ast::Operand> {
-        let OperandKind::Index(word, index) = &given.kind else { return Some(given.clone()) };
+    fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
         let var = match self.lookup(&word.text) {
             Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
             Some(Sym::Broken) => {
@@ -159,7 +152,7 @@ impl Checker {
                 return None;
             }
             Some(_) => {
-                at.fail(array_index(given.span, &word.text), 6);
+                at.fail(array_index(span, &word.text), 6);
                 return None;
             }
             None => {
@@ -181,14 +174,14 @@ impl Checker {
         let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
         let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
         let (Some(value), true) = (offset, memory || address) else {
-            at.fail(array_index(given.span, &word.text), 6);
+            at.fail(array_index(span, &word.text), 6);
             return None;
         };
         let base = Box::new(Expr::Name(word.clone(), None));
         let offset = Box::new(Expr::Int { value, unsigned: false, text: None, span: index.span() });
-        let sum = OperandKind::Expr(Expr::Binary("+", base, offset, given.span));
-        let sum = ast::Operand { kind: sum, span: given.span };
-        Some(if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span: given.span } } else { sum })
+        let sum = OperandKind::Expr(Expr::Binary("+", base, offset, span));
+        let sum = ast::Operand { kind: sum, span };
+        Some(if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span } } else { sum })
     }
 
     fn operand(
@@ -672,7 +665,7 @@ fn counted_by<'a>(
 }
 
 /// The form takes more or fewer operands.
-fn wrong_count(at: &Attempt, given: &[ast::Operand], opcode_span: Span) -> Diagnostic {
+fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diagnostic {
     let (mut low, mut next) = (0, None);
     for o in &at.form.operands {
         if o.group == 0 {

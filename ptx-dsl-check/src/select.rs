@@ -48,8 +48,10 @@ fn kind(word: &str) -> Option<usize> {
 
 /// Fills the slots: every word goes to the first free slot that takes it; those of a kind keep their order.
 pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
-    let n = form.slots.len();
-    let mut filled: Vec<Option<u16>> = vec![None; n];
+    let mut filled: Vec<Option<u16>> = Vec::with_capacity(form.slots.len());
+    for _ in &form.slots {
+        filled.push(None);
+    }
     let mut left = Vec::new();
     let mut next = [0; 3];
     for (w, word) in words.iter().enumerate() {

@@ -3,13 +3,13 @@
 use super::Checker;
 use super::directive::Attributed;
 use super::names::Sym;
+use super::words;
 use crate::ast;
 use crate::errors;
 use crate::hir::{self, GLOBALS, Space, VarId};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
-use ptx_dsl_table::list::List;
 
 /// Images larger than this are refused.
 pub(super) const IMAGE_LIMIT: usize = 1 << 26;
@@ -17,14 +17,13 @@ pub(super) const IMAGE_LIMIT: usize = 1 << 26;
 const CONST_LIMIT: u64 = 64 * 1024;
 
 /// Size and alignment of one name of a declaration.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) ty: Ty,
     pub(super) size: u64,
     pub(super) align: u32,
     pub(super) array: bool,
     pub(super) unsized_: bool,
-    /// Of an array; an open one has as many as there are initial values.
-    dims: Vec<u64>,
     /// Of a vector, else 1.
     lanes: u64,
 }
@@ -41,15 +40,13 @@ impl Checker {
             ));
             return None;
         };
-        let lanes = decl.vector.map_or(1, |v| v.0);
+        let lanes = lanes(decl);
         let element = u64::from(ty.bytes()) * u64::from(lanes.max(1));
         let unsized_ = name.dims.contains(&None);
-        let open = match &name.init {
-            Some(ast::Init::List(list, _)) => list.len() as u64,
-            _ => 0,
-        };
-        let dims = name.dims.iter().map(|d| d.unwrap_or(open)).list();
-        let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
+        let mut count = 1u64;
+        for n in dims(name) {
+            count = count.saturating_mul(n);
+        }
         let natural = u32::try_from(element).unwrap_or(1).max(1);
         let align = match decl.align {
             Some((n, span)) => {
@@ -67,13 +64,16 @@ impl Checker {
             }
             None => natural.next_power_of_two(),
         };
-        let (size, array) = (element.saturating_mul(count), !dims.is_empty());
-        Some(Shape { ty, size, align, array, unsized_, dims, lanes: u64::from(lanes.max(1)) })
+        let (size, array) = (element.saturating_mul(count), !name.dims.is_empty());
+        Some(Shape { ty, size, align, array, unsized_, lanes: u64::from(lanes.max(1)) })
     }
 
     /// Declares the names of a declaration; `in_function` says in which space its parameters live.
     pub(super) fn declare(&mut self, decl: &ast::VarDecl, params: Option<Space>) {
-        let has_value = decl.names.iter().any(|n| n.init.is_some());
+        let mut has_value = false;
+        for name in &decl.names {
+            has_value |= name.init.is_some();
+        }
         self.linkage(&decl.linkage, false, &decl.space.text, has_value);
         for name in &decl.names {
             self.declare_one(decl, name, params);
@@ -99,41 +99,7 @@ impl Checker {
         }
         self.declarable(decl, name, params, shape.ty);
         let space = match decl.space.text.as_str() {
-            ".reg" => {
-                let ty = shape.ty;
-                if self.fun.is_none() {
-                    self.report(errors::variable(
-                        decl.space.span,
-                        "registers are declared in functions",
-                        "5.1.1",
-                        "move the declaration into the function",
-                    ));
-                    return None;
-                }
-                if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
-                    self.report(errors::variable(
-                        decl.ty.span,
-                        &format!("there are no `.{}` registers", ty.name()),
-                        "5.1.1",
-                        "declare a variable in another state space",
-                    ));
-                    self.define(&name.name.text, name.name.span, Sym::Broken);
-                    return None;
-                }
-                if name.init.is_some() {
-                    let help =
-                        format!("remove the value, and write `mov.b{} {}, ...;`", ty.bits().max(16), name.name.text);
-                    self.report(errors::initialiser(name.name.span, "a register has no initial value", &help));
-                }
-                let lanes = decl.vector.map_or(1, |v| v.0);
-                if let Some((count, _)) = name.range {
-                    self.define_range(&name.name.text, count, ty, lanes, name.name.span);
-                    return None;
-                }
-                let sym = Sym::Reg(self.new_reg(&name.name.text, ty, lanes));
-                self.define(&name.name.text, name.name.span, sym);
-                return Some(sym);
-            }
+            ".reg" => return self.declare_register(decl, name, shape.ty),
             ".global" => Space::Global,
             ".const" => Space::Const,
             ".shared" => Space::Shared,
@@ -165,7 +131,7 @@ impl Checker {
         if shape.ty.class() == Class::Opaque {
             self.opaque_variable(decl, shape.ty);
         }
-        let external = decl.linkage.iter().any(|w| w.text == ".extern");
+        let external = words::has(&decl.linkage, ".extern");
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
             let text = "an array without a size needs an initialiser or `.extern`";
@@ -176,34 +142,24 @@ impl Checker {
         if let Some(sym) = resolved {
             return Some(sym);
         }
-        let count = name.range.map_or(1, |r| r.0.min(1 << 16));
-        let mut first = None;
-        for i in 0..count {
-            let id = VarId(self.out.vars.len() as u32);
-            let text = if name.range.is_some() { format!("{}{i}", name.name.text) } else { name.name.text.clone() };
-            let offset = self.place(space, &shape);
-            self.out.vars.push(hir::Var {
-                name: text.clone(),
-                space,
-                offset: u32::try_from(offset).unwrap_or(u32::MAX),
-                size: u32::try_from(shape.size).unwrap_or(u32::MAX),
-                align: shape.align,
-                ty: shape.ty,
-                array: shape.array,
-                dynamic,
-            });
-            self.define(&text, name.name.span, Sym::Var(id));
-            if external {
-                self.externals.push(id);
+        let (id, offset) = match name.range {
+            None => self.new_variable(&name.name.text, name.name.span, space, shape, dynamic),
+            Some((count, _)) => {
+                let mut first = None;
+                for i in 0..count.min(1 << 16) {
+                    let text = format!("{}{i}", name.name.text);
+                    let new = self.new_variable(&text, name.name.span, space, shape, dynamic);
+                    first = first.or(Some(new));
+                    if external {
+                        self.externals.push(new.0);
+                    }
+                }
+                first?
             }
-            if space == Space::Shared
-                && let Some(declared) = self.fun.as_ref().and_then(|f| self.declared.get(&f.name))
-            {
-                self.shared_of.push((id, declared.id));
-            }
-            first.get_or_insert((id, offset));
+        };
+        if external && name.range.is_none() {
+            self.externals.push(id);
         }
-        let (id, offset) = first?;
         if space == Space::Const
             && self.const_end > CONST_LIMIT
             && self.const_end.saturating_sub(shape.size) <= CONST_LIMIT
@@ -215,9 +171,62 @@ impl Checker {
             self.report(errors::large_variable(name.name.span, &name.name.text));
         }
         if let Some(init) = &name.init {
-            self.initial(space, &shape, offset, init, &name.name);
+            self.initial(space, &shape, offset, init, name);
         }
         Some(Sym::Var(id))
+    }
+
+    /// `.reg`: one register, or a range of them.
+    fn declare_register(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, ty: Ty) -> Option<Sym> {
+        let (text, span) = (name.name.text.as_str(), name.name.span);
+        if self.fun.is_none() {
+            let help = "move the declaration into the function";
+            let what = "registers are declared in functions";
+            self.report(errors::variable(decl.space.span, what, "5.1.1", help));
+            return None;
+        }
+        if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
+            let what = format!("there are no `.{}` registers", ty.name());
+            let help = "declare a variable in another state space";
+            self.report(errors::variable(decl.ty.span, &what, "5.1.1", help));
+            self.define(text, span, Sym::Broken);
+            return None;
+        }
+        if name.init.is_some() {
+            let help = format!("remove the value, and write `mov.b{} {text}, ...;`", ty.bits().max(16));
+            self.report(errors::initialiser(span, "a register has no initial value", &help));
+        }
+        if let Some((count, _)) = name.range {
+            self.define_range(text, count, ty, lanes(decl), span);
+            return None;
+        }
+        let sym = Sym::Reg(self.new_reg(text, ty, lanes(decl)));
+        self.define(text, span, sym);
+        Some(sym)
+    }
+
+    /// A variable in its place.
+    fn new_variable(&mut self, name: &str, span: Span, space: Space, shape: Shape, dynamic: bool) -> (VarId, u64) {
+        let id = VarId(self.out.vars.len() as u32);
+        let offset = self.place(space, &shape);
+        self.out.vars.push(hir::Var {
+            name: name.to_string(),
+            space,
+            offset: u32::try_from(offset).unwrap_or(u32::MAX),
+            size: u32::try_from(shape.size).unwrap_or(u32::MAX),
+            align: shape.align,
+            ty: shape.ty,
+            array: shape.array,
+            dynamic,
+        });
+        self.define(name, span, Sym::Var(id));
+        if space == Space::Shared
+            && let Some(fun) = &self.fun
+            && let Some(declared) = self.declared.get(&fun.name)
+        {
+            self.shared_of.push((id, declared.id));
+        }
+        (id, offset)
     }
 
     /// A variable of the module may be declared `.extern` as often as one likes, and defined before or after that.
@@ -229,7 +238,7 @@ impl Checker {
         let old = self.out.vars.get(id.0 as usize)?;
         let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
         let same = old.space == space && old.ty == shape.ty && (old.size == size || old.dynamic || shape.unsized_);
-        let external = decl.linkage.iter().any(|w| w.text == ".extern");
+        let external = words::has(&decl.linkage, ".extern");
         if !same || !external && (decl.linkage.is_empty() || self.externals.binary_search(&id).is_err()) {
             return None;
         }
@@ -238,9 +247,11 @@ impl Checker {
             let var = &mut self.out.vars[id.0 as usize];
             var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             (var.size, var.align, var.dynamic) = (size, shape.align, false);
-            self.externals.retain(|e| *e != id);
+            if let Ok(at) = self.externals.binary_search(&id) {
+                self.externals.remove(at);
+            }
             if let Some(init) = &name.init {
-                self.initial(space, shape, offset, init, &name.name);
+                self.initial(space, shape, offset, init, name);
             }
         }
         Some(Sym::Var(id))
@@ -260,7 +271,8 @@ impl Checker {
         offset
     }
 
-    fn initial(&mut self, space: Space, shape: &Shape, offset: u64, init: &ast::Init, name: &ast::Word) {
+    fn initial(&mut self, space: Space, shape: &Shape, offset: u64, init: &ast::Init, declarator: &ast::Declarator) {
+        let name = &declarator.name;
         if !matches!(space, Space::Global | Space::Const) {
             let text =
                 format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
@@ -269,7 +281,7 @@ impl Checker {
             return;
         }
         // What `declarable` has reported, or has no bytes.
-        let scalar = shape.dims.is_empty() && shape.lanes == 1;
+        let scalar = declarator.dims.is_empty() && shape.lanes == 1;
         if shape.ty.class() == Class::Opaque
             || scalar && matches!(init, ast::Init::List(..))
             || shape.array && matches!(init, ast::Init::Value(_))
@@ -278,7 +290,7 @@ impl Checker {
         }
         let width = u64::from(shape.ty.bytes());
         let mut values = Vec::new();
-        if let Err((span, text, help)) = lay_out(init, &shape.dims, shape.lanes, 0, &mut values) {
+        if let Err((span, text, help)) = lay_out(init, &dims(declarator), shape.lanes, 0, &mut values) {
             self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
             return;
         }
@@ -326,7 +338,7 @@ impl Checker {
             };
         }
         if let ast::Expr::Call(mask, args, span) = expr
-            && mask.text.starts_with(|c: char| c.is_ascii_digit())
+            && matches!(mask.text.as_bytes(), [b'0'..=b'9', ..])
         {
             return self.masked_address(ty, mask, args, *span);
         }
@@ -422,6 +434,27 @@ impl Checker {
     }
 }
 
+/// Elements of a vector, 1 of anything else.
+fn lanes(decl: &ast::VarDecl) -> u32 {
+    match decl.vector {
+        Some((lanes, _)) => lanes,
+        None => 1,
+    }
+}
+
+/// The dimensions of an array; an open one has as many elements as there are initial values.
+fn dims(name: &ast::Declarator) -> Vec<u64> {
+    let open = match &name.init {
+        Some(ast::Init::List(list, _)) => list.len() as u64,
+        _ => 0,
+    };
+    let mut dims = Vec::with_capacity(name.dims.len());
+    for d in &name.dims {
+        dims.push(d.unwrap_or(open));
+    }
+    dims
+}
+
 /// What is wrong with an initialiser: where (the variable's name if nowhere), what, and the help.
 type Misshapen = (Option<Span>, String, String);
 
@@ -434,11 +467,6 @@ fn lay_out<'a>(
     at: u64,
     out: &mut Vec<(u64, &'a ast::Expr)>,
 ) -> Result<(), Misshapen> {
-    let span_of = |init: &ast::Init| match init {
-        ast::Init::Value(e) => Some(e.span()),
-        ast::Init::List(_, span) => Some(*span),
-        ast::Init::Field(word, _) => Some(word.span),
-    };
     let (room, inner, exact) = match (dims, lanes) {
         ([first, rest @ ..], _) => (*first, rest, false),
         ([], 2..) => (lanes, dims, true),
@@ -465,9 +493,13 @@ fn lay_out<'a>(
                 let what = if exact { "vector" } else { "array" };
                 let text = format!("this {what} has {room} elements, and {have} values are given");
                 let help = if exact { "give one for each" } else { "give as many as there are, or a larger size" };
-                return Err((span_of(init).filter(|_| exact || at > 0), text, help.to_string()));
+                return Err(((exact || at > 0).then_some(*span), text, help.to_string()));
             }
-            let step = inner.iter().product::<u64>() * if exact { 1 } else { lanes };
+            let mut step = 1;
+            for n in inner {
+                step *= n;
+            }
+            step *= if exact { 1 } else { lanes };
             let lanes = if exact { 1 } else { lanes };
             for (i, part) in list.iter().enumerate() {
                 lay_out(part, inner, lanes, at + i as u64 * step, out)?;

@@ -4,18 +4,26 @@ use crate::diag::Diagnostic;
 use crate::isa::Ptx;
 use crate::span::Span;
 
-use super::error;
+use super::*;
 
 pub(crate) fn entry_returns(span: Span) -> Diagnostic {
-    error(501, span, "an `.entry` has no return parameters")
-        .note("a kernel returns nothing (PTX ISA 11.2.1)")
-        .help("remove the list before the name, and store the result to global memory")
+    explained_error(
+        501,
+        span,
+        format_args!("an `.entry` has no return parameters"),
+        format_args!("a kernel returns nothing (PTX ISA 11.2.1)"),
+        format_args!("remove the list before the name, and store the result to global memory"),
+    )
 }
 
 pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
-    error(502, span, format!("the parameters take {have} bytes, and at most {limit} are allowed"))
-        .note("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)")
-        .help("put the data in global memory, and pass its address")
+    explained_error(
+        502,
+        span,
+        format_args!("the parameters take {have} bytes, and at most {limit} are allowed"),
+        format_args!("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)"),
+        format_args!("put the data in global memory, and pass its address"),
+    )
 }
 
 /// The section of a directive: performance tuning, clusters, the rest.
@@ -34,30 +42,44 @@ pub(crate) fn directive_section(name: &str) -> &'static str {
 }
 
 pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
-    error(503, span, format!("`{a}` cannot be combined with `{b}`"))
-        .label(at, format!("`{b}` is here"))
-        .note(format!("the two exclude each other (PTX ISA {})", directive_section(a)))
-        .help(format!("remove `{a}` or `{b}`"))
+    explained_error(
+        503,
+        span,
+        format_args!("`{a}` cannot be combined with `{b}`"),
+        format_args!("the two exclude each other (PTX ISA {})", directive_section(a)),
+        format_args!("remove `{a}` or `{b}`"),
+    )
+    .label(at, format!("`{b}` is here"))
 }
 
 pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) -> Diagnostic {
-    error(504, span, format!("`{name}` {rule}")).note(format!("see PTX ISA {}", directive_section(name))).help(help)
+    explained_error(
+        504,
+        span,
+        format_args!("`{name}` {rule}"),
+        format_args!("see PTX ISA {}", directive_section(name)),
+        format_args!("{help}"),
+    )
 }
 
 pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
-    error(505, span, format!("`{name}` needs `{needs}`"))
-        .note(format!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)))
-        .help(format!("add `{needs}`, or remove `{name}`"))
+    explained_error(
+        505,
+        span,
+        format_args!("`{name}` needs `{needs}`"),
+        format_args!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)),
+        format_args!("add `{needs}`, or remove `{name}`"),
+    )
 }
 
 /// `what`: return values or parameters; `word`: what a call writes for them.
 pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
-    let d = error(
+    let d = noted_error(
         506,
         span,
-        format!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
-    )
-    .note("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)");
+        format_args!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
+        format_args!("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)"),
+    );
     let place = if what == "return values" { "before the function's name" } else { "behind the function's name" };
     match (want, have) {
         (0, _) => d.help(format!("remove the list {place}")),
@@ -69,15 +91,23 @@ pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: 
 
 /// `declare`: a `.param` variable or register that would do.
 pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str) -> Diagnostic {
-    error(506, span, format!("{what} is {have}, and {want} is expected"))
-        .note("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)")
-        .help(format!("pass one that is declared as `{declare}`"))
+    explained_error(
+        506,
+        span,
+        format_args!("{what} is {have}, and {want} is expected"),
+        format_args!("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)"),
+        format_args!("pass one that is declared as `{declare}`"),
+    )
 }
 
 /// `declare`: a `.param` variable that would do.
 pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: Option<&str>) -> Diagnostic {
-    let d = error(506, span, format!("{what} is aligned to {have} bytes, and the parameter to {want}"))
-        .note("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)");
+    let d = noted_error(
+        506,
+        span,
+        format_args!("{what} is aligned to {have} bytes, and the parameter to {want}"),
+        format_args!("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)"),
+    );
     match declare {
         Some(declare) => d.help(format!("pass a variable that is declared as `{declare}`")),
         None => d.help(format!("declare the variable with `.align {want}`")),
@@ -85,20 +115,24 @@ pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: 
 }
 
 pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(506, span, text).note("see PTX ISA 9.7.12.5").help(help)
+    explained_error(506, span, format_args!("{text}"), format_args!("see PTX ISA 9.7.12.5"), format_args!("{help}"))
 }
 
 pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Diagnostic {
-    error(507, span, format!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"))
-        .help("declare `.extern .shared` and give the size at launch")
+    helped_error(
+        507,
+        span,
+        format_args!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"),
+        format_args!("declare `.extern .shared` and give the size at launch"),
+    )
 }
 
 pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(508, span, text).note("see PTX ISA 5.4.4").help(help)
+    explained_error(508, span, format_args!("{text}"), format_args!("see PTX ISA 5.4.4"), format_args!("{help}"))
 }
 
 pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
-    error(509, span, text).note(format!("see PTX ISA {section}")).help(help)
+    explained_error(509, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), format_args!("{help}"))
 }
 
 /// ptxas takes any size.
@@ -113,43 +147,72 @@ pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(crate) fn alias(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(510, span, text)
-        .note("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)")
-        .help(help)
+    explained_error(
+        510,
+        span,
+        format_args!("{text}"),
+        format_args!("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)"),
+        format_args!("{help}"),
+    )
 }
 
 pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(511, span, format!("function `{name}` is defined twice"))
+    helped_error(511, span, format_args!("function `{name}` is defined twice"), format_args!("rename one of them"))
         .label(first, "it is first defined here")
-        .help("rename one of them")
 }
 
 pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
-    error(512, span, format!("`{name}` differs from its declaration"))
-        .label(first, "it is declared here")
-        .note("a prototype and its definition agree in parameters (PTX ISA 11.2.2)")
-        .help("give both the same parameters")
+    explained_error(
+        512,
+        span,
+        format_args!("`{name}` differs from its declaration"),
+        format_args!("a prototype and its definition agree in parameters (PTX ISA 11.2.2)"),
+        format_args!("give both the same parameters"),
+    )
+    .label(first, "it is declared here")
 }
 
 pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(513, span, text)
-        .note("`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)")
-        .help(help)
+    explained_error(
+        513,
+        span,
+        format_args!("{text}"),
+        format_args!(
+            "`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)"
+        ),
+        format_args!("{help}"),
+    )
 }
 
 pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(514, span, text).note("linking directives are described in PTX ISA 11.6").help(help)
+    explained_error(
+        514,
+        span,
+        format_args!("{text}"),
+        format_args!("linking directives are described in PTX ISA 11.6"),
+        format_args!("{help}"),
+    )
 }
 
 pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
-    error(515, span, text).note("see PTX ISA 11.4.7 and the chapter on `.pragma` strings").help(help)
+    explained_error(
+        515,
+        span,
+        format_args!("{text}"),
+        format_args!("see PTX ISA 11.4.7 and the chapter on `.pragma` strings"),
+        format_args!("{help}"),
+    )
 }
 
 /// `inlined_at` a place that no `.loc` before it names.
 pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
-    error(515, span, format!("no `.loc {caller}` stands before what is inlined at that place"))
-        .note("see PTX ISA 11.5.4")
-        .help(format!("put `.loc {caller}` before it, or leave `inlined_at` out"))
+    explained_error(
+        515,
+        span,
+        format_args!("no `.loc {caller}` stands before what is inlined at that place"),
+        format_args!("see PTX ISA 11.5.4"),
+        format_args!("put `.loc {caller}` before it, or leave `inlined_at` out"),
+    )
 }
 
 /// A warning: ptxas ignores it too.
@@ -172,13 +235,21 @@ pub(crate) fn over_limit(span: Span, name: &str, have: u64, unit: &str, limit: u
 }
 
 pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) -> Diagnostic {
-    error(303, span, format!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1))
-        .help(format!("write `{instead}` in its place"))
+    helped_error(
+        303,
+        span,
+        format_args!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1),
+        format_args!("write `{instead}` in its place"),
+    )
 }
 
 pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
-    error(518, span, format!("`.{have}` in a kernel of `.{first}`"))
-        .label(at, format!("`.{first}` is here"))
-        .note("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)")
-        .help(format!("write `.{first}`"))
+    explained_error(
+        518,
+        span,
+        format_args!("`.{have}` in a kernel of `.{first}`"),
+        format_args!("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)"),
+        format_args!("write `.{first}`"),
+    )
+    .label(at, format!("`.{first}` is here"))
 }

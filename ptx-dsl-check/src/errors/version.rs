@@ -10,13 +10,13 @@ use crate::span::Span;
 use super::*;
 
 pub(crate) fn needs_version(span: Span, what: Arguments, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
-    error(
+    explained_error(
         301,
         span,
-        format!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("see PTX ISA {sec}"),
+        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
     )
-    .note(format!("see PTX ISA {sec}"))
-    .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
 }
 
 pub(crate) fn needs_target(
@@ -28,13 +28,18 @@ pub(crate) fn needs_target(
     sec: &str,
 ) -> Diagnostic {
     let d = match need {
-        Targets::Only(list) if list.len() > 3 => section(
-            error(302, span, format!("{what} is not available on `{have}`")),
-            &format!("it needs {}", describe(need)),
-            sec,
+        Targets::Only(list) if list.len() > 3 => noted_error(
+            302,
+            span,
+            format_args!("{what} is not available on `{have}`"),
+            format_args!("it needs {} (PTX ISA {sec})", describe(need)),
         ),
-        _ => error(302, span, format!("{what} needs {}, and the module is for `{have}`", describe(need)))
-            .note(format!("see PTX ISA {sec}")),
+        _ => noted_error(
+            302,
+            span,
+            format_args!("{what} needs {}, and the module is for `{have}`", describe(need)),
+            format_args!("see PTX ISA {sec}"),
+        ),
     };
     match enough {
         Some(name) => d.help(format!("declare `{name}` in the header, or `.target {name}`")),
@@ -43,8 +48,12 @@ pub(crate) fn needs_target(
 }
 
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
-    let d = error(303, span, format!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1))
-        .note(format!("see PTX ISA {sec}"));
+    let d = noted_error(
+        303,
+        span,
+        format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
+        format_args!("see PTX ISA {sec}"),
+    );
     match opcode {
         "shfl" | "vote" => d.help(format!("write `{opcode}.sync` with a mask of lanes as the last operand")),
         "mad" => d.help("give a rounding, as in `mad.rn.f32`"),
@@ -53,13 +62,21 @@ pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) 
 }
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
-    error(304, span, "the module declares no PTX ISA version")
-        .help("start it with `.version 8.6`, or name it in the header")
+    helped_error(
+        304,
+        span,
+        format_args!("the module declares no PTX ISA version"),
+        format_args!("start it with `.version 8.6`, or name it in the header"),
+    )
 }
 
 pub(crate) fn no_target(span: Span) -> Diagnostic {
-    error(305, span, "the module declares no target")
-        .help("write `.target sm_90` after `.version`, or name it in the header")
+    helped_error(
+        305,
+        span,
+        format_args!("the module declares no target"),
+        format_args!("write `.target sm_90` after `.version`, or name it in the header"),
+    )
 }
 
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
@@ -78,13 +95,13 @@ pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> D
 }
 
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
-    error(
+    explained_error(
         308,
         span,
-        format!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("see PTX ISA 11.1.2"),
+        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
     )
-    .note("see PTX ISA 11.1.2")
-    .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1))
 }
 
 pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
@@ -92,7 +109,11 @@ pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
         32 => "32-bit addresses are no longer supported".to_string(),
         _ => format!("the address size is 64, not {n}"),
     };
-    error(309, span, text)
-        .note("of the two sizes of PTX ISA 11.1.3, ptxas 13 has given up 32 for every target")
-        .help("write `.address_size 64`")
+    explained_error(
+        309,
+        span,
+        format_args!("{text}"),
+        format_args!("of the two sizes of PTX ISA 11.1.3, ptxas 13 has given up 32 for every target"),
+        format_args!("write `.address_size 64`"),
+    )
 }
