@@ -1,9 +1,8 @@
 //! The catalogue of 02xx and 04xx: the only place with their text. 01xx is in `parse::errors`, 03xx in `errors::version`, 05xx in
 //! `errors::kernel`.
 
-use std::fmt::{Arguments, format};
-
 use crate::diag::Diagnostic;
+pub(crate) use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
@@ -15,33 +14,6 @@ pub(crate) use version::*;
 
 pub(crate) fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
-}
-
-/// With the rule as a note.
-pub(crate) fn noted_error(code: u16, span: Span, message: Arguments, note: Arguments) -> Diagnostic {
-    let mut d = error(code, span, format(message));
-    d.notes.push(format(note));
-    d
-}
-
-/// With an edit as a help.
-pub(crate) fn helped_error(code: u16, span: Span, message: Arguments, help: Arguments) -> Diagnostic {
-    let mut d = error(code, span, format(message));
-    d.helps.push(format(help));
-    d
-}
-
-/// With the rule as a note and an edit as a help.
-pub(crate) fn explained_error(
-    code: u16,
-    span: Span,
-    message: Arguments,
-    note: Arguments,
-    help: Arguments,
-) -> Diagnostic {
-    let mut d = noted_error(code, span, message, note);
-    d.helps.push(format(help));
-    d
 }
 
 /// With a help, if there is one.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::diag::Diagnostic;
-use crate::parse::errors;
+use crate::parse::{all_digits, errors};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
@@ -36,14 +36,21 @@ fn follow(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
 }
 
+/// May this byte stand inside a piece of an opcode?
+fn in_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_'
+}
+
 /// How long a line of the C preprocessor is that says which line of which file follows: `# 1 "x.ptx" 2`, `#line 7 "x.ptx"`. As
 /// ptxas reads it, it may stand behind other text, and has its line end.
 fn line_marker(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     let skip = |at: &mut usize, of: fn(&u8) -> bool| {
-        let length = bytes[*at..].iter().take_while(|b| of(b)).count();
-        *at += length;
-        length
+        let start = *at;
+        while *at < bytes.len() && of(&bytes[*at]) {
+            *at += 1;
+        }
+        *at - start
     };
     let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r' | 0x0c);
     skip(&mut at, blank);
@@ -116,7 +123,7 @@ impl Lexer<'_> {
             }
             b'"' => self.string(start),
             b'0'..=b'9' => {
-                self.run(|b| b.is_ascii_alphanumeric() || b == b'_');
+                self.run(in_word);
                 self.push(start, Tok::Number(self.text[start..self.pos].to_string()));
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
@@ -144,9 +151,12 @@ impl Lexer<'_> {
     fn apart(&mut self, start: usize) {
         let bytes = self.text.as_bytes();
         let tokens = &self.out.tokens;
-        let before = tokens.len().checked_sub(2).map(|i| &tokens[i].kind);
-        let glued = tokens.last().is_some_and(|t| t.glued);
-        let number = glued && matches!(before, Some(Tok::Number(n)) if n.bytes().all(|b| b.is_ascii_digit()));
+        let (before, glued) = match tokens.as_slice() {
+            [.., before, last] => (Some(&before.kind), last.glued),
+            [last] => (None, last.glued),
+            [] => (None, false),
+        };
+        let number = glued && matches!(before, Some(Tok::Number(n)) if all_digits(n));
         let joins = match bytes[start] {
             b'.' => !number,
             b':' => glued && before == Some(&Tok::Punct(':')),
@@ -154,8 +164,9 @@ impl Lexer<'_> {
         };
         // `shared ::cta` is as wrong as `shared:: cta`.
         let first = bytes[start] == b':' && tokens.len() > 1 && !tokens[tokens.len() - 2].glued;
-        let gap = bytes[self.pos..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        let name = bytes.get(self.pos + gap).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        let behind = bytes[self.pos..].trim_ascii_start();
+        let gap = bytes.len() - self.pos - behind.len();
+        let name = matches!(behind, [b, ..] if in_word(*b));
         if joins && name && (gap > 0 || first) {
             let span = Span::token(self.out.ranges.len() as u32 - 1);
             let joint = if bytes[start] == b'.' { "." } else { "::" };
@@ -163,9 +174,9 @@ impl Lexer<'_> {
         }
     }
 
-    fn run(&mut self, more: impl Fn(u8) -> bool) {
+    fn run(&mut self, more: fn(u8) -> bool) {
         let bytes = self.text.as_bytes();
-        while bytes.get(self.pos).is_some_and(|&b| more(b)) {
+        while self.pos < bytes.len() && more(bytes[self.pos]) {
             self.pos += 1;
         }
     }
@@ -225,7 +236,10 @@ pub fn split_literal(text: &str, id: u32, glued: bool, out: &mut Vec<Token>) {
     let mut first = true;
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let alnum = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        let mut alnum = 0;
+        while alnum < rest.len() && in_word(rest.as_bytes()[alnum]) {
+            alnum += 1;
+        }
         let len = if alnum > 0 { alnum } else { c.len_utf8() };
         let kind = match c {
             '0'..='9' => Tok::Number(rest[..len].to_string()),

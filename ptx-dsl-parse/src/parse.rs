@@ -53,6 +53,16 @@ pub fn parse_body(tokens: &[Token]) -> (Vec<Stmt>, u32, Vec<Diagnostic>) {
     (body, parser.instrs, parser.diags)
 }
 
+/// Is it nothing but digits, or nothing?
+pub(crate) fn all_digits(text: &str) -> bool {
+    for b in text.bytes() {
+        if !b.is_ascii_digit() {
+            return false;
+        }
+    }
+    true
+}
+
 /// A diagnostic was pushed; the construct is given up.
 #[derive(Debug)]
 struct Stop;
@@ -104,11 +114,11 @@ impl<'a> Parser<'a> {
     }
 
     fn peek_at(&self, n: usize) -> Option<&'a Tok> {
-        self.tokens.get(self.pos + n).map(|t| &t.kind)
+        Some(&self.tokens.get(self.pos + n)?.kind)
     }
 
     fn glued_at(&self, n: usize) -> bool {
-        self.tokens.get(self.pos + n).is_some_and(|t| t.glued)
+        matches!(self.tokens.get(self.pos + n), Some(t) if t.glued)
     }
 
     fn is(&self, c: char) -> bool {
@@ -138,7 +148,10 @@ impl<'a> Parser<'a> {
 
     /// The current token, or the last one at the end of input.
     fn here(&self) -> Span {
-        self.tokens.get(self.pos).or(self.tokens.last()).map(Token::span).unwrap_or_default()
+        match self.tokens.get(self.pos).or(self.tokens.last()) {
+            Some(t) => t.span(),
+            None => Span::default(),
+        }
     }
 
     /// The same for a message: a dot is shown with the name behind it.
@@ -148,9 +161,9 @@ impl<'a> Parser<'a> {
 
     /// The token before the current one.
     fn before(&self) -> Span {
-        match self.pos.checked_sub(1).and_then(|i| self.tokens.get(i)) {
-            Some(t) => t.span(),
-            None => self.here(),
+        match self.tokens.get(..self.pos) {
+            Some([.., t]) => t.span(),
+            _ => self.here(),
         }
     }
 
@@ -201,9 +214,9 @@ impl<'a> Parser<'a> {
 
     fn missing_semicolon(&mut self) {
         let span = self.before();
-        let after = match self.pos.checked_sub(1).map(|i| &self.tokens[i].kind) {
-            Some(Tok::Word(w) | Tok::Number(w)) => format!("`{w}`"),
-            Some(Tok::Punct(c)) => format!("`{c}`"),
+        let after = match &self.tokens[..self.pos] {
+            [.., Token { kind: Tok::Word(w) | Tok::Number(w), .. }] => format!("`{w}`"),
+            [.., Token { kind: Tok::Punct(c), .. }] => format!("`{c}`"),
             _ => "this".to_string(),
         };
         self.report(errors::missing_semicolon(span, &after));
@@ -212,9 +225,11 @@ impl<'a> Parser<'a> {
     /// A string that PTX can write: Rust's lexer reads escapes, and neither minds other characters than ASCII.
     fn string(&mut self, what: &str) -> Res<Word> {
         let Some(Tok::Str(text)) = self.peek() else { return self.unexpected(what) };
-        if let Some(c) = text.chars().find(|c| !c.is_ascii() || *c == '"') {
-            let span = self.here();
-            return self.fail(errors::character_in_string(span, c));
+        for c in text.chars() {
+            if !c.is_ascii() || c == '"' {
+                let span = self.here();
+                return self.fail(errors::character_in_string(span, c));
+            }
         }
         Ok(Word { text: text.clone(), span: self.bump() })
     }
@@ -245,25 +260,32 @@ impl<'a> Parser<'a> {
     }
 
     fn fail<T>(&mut self, d: Diagnostic) -> Res<T> {
-        self.diags.push(d);
+        self.report(d);
         Err(Stop)
     }
 
     fn unexpected<T>(&mut self, what: &str) -> Res<T> {
-        let (span, found) = (self.there(), self.found());
-        self.fail(errors::expected(span, what, &found))
+        self.report_unexpected(what);
+        Err(Stop)
     }
 
-    /// Runs `f` one level deeper, or gives up if that is too deep.
-    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
+    fn report_unexpected(&mut self, what: &str) {
+        let (span, found) = (self.there(), self.found());
+        self.report(errors::expected(span, what, &found));
+    }
+
+    /// Goes one level deeper, or gives up if that is too deep. Who goes down comes up again, whatever was found.
+    fn down(&mut self) -> Res<()> {
         if self.depth >= MAX_DEPTH {
             let span = self.here();
             return self.fail(errors::too_deep(span));
         }
         self.depth += 1;
-        let result = f(self);
+        Ok(())
+    }
+
+    fn up(&mut self) {
         self.depth -= 1;
-        result
     }
 
     // Recovering.

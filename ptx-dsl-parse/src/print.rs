@@ -2,9 +2,11 @@
 //! same module again, so printing is a fixpoint of parsing and printing.
 
 use crate::ast::{
-    Arg, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt, VarDecl, Word,
+    Arg, Declarator, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt,
+    VarDecl, Word,
 };
 use crate::parse::{Const, SUFFIX, fold, precedence};
+use crate::span::Span;
 
 /// A spelling for the opcode of an instruction with its qualifiers in the manual's order; `None` keeps what was written.
 pub type Spelling<'a> = dyn Fn(&Instr) -> Option<String> + 'a;
@@ -21,9 +23,12 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u3
         p.line(&format!(".version {}.{}", v.major, v.minor));
     }
     if !module.target.is_empty() {
-        p.line(&format!(".target {}", separated(&module.target, |o, w: &Word| o.push_str(&w.text))));
+        let mut text = String::from(".target ");
+        separated(&mut text, &module.target, word);
+        p.line(&text);
     }
-    p.line(&format!(".address_size {}", module.address_size.map_or(64, |a| a.0)));
+    let (size, _) = module.address_size.unwrap_or((64, Span::default()));
+    p.line(&format!(".address_size {size}"));
     let mut gap = true;
     for item in &module.items {
         let function = matches!(item, Item::Function(f) if f.body.is_some());
@@ -32,8 +37,8 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u3
         }
         gap = function;
         match item {
-            Item::Var(v) => p.line(&format!("{};", declaration(v))),
-            Item::Directive(d) => p.line(&directive(d)),
+            Item::Var(v) => p.declaration(v, ";"),
+            Item::Directive(d) => p.directive(d),
             Item::Function(f) => p.function(f),
         }
     }
@@ -54,7 +59,9 @@ impl Printer<'_> {
     fn line(&mut self, text: &str) {
         for line in text.split('\n') {
             if !line.is_empty() {
-                self.out.extend(std::iter::repeat_n("    ", self.level));
+                for _ in 0..self.level {
+                    self.out.push_str("    ");
+                }
                 self.out.push_str(line);
             }
             self.out.push('\n');
@@ -62,21 +69,23 @@ impl Printer<'_> {
         }
     }
 
+    /// A declaration and what stands behind it.
+    fn declaration(&mut self, v: &VarDecl, end: &str) {
+        let mut text = String::new();
+        declaration(&mut text, v);
+        text.push_str(end);
+        self.line(&text);
+    }
+
+    fn directive(&mut self, d: &Directive) {
+        let mut text = String::new();
+        directive(&mut text, d);
+        self.line(&text);
+    }
+
     fn function(&mut self, f: &Function) {
         let mut head = String::new();
-        for l in &f.linkage {
-            head.push_str(&l.text);
-            head.push(' ');
-        }
-        head.push_str(if f.entry { ".entry " } else { ".func " });
-        if let Some(a) = &f.attribute {
-            head.push_str(&a.text);
-            head.push(' ');
-        }
-        if !f.rets.is_empty() {
-            head.push_str(&format!("({}) ", params(&f.rets)));
-        }
-        head.push_str(&f.name.text);
+        function_head(&mut head, f);
         // A prototype ends with its last line.
         let end = if f.body.is_none() && f.directives.is_empty() { ";" } else { "" };
         if f.params.is_empty() {
@@ -86,14 +95,13 @@ impl Printer<'_> {
             self.line(&head);
             self.level += 1;
             for (i, param) in f.params.iter().enumerate() {
-                let comma = if i + 1 < f.params.len() { "," } else { "" };
-                self.line(&format!("{}{comma}", declaration(param)));
+                self.declaration(param, if i + 1 < f.params.len() { "," } else { "" });
             }
             self.level -= 1;
             self.line(&format!("){end}"));
         }
         for d in &f.directives {
-            self.line(&directive(d));
+            self.directive(d);
         }
         match &f.body {
             None if f.directives.is_empty() => {}
@@ -111,14 +119,14 @@ impl Printer<'_> {
     fn body(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Var(v) => self.line(&format!("{};", declaration(v))),
+                Stmt::Var(v) => self.declaration(v, ";"),
                 Stmt::Label(l) => {
                     // Labels stand out by one level.
                     self.level -= 1;
                     self.line(&format!("{}:", l.text));
                     self.level += 1;
                 }
-                Stmt::Directive(d) => self.line(&directive(d)),
+                Stmt::Directive(d) => self.directive(d),
                 Stmt::Block(body, _) => {
                     self.line("{");
                     self.level += 1;
@@ -130,7 +138,8 @@ impl Printer<'_> {
                     if let Some(line) = self.lines.get_mut(i.index as usize) {
                         *line = self.line;
                     }
-                    let text = instruction(i, (self.spelling)(i));
+                    let mut text = String::new();
+                    instruction(&mut text, i, (self.spelling)(i).as_deref());
                     self.line(&text);
                 }
             }
@@ -138,9 +147,24 @@ impl Printer<'_> {
     }
 }
 
+/// What stands before the parameters of a function.
+fn function_head(out: &mut String, f: &Function) {
+    words(out, &f.linkage);
+    out.push_str(if f.entry { ".entry " } else { ".func " });
+    if let Some(a) = &f.attribute {
+        out.push_str(&a.text);
+        out.push(' ');
+    }
+    if !f.rets.is_empty() {
+        out.push('(');
+        separated(out, &f.rets, declaration);
+        out.push_str(") ");
+    }
+    out.push_str(&f.name.text);
+}
+
 /// An instruction with its `;`.
-fn instruction(instr: &Instr, spelling: Option<String>) -> String {
-    let mut out = String::new();
+fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
     if let Some(p) = &instr.pred {
         out.push_str(if p.negated { "@!" } else { "@" });
         out.push_str(&p.reg.text);
@@ -149,25 +173,33 @@ fn instruction(instr: &Instr, spelling: Option<String>) -> String {
     // `.unified` is a part that stands behind the address (PTX ISA 9.7.9.8).
     let suffix = instr.parts.iter().find(|p| p.text == SUFFIX);
     match spelling {
-        Some(s) if suffix.is_some() => out.push_str(&s.replacen(&format!(".{SUFFIX}"), "", 1)),
-        Some(s) => out.push_str(&s),
+        Some(s) => match s.split_once(".unified") {
+            Some((before, behind)) if suffix.is_some() => {
+                out.push_str(before);
+                out.push_str(behind);
+            }
+            _ => out.push_str(s),
+        },
         None => {
-            for (i, part) in instr.parts.iter().filter(|p| p.text != SUFFIX).enumerate() {
-                out.push_str(if i > 0 { "." } else { "" });
-                out.push_str(&part.text);
+            let mut dot = "";
+            for part in &instr.parts {
+                if part.text != SUFFIX {
+                    out.push_str(dot);
+                    out.push_str(&part.text);
+                    dot = ".";
+                }
             }
         }
     }
     if !instr.operands.is_empty() {
         out.push(' ');
-        let is_place = |o: &Operand| matches!(o.kind, OperandKind::Address(_) | OperandKind::Index(..));
-        let carrier = suffix.and_then(|s| {
-            let before = |o: &Operand| is_place(o) && o.span.last <= s.span.first;
-            instr.operands.iter().rposition(before).or_else(|| instr.operands.iter().position(is_place))
-        });
+        let carrier = match suffix {
+            Some(s) => carrier(&instr.operands, s),
+            None => None,
+        };
         for (i, o) in instr.operands.iter().enumerate() {
             out.push_str(if i > 0 { ", " } else { "" });
-            operand(&mut out, o);
+            operand(out, o);
             if carrier == Some(i) {
                 out.push('.');
                 out.push_str(SUFFIX);
@@ -175,16 +207,45 @@ fn instruction(instr: &Instr, spelling: Option<String>) -> String {
         }
     }
     out.push(';');
-    out
 }
 
-fn separated<T>(list: &[T], mut one: impl FnMut(&mut String, &T)) -> String {
-    let mut out = String::new();
+/// The address that `.unified` stands behind: the last before it, or the first of all.
+fn carrier(operands: &[Operand], suffix: &Word) -> Option<usize> {
+    let (mut first, mut last) = (None, None);
+    for (i, o) in operands.iter().enumerate() {
+        if matches!(o.kind, OperandKind::Address(_) | OperandKind::Index(..)) {
+            first = first.or(Some(i));
+            if o.span.last <= suffix.span.first {
+                last = Some(i);
+            }
+        }
+    }
+    last.or(first)
+}
+
+/// A list with commas.
+fn separated<T>(out: &mut String, list: &[T], one: fn(&mut String, &T)) {
     for (i, x) in list.iter().enumerate() {
         out.push_str(if i > 0 { ", " } else { "" });
-        one(&mut out, x);
+        one(out, x);
     }
-    out
+}
+
+/// Words with a space behind each.
+fn words(out: &mut String, list: &[Word]) {
+    for w in list {
+        out.push_str(&w.text);
+        out.push(' ');
+    }
+}
+
+fn word(out: &mut String, w: &Word) {
+    out.push_str(&w.text);
+}
+
+/// Writes a text that is put together.
+fn put(out: &mut String, text: std::fmt::Arguments) {
+    out.push_str(&std::fmt::format(text));
 }
 
 fn operand(out: &mut String, o: &Operand) {
@@ -196,7 +257,7 @@ fn operand(out: &mut String, o: &Operand) {
         }
         OperandKind::Vector(list) => {
             out.push('{');
-            out.push_str(&separated(list, operand));
+            separated(out, list, operand);
             out.push('}');
         }
         OperandKind::Sink => out.push('_'),
@@ -213,12 +274,12 @@ fn operand(out: &mut String, o: &Operand) {
         }
         OperandKind::Address(list) => {
             out.push('[');
-            out.push_str(&separated(list, address_part));
+            separated(out, list, address_part);
             out.push(']');
         }
         OperandKind::List(list) => {
             out.push('(');
-            out.push_str(&separated(list, operand));
+            separated(out, list, operand);
             out.push(')');
         }
         OperandKind::Neg(o) => {
@@ -245,7 +306,7 @@ fn address_part(out: &mut String, o: &Operand) {
         OperandKind::Expr(e @ Expr::Binary("+" | "-", ..)) => match base_and_offset(e) {
             Some((base, offset)) => {
                 expr(out, base, UNARY);
-                out.push_str(&format!("+{offset}"));
+                put(out, format_args!("+{offset}"));
             }
             None => operand(out, o),
         },
@@ -286,7 +347,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
     match e {
         Expr::Int { text: Some(text), .. } => out.push_str(text),
         Expr::Int { value, unsigned, .. } => {
-            out.push_str(&value.to_string());
+            put(out, format_args!("{value}"));
             if *unsigned && *value <= i64::MAX as u64 {
                 out.push('U');
             }
@@ -306,7 +367,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
             expr(out, inner, if matches!(**inner, Expr::F32(..)) { UNARY + 2 } else { UNARY });
         }
         Expr::Cast(ty, inner, _) => {
-            out.push_str(&format!("({}) ", ty.text));
+            put(out, format_args!("({}) ", ty.text));
             expr(out, inner, UNARY);
         }
         Expr::Binary(op, a, b, _) => {
@@ -314,7 +375,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
             if own == precedence("+") {
                 out.push_str(op);
             } else {
-                out.push_str(&format!(" {op} "));
+                put(out, format_args!(" {op} "));
             }
             expr(out, b, own + 1);
         }
@@ -328,7 +389,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Call(name, args, _) => {
             out.push_str(&name.text);
             out.push('(');
-            out.push_str(&separated(args, |o, a| expr(o, a, 0)));
+            separated(out, args, argument);
             out.push(')');
         }
     }
@@ -337,49 +398,54 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
     }
 }
 
+/// An argument of a call, or an expression on its own.
+fn argument(out: &mut String, e: &Expr) {
+    expr(out, e, 0);
+}
+
 /// A declaration without its `;`.
-fn declaration(v: &VarDecl) -> String {
-    let mut out = String::new();
-    for l in &v.linkage {
-        out.push_str(&l.text);
-        out.push(' ');
-    }
+fn declaration(out: &mut String, v: &VarDecl) {
+    words(out, &v.linkage);
     out.push_str(&v.space.text);
     if let Some(a) = &v.attribute {
-        out.push_str(&format!(" {}", a.text));
+        put(out, format_args!(" {}", a.text));
     }
     // ptxas wants the alignment before the type; only that of `.ptr` stands behind it.
     if let Some((n, _)) = v.align {
-        out.push_str(&format!(" .align {n}"));
+        put(out, format_args!(" .align {n}"));
     }
     if let Some((n, _)) = v.vector {
-        out.push_str(&format!(" .v{n}"));
+        put(out, format_args!(" .v{n}"));
     }
-    out.push_str(&format!(" {}", v.ty.text));
+    put(out, format_args!(" {}", v.ty.text));
     if let Some(p) = &v.ptr {
         out.push_str(" .ptr");
         if let Some(s) = &p.space {
-            out.push_str(&format!(" {}", s.text));
+            put(out, format_args!(" {}", s.text));
         }
         if let Some((n, _)) = p.align {
-            out.push_str(&format!(" .align {n}"));
+            put(out, format_args!(" .align {n}"));
         }
     }
     out.push(' ');
-    out.push_str(&separated(&v.names, |out, d| {
-        out.push_str(&d.name.text);
-        if let Some((n, _)) = d.range {
-            out.push_str(&format!("<{n}>"));
+    separated(out, &v.names, declarator);
+}
+
+fn declarator(out: &mut String, d: &Declarator) {
+    out.push_str(&d.name.text);
+    if let Some((n, _)) = d.range {
+        put(out, format_args!("<{n}>"));
+    }
+    for dim in &d.dims {
+        match dim {
+            Some(n) => put(out, format_args!("[{n}]")),
+            None => out.push_str("[]"),
         }
-        for dim in &d.dims {
-            out.push_str(&dim.map_or("[]".to_string(), |n| format!("[{n}]")));
-        }
-        if let Some(init) = &d.init {
-            out.push_str(" = ");
-            initialiser(out, init);
-        }
-    }));
-    out
+    }
+    if let Some(init) = &d.init {
+        out.push_str(" = ");
+        initialiser(out, init);
+    }
 }
 
 fn initialiser(out: &mut String, init: &Init) {
@@ -392,34 +458,40 @@ fn initialiser(out: &mut String, init: &Init) {
         }
         Init::List(list, _) => {
             out.push('{');
-            out.push_str(&separated(list, initialiser));
+            separated(out, list, initialiser);
             out.push('}');
         }
     }
 }
 
-fn params(list: &[VarDecl]) -> String {
-    separated(list, |o, p| o.push_str(&declaration(p)))
-}
-
 /// What stands behind `.callprototype`, without the `;`.
 pub(crate) fn prototype(p: &Prototype, name: &str, tail: &[Directive]) -> String {
     let mut out = String::new();
-    if !p.rets.is_empty() {
-        out.push_str(&format!("({}) ", params(&p.rets)));
-    }
-    out.push_str(&format!("{name} ({})", params(&p.params)));
-    for d in tail {
-        out.push_str(&format!(" {}", directive(d)));
-    }
+    put_prototype(&mut out, p, name, tail);
     out
 }
 
+fn put_prototype(out: &mut String, p: &Prototype, name: &str, tail: &[Directive]) {
+    if !p.rets.is_empty() {
+        out.push('(');
+        separated(out, &p.rets, declaration);
+        out.push_str(") ");
+    }
+    out.push_str(name);
+    out.push_str(" (");
+    separated(out, &p.params, declaration);
+    out.push(')');
+    for d in tail {
+        out.push(' ');
+        directive(out, d);
+    }
+}
+
 /// A directive with its `;`, if it takes one.
-fn directive(d: &Directive) -> String {
-    let mut out = String::new();
+fn directive(out: &mut String, d: &Directive) {
     if let Some(l) = &d.label {
-        out.push_str(&format!("{}: ", l.text));
+        out.push_str(&l.text);
+        out.push_str(": ");
     }
     out.push_str(&d.name.text);
     if let Some(text) = &d.text {
@@ -429,13 +501,16 @@ fn directive(d: &Directive) -> String {
         }
     } else if !d.args.is_empty() {
         out.push(' ');
-        out.push_str(&separated(&d.args, |o, a| match a {
-            Arg::Expr(e) => expr(o, e, 0),
-            Arg::Str(s) => o.push_str(&format!("\"{}\"", s.text)),
-        }));
+        separated(out, &d.args, directive_argument);
     }
     if matches!(d.name.text.as_str(), ".pragma" | ".alias" | ".branchtargets" | ".calltargets" | ".callprototype") {
         out.push(';');
     }
-    out
+}
+
+fn directive_argument(out: &mut String, a: &Arg) {
+    match a {
+        Arg::Expr(e) => expr(out, e, 0),
+        Arg::Str(s) => put(out, format_args!("\"{}\"", s.text)),
+    }
 }

@@ -4,7 +4,7 @@ use super::module::SPACES;
 use super::{Parser, Res, Stop, errors};
 use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
-use crate::token::Tok;
+use crate::token::{Tok, Token};
 
 /// Types that a declaration may name (PTX ISA 5.2, 5.3); which of them a state space takes is checked later.
 pub(super) const TYPES: [&str; 40] = [
@@ -83,7 +83,10 @@ impl Parser<'_> {
     /// The list of names is broken: takes the others up to the `;` nevertheless, so that they are not called undeclared.
     fn salvage(&mut self, var: &mut VarDecl, from: usize) {
         let broken = self.pos;
-        let initialised = self.tokens[from..broken].iter().any(|t| t.kind == Tok::Punct('='));
+        let mut initialised = false;
+        for token in &self.tokens[from..broken] {
+            initialised |= matches!(token.kind, Tok::Punct('='));
+        }
         self.skip_statement(from);
         if initialised {
             return;
@@ -106,7 +109,7 @@ impl Parser<'_> {
     /// A parameter of a function or prototype: one name, perhaps with a Rust type.
     pub(super) fn parameter(&mut self) -> Res<VarDecl> {
         let start = self.here();
-        if self.dotted().is_some_and(|n| !SPACES.contains(&n)) || !self.is('.') {
+        if !self.is('.') || matches!(self.dotted(), Some(n) if !SPACES.contains(&n)) {
             return self.unexpected("a parameter, which begins with `.param` or `.reg`,");
         }
         let mut var = self.declaration_head(Vec::new(), start)?;
@@ -115,9 +118,7 @@ impl Parser<'_> {
             self.bump();
             let start = self.pos;
             let ty = self.rust_type()?;
-            let mut head = self.tokens[start..self.pos].iter().take_while(|t| t.kind != Tok::Punct('['));
-            let shared = head.next().is_some_and(|t| t.kind == Tok::Punct('&'))
-                && !head.any(|t| matches!(&t.kind, Tok::Word(w) if w == "mut"));
+            let shared = is_shared(&self.tokens[start..self.pos]);
             if let Some(declarator) = var.names.last_mut() {
                 declarator.rust_type = Some(ty);
                 declarator.read_only = shared;
@@ -209,7 +210,10 @@ impl Parser<'_> {
                     self.report(errors::unknown_type(span, name, nearest));
                     self.pos += 2;
                     // Go on with what was probably meant, so that the names are declared.
-                    let meant = nearest.filter(|n| TYPES.contains(n)).unwrap_or("b32");
+                    let meant = match nearest {
+                        Some(n) if TYPES.contains(&n) => n,
+                        _ => "b32",
+                    };
                     ty.get_or_insert(Word { text: format!(".{meant}"), span });
                     None
                 }
@@ -240,7 +244,7 @@ impl Parser<'_> {
     fn ptr(&mut self) -> Res<Ptr> {
         let start = self.dot_word()?.span;
         let mut ptr = Ptr { space: None, align: None, span: start };
-        if self.dotted().is_some_and(|n| SPACES.contains(&n)) {
+        if matches!(self.dotted(), Some(n) if SPACES.contains(&n)) {
             ptr.space = Some(self.dot_word()?);
         }
         if self.dotted() == Some("align") {
@@ -326,18 +330,24 @@ impl Parser<'_> {
         if !self.is('{') {
             return Ok(Init::Value(self.constant()?));
         }
-        self.nested(|p| {
-            let open = p.bump();
-            let mut list = Vec::new();
-            while !p.is('}') {
-                list.push(p.init()?);
-                if !p.eat(',') {
-                    break;
-                }
+        self.down()?;
+        let open = self.here();
+        let mut list = Vec::new();
+        let close = self.init_list(&mut list);
+        self.up();
+        Ok(Init::List(list, open.to(close?)))
+    }
+
+    /// `{ a, b, }`
+    fn init_list(&mut self, out: &mut Vec<Init>) -> Res<Span> {
+        self.bump();
+        while !self.is('}') {
+            out.push(self.init()?);
+            if !self.eat(',') {
+                break;
             }
-            let close = p.expect('}')?;
-            Ok(Init::List(list, open.to(close)))
-        })
+        }
+        self.expect('}')
     }
 
     /// A plain integer: `.align 16`, `%r<100>`.
@@ -353,4 +363,17 @@ impl Parser<'_> {
             _ => self.unexpected(what),
         }
     }
+}
+
+/// Is a Rust type a shared reference? What stands behind `[` is not part of that.
+fn is_shared(ty: &[Token]) -> bool {
+    let [Token { kind: Tok::Punct('&'), .. }, rest @ ..] = ty else { return false };
+    for token in rest {
+        match &token.kind {
+            Tok::Punct('[') => break,
+            Tok::Word(w) if w == "mut" => return false,
+            _ => {}
+        }
+    }
+    true
 }

@@ -331,7 +331,7 @@ impl Parser<'_> {
         let name = Word { text: "@@DWARF".to_string(), span: start.to(self.before()) };
         let from = self.pos;
         while let Some(tok) = self.peek() {
-            let other = self.is('.') && self.word_at(1).is_some_and(|w| at_module(w) && w != "section");
+            let other = matches!(self.dotted(), Some(w) if at_module(w) && w != "section");
             match tok {
                 Tok::Punct('@' | '{' | '}' | ';') => break,
                 _ if other => break,
@@ -367,7 +367,7 @@ fn belongs(name: &str) -> Option<&'static str> {
 pub(super) fn text_of(tokens: &[Token]) -> String {
     let mut out = String::new();
     for (i, t) in tokens.iter().enumerate() {
-        let before = i.checked_sub(1).map(|b| &tokens[b].kind);
+        let before = if i > 0 { Some(&tokens[i - 1].kind) } else { None };
         let tight = match (before, &t.kind) {
             (None, _) => true,
             (_, Tok::Punct(',' | ';' | ')' | ']' | ':')) | (Some(Tok::Punct('(' | '[' | ':' | '.' | '@')), _) => true,

@@ -1,6 +1,6 @@
 //! Constants and constant expressions (PTX ISA 4.5), with C's precedence.
 
-use super::{MAX_OPERATORS, Parser, Res, errors};
+use super::{MAX_OPERATORS, Parser, Res, all_digits, errors};
 use crate::ast::{Expr, Word};
 use crate::span::Span;
 use crate::token::Tok;
@@ -34,18 +34,31 @@ impl Parser<'_> {
     }
 
     pub(super) fn expr(&mut self) -> Res<Expr> {
-        self.nested(|p| {
-            let condition = p.binary(1)?;
-            if !p.eat('?') {
-                return Ok(condition);
-            }
-            let yes = p.expr()?;
-            p.expect(':')?;
-            let no = p.expr()?;
-            p.count_operator()?;
-            let span = condition.span().to(no.span());
-            Ok(Expr::Ternary(Box::new(condition), Box::new(yes), Box::new(no), span))
-        })
+        self.down()?;
+        let e = self.ternary();
+        self.up();
+        e
+    }
+
+    fn ternary(&mut self) -> Res<Expr> {
+        let condition = self.binary(1)?;
+        if !self.eat('?') {
+            return Ok(condition);
+        }
+        let yes = self.expr()?;
+        self.expect(':')?;
+        let no = self.expr()?;
+        self.count_operator()?;
+        let span = condition.span().to(no.span());
+        Ok(Expr::Ternary(Box::new(condition), Box::new(yes), Box::new(no), span))
+    }
+
+    /// What a sign or a cast stands before.
+    fn signed(&mut self) -> Res<Expr> {
+        self.down()?;
+        let e = self.unary();
+        self.up();
+        e
     }
 
     fn count_operator(&mut self) -> Res<()> {
@@ -121,7 +134,7 @@ impl Parser<'_> {
                     let span = start.to(self.here());
                     return self.fail(errors::signed_bits(span, op, &text));
                 }
-                let e = self.nested(Self::unary)?;
+                let e = self.signed()?;
                 let span = start.to(e.span());
                 Ok(Expr::Unary(op, Box::new(e), span))
             }
@@ -136,7 +149,7 @@ impl Parser<'_> {
                         &format!("`{}`", ty.text),
                     ));
                 }
-                let e = self.nested(Self::unary)?;
+                let e = self.signed()?;
                 let span = start.to(e.span());
                 Ok(Expr::Cast(ty, Box::new(e), span))
             }
@@ -181,7 +194,7 @@ impl Parser<'_> {
             return self.fail(errors::array_index(span, &name.text));
         }
         // `%tid .x` is one, too.
-        let component = self.glued_at(1) && self.word_at(1).is_some_and(is_component);
+        let component = self.glued_at(1) && matches!(self.word_at(1), Some(m) if is_component(m));
         if !(self.is('.') && (self.glued_at(0) || component)) {
             return Ok(Expr::Name(name, None));
         }
@@ -204,16 +217,21 @@ impl Parser<'_> {
 
     /// `generic(x)`, `0xFF(x)`
     fn call(&mut self, function: Word) -> Res<Expr> {
-        self.nested(|p| {
-            p.expect('(')?;
-            let mut args = vec![p.expr()?];
-            while p.eat(',') {
-                args.push(p.expr()?);
-            }
-            let close = p.expect(')')?;
-            let span = function.span.to(close);
-            Ok(Expr::Call(function, args, span))
-        })
+        self.down()?;
+        let mut args = Vec::new();
+        let close = self.arguments(&mut args);
+        self.up();
+        let span = function.span.to(close?);
+        Ok(Expr::Call(function, args, span))
+    }
+
+    fn arguments(&mut self, out: &mut Vec<Expr>) -> Res<Span> {
+        self.expect('(')?;
+        out.push(self.expr()?);
+        while self.eat(',') {
+            out.push(self.expr()?);
+        }
+        self.expect(')')
     }
 
     fn number(&mut self) -> Res<Expr> {
@@ -222,21 +240,21 @@ impl Parser<'_> {
             Some(Tok::Number(t)) => t.as_str(),
             _ => "",
         };
-        let decimal = text.bytes().all(|b| b.is_ascii_digit());
-        if decimal && self.decimal_point() || exponent(text).is_some() {
+        let decimal = all_digits(text);
+        if decimal && self.decimal_point() || has_exponent(text) {
             return self.decimal_float(span);
         }
         self.bump();
-        let prefix = text.get(..2).unwrap_or("").to_ascii_lowercase();
-        if prefix == "0f" || prefix == "0d" {
-            let digits = &text[2..];
-            let want = if prefix == "0f" { 8 } else { 16 };
-            if digits.len() != want || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let (prefix, want) = match text.as_bytes() {
+            [b'0', b'f' | b'F', ..] => ("0f", 8),
+            [b'0', b'd' | b'D', ..] => ("0d", 16),
+            _ => ("", 0),
+        };
+        if want != 0 {
+            let Some(bits) = hexadecimal(&text[2..], want) else {
                 let why = format!("`{prefix}` takes exactly {want} hexadecimal digits");
                 return self.fail(errors::bad_number(span, text, &why));
-            }
-            // The digits were just looked at: neither parse can fail.
-            let bits = u64::from_str_radix(digits, 16).unwrap_or(0);
+            };
             return Ok(if want == 8 { Expr::F32(bits as u32, span) } else { Expr::F64(bits, span) });
         }
         let (value, unsigned) = self.integer(text, span)?;
@@ -254,18 +272,19 @@ impl Parser<'_> {
 
     /// Is the word there the exponent of `1.e5` or `1.e-5`?
     fn power(&self, at: usize) -> bool {
-        let Some(digits) = self.word_at(at).and_then(|w| w.strip_prefix(['e', 'E'])).filter(|_| self.glued_at(at))
-        else {
+        let Some(word) = self.word_at(at) else { return false };
+        if !self.glued_at(at) || !matches!(word.as_bytes(), [b'e' | b'E', ..]) {
             return false;
-        };
-        let number = |n| matches!(self.peek_at(n), Some(Tok::Number(t)) if t.bytes().all(|b| b.is_ascii_digit()));
+        }
+        let digits = &word[1..];
+        let number = |n| matches!(self.peek_at(n), Some(Tok::Number(t)) if all_digits(t));
         let signed = || {
             (self.is_at(at + 1, '+') || self.is_at(at + 1, '-'))
                 && self.glued_at(at + 1)
                 && self.glued_at(at + 2)
                 && number(at + 2)
         };
-        if digits.is_empty() { signed() } else { digits.bytes().all(|b| b.is_ascii_digit()) }
+        if digits.is_empty() { signed() } else { all_digits(digits) }
     }
 
     /// `1.5`, `2.`, `.5`, `1e5`, `1.5e-3`: the pieces of a decimal literal put together again.
@@ -275,7 +294,7 @@ impl Parser<'_> {
             text.push_str(n);
             self.bump();
         }
-        let fraction = exponent(&text).is_none() && self.is('.');
+        let fraction = !has_exponent(&text) && self.is('.');
         if fraction {
             text.push('.');
             self.bump();
@@ -302,7 +321,10 @@ impl Parser<'_> {
             self.pos += 2;
         }
         let span = span.to(self.before());
-        let shape = text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
+        let mut shape = true;
+        for b in text.bytes() {
+            shape &= b.is_ascii_digit() || b".eE+-".contains(&b);
+        }
         match text.parse::<f64>() {
             Ok(v) if shape && v.is_infinite() => {
                 self.fail(errors::bad_number(span, &text, "it is larger than any 64-bit floating-point number"))
@@ -318,16 +340,17 @@ impl Parser<'_> {
             Some(d) => (d, true),
             None => (text, false),
         };
-        let lower = digits.get(..2).unwrap_or("").to_ascii_lowercase();
-        let (digits, radix, kind) = match lower.as_str() {
-            "0x" => (&digits[2..], 16, "hexadecimal"),
-            "0b" => (&digits[2..], 2, "binary"),
-            _ if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8, "octal"),
+        let (digits, radix, kind) = match digits.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (&digits[2..], 16, "hexadecimal"),
+            [b'0', b'b' | b'B', ..] => (&digits[2..], 2, "binary"),
+            [b'0', _, ..] => (&digits[1..], 8, "octal"),
             _ => (digits, 10, "decimal"),
         };
-        if let Some(bad) = digits.chars().find(|c| !c.is_digit(radix)) {
-            let why = format!("`{bad}` is no {kind} digit");
-            return self.fail(errors::bad_number(span, text, &why));
+        for c in digits.chars() {
+            if !c.is_digit(radix) {
+                let why = format!("`{c}` is no {kind} digit");
+                return self.fail(errors::bad_number(span, text, &why));
+            }
         }
         if digits.is_empty() {
             return self.fail(errors::bad_number(span, text, "it has no digits"));
@@ -339,10 +362,17 @@ impl Parser<'_> {
     }
 }
 
-/// Where the `e` of `1e5` or `1e` stands, if the text is decimal digits with an exponent.
-fn exponent(text: &str) -> Option<usize> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = &text.as_bytes()[digits..];
-    (digits > 0 && matches!(rest.first(), Some(b'e' | b'E')) && rest[1..].iter().all(u8::is_ascii_digit))
-        .then_some(digits)
+/// So many hexadecimal digits as a number.
+fn hexadecimal(digits: &str, count: usize) -> Option<u64> {
+    // A sign is none, though the standard library takes one.
+    if digits.len() != count || digits.starts_with('+') {
+        return None;
+    }
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// Is it `1e5` or `1e`: decimal digits with an exponent?
+fn has_exponent(text: &str) -> bool {
+    let Some(at) = text.find(['e', 'E']) else { return false };
+    at > 0 && all_digits(&text[..at]) && all_digits(&text[at + 1..])
 }

@@ -1,6 +1,6 @@
 //! The header of `ptx!`: `<sm_100a, ptx 8.6, allow(PTX0601)>`.
 
-use super::{Parser, Res, errors};
+use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Module, Version, Word};
 use crate::diag::Diagnostic;
 use crate::levels::{Level, SetLevel};
@@ -63,7 +63,23 @@ pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
 
 /// Is this a name that `.target` takes?
 fn is_target(name: &str) -> bool {
-    name.starts_with("sm_") || name.starts_with("compute_") || OPTIONS.contains(&name)
+    is_architecture(name) || OPTIONS.contains(&name)
+}
+
+/// `PTX0601` is 601.
+fn code(word: &str) -> Option<u16> {
+    let digits = word.strip_prefix("PTX")?;
+    if digits.len() == 4 { digits.parse().ok() } else { None }
+}
+
+/// Is it a target proper, no option?
+pub(super) fn is_architecture(name: &str) -> bool {
+    name.starts_with("sm_") || name.starts_with("compute_")
+}
+
+/// The first target proper.
+pub(super) fn architecture(targets: &[Word]) -> Option<&Word> {
+    targets.iter().find(|t| is_architecture(&t.text))
 }
 
 impl Parser<'_> {
@@ -95,7 +111,7 @@ impl Parser<'_> {
             break;
         }
         if self.diags.len() == before {
-            if !header.target.iter().any(|t| t.text.starts_with("sm_") || t.text.starts_with("compute_")) {
+            if architecture(&header.target).is_none() {
                 self.report(errors::header_lacks(header.span, "target", "name one, as in `<sm_90a, ptx 8.0>`"));
             }
             if header.version.is_none() {
@@ -138,10 +154,9 @@ impl Parser<'_> {
         self.expect('(')?;
         loop {
             let span = self.here();
-            let code = self.word_at(0).and_then(|w| w.strip_prefix("PTX")).filter(|d| d.len() == 4);
-            match code.and_then(|d| d.parse::<u16>().ok()) {
-                Some(code) => levels.push(SetLevel { level, code, span }),
-                None => return self.unexpected("a code such as `PTX0601`"),
+            match self.word_at(0) {
+                Some(word) if let Some(code) = code(word) => levels.push(SetLevel { level, code, span }),
+                _ => return self.unexpected("a code such as `PTX0601`"),
             }
             self.bump();
             if !self.eat(',') {
@@ -155,22 +170,20 @@ impl Parser<'_> {
     /// `M.m`
     pub(super) fn version(&mut self) -> Res<Version> {
         let start = self.here();
-        let part = |p: &mut Self| -> Res<u32> {
-            let value = match p.peek() {
-                Some(Tok::Number(n)) if n.bytes().all(|b| b.is_ascii_digit()) => n.parse().ok(),
-                _ => None,
-            };
-            match value {
-                Some(v) => {
-                    p.bump();
-                    Ok(v)
-                }
-                None => p.unexpected("a PTX version such as `8.6`"),
-            }
-        };
-        let major = part(self)?;
+        let major = self.version_part()?;
         self.expect('.')?;
-        let minor = part(self)?;
+        let minor = self.version_part()?;
         Ok(Version { major, minor, span: start.to(self.before()) })
+    }
+
+    fn version_part(&mut self) -> Res<u32> {
+        if let Some(Tok::Number(n)) = self.peek()
+            && all_digits(n)
+            && let Ok(value) = n.parse()
+        {
+            self.bump();
+            return Ok(value);
+        }
+        self.unexpected("a PTX version such as `8.6`")
     }
 }

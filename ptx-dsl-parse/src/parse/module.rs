@@ -1,6 +1,7 @@
 //! Module scope (PTX ISA 4.2, 5.4.8, 11.1): version, target, variables, functions, and the directives around them.
 
 use super::directive::{self, Place};
+use super::header::{architecture, is_architecture};
 use super::{Parser, Res, errors};
 use crate::ast::{Function, Item, Module, Stmt, VarDecl, Word};
 use crate::span::Span;
@@ -68,7 +69,9 @@ impl Parser<'_> {
 
     pub(super) fn linkage(&mut self) -> Res<Vec<Word>> {
         let mut linkage = Vec::new();
-        while self.dotted().is_some_and(|n| LINKAGE.contains(&n)) {
+        while let Some(name) = self.dotted()
+            && LINKAGE.contains(&name)
+        {
             linkage.push(self.dot_word()?);
         }
         Ok(linkage)
@@ -168,15 +171,15 @@ impl Parser<'_> {
         self.target_seen = true;
         loop {
             let word = self.name("a target such as `sm_90a`")?;
-            let arch = |w: &Word| w.text.starts_with("sm_") || w.text.starts_with("compute_");
-            match module.target.iter().find(|t| arch(t)) {
-                Some(first) if arch(&word) && first.text != word.text => {
+            let proper = is_architecture(&word.text);
+            match architecture(&module.target) {
+                Some(first) if proper && first.text != word.text => {
                     let d = errors::disagree(word.span, "target", &word.text, first.span, &first.text);
                     self.report(d);
                 }
                 _ if module.target.iter().any(|t| t.text == word.text) => {}
                 // The target proper stands first.
-                None if arch(&word) => module.target.insert(0, word),
+                None if proper => module.target.insert(0, word),
                 _ => module.target.push(word),
             }
             if !self.eat(',') {
@@ -375,13 +378,13 @@ impl Parser<'_> {
     /// Is the `{` that stands here closed by the last token? `{ ... } { ... }` is two blocks, not a body.
     fn closes_at_end(&self) -> bool {
         let mut open = 0u32;
-        for (i, t) in self.tokens.iter().enumerate().skip(self.pos) {
+        for (i, t) in self.tokens[self.pos..].iter().enumerate() {
             match t.kind {
                 Tok::Punct('{') => open += 1,
                 Tok::Punct('}') => {
                     open = open.saturating_sub(1);
                     if open == 0 {
-                        return i + 1 == self.tokens.len();
+                        return self.pos + i + 1 == self.tokens.len();
                     }
                 }
                 _ => {}

@@ -1,20 +1,23 @@
 //! Operands (PTX ISA 6).
 
-use super::{Parser, Res, errors};
+use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
 
 /// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.18).
 pub(super) fn is_selector(name: &str) -> bool {
     let (kind, digits) = name.split_at_checked(1).unwrap_or(("", ""));
-    matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+    matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && all_digits(digits)
 }
 
 impl Parser<'_> {
     /// An operand. `call` says that parentheses are a list of arguments.
     pub(super) fn operand(&mut self, call: bool) -> Res<Operand> {
         (self.operators, self.parentheses) = (0, 0);
-        self.nested(|p| p.operand_inner(call))
+        self.down()?;
+        let operand = self.operand_inner(call);
+        self.up();
+        operand
     }
 
     /// An operand of an instruction; only there, not inside brackets, ptxas takes `x[1]`.
@@ -84,11 +87,15 @@ impl Parser<'_> {
         Ok(operand)
     }
 
+    fn selector_at(&self, n: usize) -> bool {
+        matches!(self.word_at(n), Some(word) if is_selector(word))
+    }
+
     /// `-%r1` or `-%r1.h0`, with nothing behind it; `-WARP_SZ` is a constant.
     fn negated_register(&self) -> bool {
         let ends = |n: usize| self.is_at(n, ',') || self.is_at(n, ';');
-        let selector = self.is_at(2, '.') && self.word_at(3).is_some_and(is_selector) && ends(4);
-        self.word_at(1).is_some_and(|w| w != "WARP_SZ") && (ends(2) || selector)
+        let selector = self.is_at(2, '.') && self.selector_at(3) && ends(4);
+        !matches!(self.word_at(1), None | Some("WARP_SZ")) && (ends(2) || selector)
     }
 
     /// What begins with a name: a register, a selector, a pair, a sum.
@@ -98,7 +105,7 @@ impl Parser<'_> {
             return Ok(OperandKind::Sink);
         }
         let joined = self.glued_at(1) || self.glued_at(2);
-        let selector = self.is_at(1, '.') && joined && self.word_at(2).is_some_and(is_selector);
+        let selector = self.is_at(1, '.') && joined && self.selector_at(2);
         if selector {
             let register = self.name("a register")?;
             self.bump();

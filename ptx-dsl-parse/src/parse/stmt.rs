@@ -3,7 +3,7 @@
 use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
 use super::operand::is_selector;
-use super::{MAX_DEPTH, Parser, Res, errors};
+use super::{MAX_DEPTH, Parser, Res, all_digits, errors};
 use crate::ast::{Instr, OperandKind, Pred, Stmt, Word};
 use crate::span::Span;
 use crate::token::Tok;
@@ -143,32 +143,32 @@ impl Parser<'_> {
 
     /// A piece of the opcode: `ld`, `128x256b`, `mbarrier::complete_tx::bytes`.
     fn part(&mut self) -> Res<Word> {
-        let piece = |p: &mut Self| match p.peek() {
-            Some(Tok::Word(t) | Tok::Number(t)) => Ok(Word { text: t.clone(), span: p.bump() }),
-            _ => p.unexpected("a qualifier"),
-        };
-        let mut word = piece(self)?;
+        let mut word = Word { text: String::new(), span: self.here() };
+        self.piece("", &mut word)?;
         while self.is_path(0) {
             self.pos += 2;
-            let next = piece(self)?;
-            word.text.push_str("::");
-            word.text.push_str(&next.text);
-            word.span = word.span.to(next.span);
+            self.piece("::", &mut word)?;
         }
         // `.sp::2:4` and its like are the only qualifiers with a single colon in them.
-        if word.text.starts_with("sp::") && word.text[4..].bytes().all(|b| b.is_ascii_digit()) && self.eat(':') {
-            let next = piece(self)?;
-            word.text.push(':');
-            word.text.push_str(&next.text);
-            word.span = word.span.to(next.span);
+        if word.text.starts_with("sp::") && all_digits(&word.text[4..]) && self.eat(':') {
+            self.piece(":", &mut word)?;
         }
         Ok(word)
+    }
+
+    /// One more piece of a word, behind what joins it to the others.
+    fn piece(&mut self, joint: &str, word: &mut Word) -> Res<()> {
+        let Some(Tok::Word(text) | Tok::Number(text)) = self.peek() else { return self.unexpected("a qualifier") };
+        word.text.push_str(joint);
+        word.text.push_str(text);
+        word.span = word.span.to(self.bump());
+        Ok(())
     }
 
     /// Does what stands here look like the beginning of a statement? Then a `;` is missing before it.
     pub(super) fn at_statement(&self) -> bool {
         self.at_spelled_statement()
-            || self.word_at(0).is_some_and(|w| matches!(w, "ret" | "exit" | "trap" | "bra" | "call" | "brkpt"))
+            || matches!(self.word_at(0), Some("ret" | "exit" | "trap" | "bra" | "call" | "brkpt"))
     }
 
     /// The same for what cannot be an operand; `exit` may be the name of a label.
@@ -179,7 +179,7 @@ impl Parser<'_> {
                 let name = self.dotted().unwrap_or_default();
                 !self.glued_at(0) && (SPACES.contains(&name) || matches!(name, "loc" | "pragma"))
             }
-            Some(Tok::Word(w)) if w.starts_with(['%', '_']) => false,
+            Some(Tok::Word(w)) if matches!(w.as_bytes(), [b'%' | b'_', ..]) => false,
             Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => true,
             Some(Tok::Word(_)) => self.at_opcode(),
             _ => false,
@@ -188,9 +188,11 @@ impl Parser<'_> {
 
     /// A name with a qualifier behind it: a dot and a word of more than one letter is no component of a register.
     pub(super) fn at_opcode(&self) -> bool {
-        self.word_at(0).is_some_and(|w| !w.starts_with(['%', '$', '_']))
+        let (Some(word), Some(behind)) = (self.word_at(0), self.word_at(2)) else { return false };
+        !matches!(word.as_bytes(), [b'%' | b'$' | b'_', ..])
             && self.is_at(1, '.')
             && self.glued_at(1)
-            && self.word_at(2).is_some_and(|m| m.len() > 1 && !is_selector(m))
+            && behind.len() > 1
+            && !is_selector(behind)
     }
 }
