@@ -108,13 +108,16 @@ impl Lexer<'_> {
             }
             b'/' if second == Some(b'*') => {
                 self.glued = false;
-                match self.text[start + 2..].find("*/") {
-                    Some(i) => self.pos = start + 2 + i + 2,
-                    None => {
-                        self.pos = self.text.len();
-                        let span = self.source(start..start + 2);
-                        self.diags.push(errors::unterminated_comment(span));
-                    }
+                let mut end = start + 2;
+                while end < bytes.len() && !bytes[end..].starts_with(b"*/") {
+                    end += 1;
+                }
+                if end < bytes.len() {
+                    self.pos = end + 2;
+                } else {
+                    self.pos = end;
+                    let span = self.source(start..start + 2);
+                    self.diags.push(errors::unterminated_comment(span));
                 }
             }
             b'#' if let Some(length) = line_marker(&bytes[start..]) => {

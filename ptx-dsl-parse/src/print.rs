@@ -173,21 +173,14 @@ fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
     // `.unified` is a part that stands behind the address (PTX ISA 9.7.9.8).
     let suffix = instr.parts.iter().find(|p| p.text == SUFFIX);
     match spelling {
-        Some(s) => match s.split_once(".unified") {
-            Some((before, behind)) if suffix.is_some() => {
-                out.push_str(before);
-                out.push_str(behind);
+        Some(s) => {
+            for (i, part) in s.split('.').enumerate() {
+                opcode_part(out, i, part);
             }
-            _ => out.push_str(s),
-        },
+        }
         None => {
-            let mut dot = "";
-            for part in &instr.parts {
-                if part.text != SUFFIX {
-                    out.push_str(dot);
-                    out.push_str(&part.text);
-                    dot = ".";
-                }
+            for (i, part) in instr.parts.iter().enumerate() {
+                opcode_part(out, i, &part.text);
             }
         }
     }
@@ -207,6 +200,14 @@ fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
         }
     }
     out.push(';');
+}
+
+/// A part of an opcode, unless it stands elsewhere.
+fn opcode_part(out: &mut String, number: usize, part: &str) {
+    if part != SUFFIX {
+        out.push_str(if number > 0 { "." } else { "" });
+        out.push_str(part);
+    }
 }
 
 /// The address that `.unified` stands behind: the last before it, or the first of all.

@@ -161,7 +161,7 @@ impl Parser<'_> {
             _ => return self.unexpected("a state space"),
         }
         let space = self.dot_word()?;
-        let mut ty: Option<Word> = None;
+        let mut ty: Option<(&str, Span)> = None;
         let none = Word { text: String::new(), span: space.span };
         let mut var = VarDecl {
             linkage,
@@ -187,35 +187,26 @@ impl Parser<'_> {
                     var.vector.replace((n, span)).map(|v| v.1)
                 }
                 "attribute" => {
-                    let mut a = self.attribute()?;
-                    // Several are one with a list.
-                    if let Some(first) = var.attribute.take() {
-                        let inner = a.text.trim_start_matches(".attribute(");
-                        a.text = format!("{}, {inner}", first.text.strip_suffix(')').unwrap_or(&first.text));
-                        a.span = first.span.to(a.span);
-                    }
-                    var.attribute = Some(a);
+                    let more = self.attribute()?;
+                    var.attribute = Some(match &var.attribute {
+                        Some(first) => joined(first, &more),
+                        None => more,
+                    });
                     None
                 }
                 "ptr" => {
                     let p = self.ptr()?;
                     var.ptr.replace(p).map(|p| p.span)
                 }
-                _ if TYPES.contains(&name) => {
-                    let word = self.dot_word()?;
-                    ty.replace(word).map(|t| t.span)
-                }
                 _ => {
-                    let nearest = errors::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat());
-                    self.report(errors::unknown_type(span, name, nearest));
+                    let known = TYPES.contains(&name);
+                    let meant = if known { name } else { self.unknown_type(span, name) };
                     self.pos += 2;
-                    // Go on with what was probably meant, so that the names are declared.
-                    let meant = match nearest {
-                        Some(n) if TYPES.contains(&n) => n,
-                        _ => "b32",
-                    };
-                    ty.get_or_insert(Word { text: format!(".{meant}"), span });
-                    None
+                    let first = ty;
+                    if known || ty.is_none() {
+                        ty = Some((meant, span));
+                    }
+                    if known { first.map(|(_, span)| span) } else { None }
                 }
             };
             if let Some(first) = first {
@@ -223,15 +214,23 @@ impl Parser<'_> {
                 self.report(errors::twice(span, &what, first));
             }
         }
-        var.ty = match ty {
-            Some(ty) => ty,
-            None => {
-                let span = start.to(self.before());
-                self.report(errors::missing_type(span, &var.space.text));
-                Word { text: ".b32".to_string(), span }
-            }
-        };
+        let (ty, span) = ty.unwrap_or_else(|| {
+            let span = start.to(self.before());
+            self.report(errors::missing_type(span, &var.space.text));
+            ("b32", span)
+        });
+        var.ty = Word { text: format!(".{ty}"), span };
         Ok(var)
+    }
+
+    /// Reports it, and says what was probably meant, so that the names are declared.
+    fn unknown_type(&mut self, span: Span, name: &str) -> &'static str {
+        let nearest = errors::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat());
+        self.report(errors::unknown_type(span, name, nearest));
+        match nearest {
+            Some(n) if TYPES.contains(&n) => n,
+            _ => "b32",
+        }
     }
 
     fn align(&mut self) -> Res<(u64, Span)> {
@@ -363,6 +362,16 @@ impl Parser<'_> {
             _ => self.unexpected(what),
         }
     }
+}
+
+/// Two `.attribute(...)` are one with a list.
+fn joined(first: &Word, more: &Word) -> Word {
+    let mut inner = more.text.as_str();
+    while let Some(rest) = inner.strip_prefix(".attribute(") {
+        inner = rest;
+    }
+    let before = first.text.strip_suffix(')').unwrap_or(&first.text);
+    Word { text: format!("{before}, {inner}"), span: first.span.to(more.span) }
 }
 
 /// Is a Rust type a shared reference? What stands behind `[` is not part of that.
