@@ -138,7 +138,7 @@ impl Checker {
         if let Some((n, span)) = ptr.align
             && !n.is_power_of_two()
         {
-            let help = format!("write `.align {}`", n.next_power_of_two().min(1 << 20));
+            let help = format!("write `.align {}`", n.min(1 << 20).next_power_of_two());
             self.report(errors::variable(span, "an alignment is a power of two", "5.4.5", &help));
         }
     }
