@@ -474,6 +474,63 @@ fn broken_texts() {
     }
 }
 
+/// Nor on numbers that are larger than anybody wants, wherever one stands.
+#[test]
+fn large_numbers() {
+    let text = ".version 9.3
+.target sm_100a
+.address_size 64
+.file 7 \"a.cu\", 7, 7
+.pragma \"x 7\";
+.global .align 4 .b8 g[4] = {7, 7};
+.global .align 4 .b32 h[2][3] = {{7}, {7}};
+.const .u64 c = 7 + 7 * 7;
+.shared .align 8 .b64 sh[2];
+.func (.param .align 8 .b8 r[16]) f(.reg .b32 a, .param .align 8 .b8 b[16]) { ret; }
+.visible .entry k(.param .u64 .ptr .global .align 4 p, .param .align 8 .b8 q[16], .param .b32 w)
+.maxntid 7, 7, 7
+.minnctapersm 7
+.maxnreg 7
+.reqnctapercluster 7, 7, 7
+{
+.reg .b32 %r<7>;
+.reg .b64 %rd<7>;
+.reg .pred %p<7>;
+.local .align 4 .b8 l[7];
+.loc 7 7 7
+T: .branchtargets L, L;
+ld.global.b32 %r1, [%rd1+7];
+st.shared.b32 [sh+7], 7;
+mov.b32 %r1, g[7];
+add.s32 %r1, %r2, 7;
+shf.l.wrap.b32 %r1, %r2, %r3, 7;
+bar.sync 7, 7;
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [sh], 7;
+wgmma.wait_group.sync.aligned 7;
+cp.async.bulk.wait_group 7;
+setmaxnreg.inc.sync.aligned.u32 7;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sh], 7;
+L: ret;
+}";
+    let places: Vec<usize> = text.match_indices('7').map(|(at, _)| at).collect();
+    for number in [
+        "0",
+        "18446744073709551615",
+        "9223372036854775809",
+        "-9223372036854775808",
+        "4294967295",
+        "0f7F800000",
+        "1e999",
+    ] {
+        for at in &places {
+            let (lexed, _) = lex(&format!("{}{number}{}", &text[..*at], &text[at + 1..]));
+            crate::compile(&lexed.tokens);
+        }
+        let aligns = text.replace(".align 4", &format!(".align {number}")).replace("[16]", &format!("[{number}]"));
+        crate::compile(&lex(&aligns).0.tokens);
+    }
+}
+
 /// `x[1]` is scaled by the element: ptxas makes the same machine code of `x[2]` and `[x+8]`.
 #[test]
 fn indexed_arrays() {
