@@ -1,7 +1,6 @@
 //! The control-flow graph: blocks, edges with what the branch's predicate is on them, reverse postorder, dominators.
 
-use ptx_dsl_table::hir::{Function, Instr, Operand, Stmt};
-use ptx_dsl_table::list::List;
+use ptx_dsl_table::hir::{Function, Instr, LabelId, Operand, Stmt};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
@@ -67,53 +66,25 @@ impl<'h> Cfg<'h> {
         self.any(&|i| i.entry.opcode.starts_with(prefix))
     }
 
+    /// Adds the blocks that a block leads to.
+    pub(super) fn push_ways(&self, b: u32, out: &mut Vec<u32>) {
+        for e in &self.blocks[b as usize].succ {
+            out.push(e.to);
+        }
+    }
+
+    /// Adds the blocks that lead to a block.
+    pub(super) fn push_preds(&self, b: u32, out: &mut Vec<u32>) {
+        for (p, _) in &self.blocks[b as usize].pred {
+            out.push(*p);
+        }
+    }
+
     pub(super) fn new(function: &'h Function) -> Cfg<'h> {
-        let mut instrs = Vec::new();
-        let mut blocks = vec![Block::default(), Block::default()];
-        let mut at_label = vec![NONE; function.labels.len()];
-        for stmt in &function.body {
-            match stmt {
-                Stmt::Label(id) => {
-                    let here = instrs.len() as u32;
-                    let last = blocks.len() - 1;
-                    if blocks[last].first != here || last == 0 {
-                        blocks[last].end = here;
-                        blocks.push(Block { first: here, ..Block::default() });
-                    }
-                    if let Some(slot) = at_label.get_mut(id.0 as usize) {
-                        *slot = blocks.len() as u32 - 1;
-                    }
-                }
-                Stmt::Instr(i) => {
-                    instrs.push(&**i);
-                    if ends(i) {
-                        let here = instrs.len() as u32;
-                        let last = blocks.len() - 1;
-                        blocks[last].end = here;
-                        blocks.push(Block { first: here, ..Block::default() });
-                    }
-                }
-            }
-        }
-        let here = instrs.len() as u32;
-        let last = blocks.len() - 1;
-        blocks[last].end = here;
-        let exit = blocks.len() as u32;
-        blocks.push(Block { first: here, end: here, ..Block::default() });
-        for b in 0..exit {
-            let end = blocks[b as usize].end;
-            let empty = blocks[b as usize].first == end;
-            let next = b + 1;
-            let succ = match instrs.get((end as usize).wrapping_sub(1)) {
-                Some(i) if !empty && ends(i) => ways(i, next, exit, &at_label),
-                _ => vec![Edge { to: next, when: None }],
-            };
-            blocks[b as usize].succ = succ;
-        }
         let mut cfg = Cfg {
-            instrs,
-            blocks,
-            exit,
+            instrs: Vec::new(),
+            blocks: vec![Block::default(), Block::default()],
+            exit: 0,
             rpo: Vec::new(),
             ipdom: Vec::new(),
             idom: Vec::new(),
@@ -121,8 +92,58 @@ impl<'h> Cfg<'h> {
             cyclic: Vec::new(),
             block_of: Vec::new(),
         };
+        let mut at_label = vec![NONE; function.labels.len()];
+        for stmt in &function.body {
+            match stmt {
+                Stmt::Label(id) => {
+                    let last = cfg.blocks.len() - 1;
+                    if cfg.blocks[last].first != cfg.here() || last == 0 {
+                        cfg.cut();
+                    }
+                    if let Some(slot) = at_label.get_mut(id.0 as usize) {
+                        *slot = cfg.blocks.len() as u32 - 1;
+                    }
+                }
+                Stmt::Instr(i) => {
+                    cfg.instrs.push(&**i);
+                    if ends(i) {
+                        cfg.cut();
+                    }
+                }
+            }
+        }
+        cfg.exit = cfg.blocks.len() as u32;
+        cfg.cut();
+        cfg.link(&at_label);
         cfg.order();
         cfg
+    }
+
+    /// The number of the next instruction.
+    fn here(&self) -> u32 {
+        self.instrs.len() as u32
+    }
+
+    /// Ends the last block here, and begins another one.
+    fn cut(&mut self) {
+        let here = self.here();
+        if let Some(last) = self.blocks.last_mut() {
+            last.end = here;
+        }
+        self.blocks.push(Block { first: here, end: here, ..Block::default() });
+    }
+
+    /// Finds the ways out of each block.
+    fn link(&mut self, at_label: &[u32]) {
+        for b in 0..self.exit {
+            let block = &mut self.blocks[b as usize];
+            match self.instrs.get((block.end as usize).wrapping_sub(1)) {
+                Some(i) if block.first != block.end && ends(i) => {
+                    ways(i, b + 1, self.exit, at_label, &mut block.succ);
+                }
+                _ => block.succ.push(Edge { to: b + 1, when: None }),
+            }
+        }
     }
 
     /// The instructions of a block.
@@ -139,39 +160,33 @@ impl<'h> Cfg<'h> {
 
     fn order(&mut self) {
         let n = self.blocks.len();
-        let forward = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).list();
-        let post = postorder(0, n, &forward);
-        let rpo = post.iter().rev().copied().list();
-        let mut pred: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
-        for &b in &rpo {
-            for (k, e) in self.blocks[b as usize].succ.iter().enumerate() {
-                pred[e.to as usize].push((b, k as u32));
+        let post = postorder(0, n, &|b, out| self.push_ways(b, out));
+        for &b in post.iter().rev() {
+            self.rpo.push(b);
+            for k in 0..self.blocks[b as usize].succ.len() {
+                let to = self.blocks[b as usize].succ[k].to;
+                self.blocks[to as usize].pred.push((b, k as u32));
             }
         }
-        for (block, p) in self.blocks.iter_mut().zip(pred) {
-            block.pred = p;
-        }
-        self.rpo = rpo;
-        let preds = |b: u32| self.blocks[b as usize].pred.iter().map(|p| p.0).list();
-        let succs = |b: u32| self.blocks[b as usize].succ.iter().map(|e| e.to).list();
-        self.idom = dominators(n, &post, &preds);
+        self.idom = dominators(n, &post, &|b, out| self.push_preds(b, out));
         self.cyclic = cyclic(n, &self.rpo, &self.blocks);
-        let back = postorder(self.exit, n, &preds);
-        self.ipdom = dominators(n, &back, &succs);
+        let back = postorder(self.exit, n, &|b, out| self.push_preds(b, out));
+        self.ipdom = dominators(n, &back, &|b, out| self.push_ways(b, out));
         self.below = intervals(&self.idom);
         self.block_of = vec![NONE; self.instrs.len()];
         for (b, block) in self.blocks.iter().enumerate() {
-            self.block_of[block.first as usize..block.end as usize].fill(b as u32);
+            for at in block.first..block.end {
+                self.block_of[at as usize] = b as u32;
+            }
         }
     }
 
     /// Does every way to `b` lead through `a`? Nothing leads through [`NONE`], where the ways of a loop without an end meet.
     pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
-        let Some(((first, last), (at, _))) = self.below.get(a as usize).zip(self.below.get(b as usize)) else {
-            return false;
-        };
-        let (first, last, at) = (*first, *last, *at);
-        at != NONE && first <= at && at <= last
+        match (self.below.get(a as usize), self.below.get(b as usize)) {
+            (Some(&(first, last)), Some(&(at, _))) => at != NONE && first <= at && at <= last,
+            _ => false,
+        }
     }
 
     /// Can the block be reached from itself?
@@ -186,48 +201,59 @@ impl<'h> Cfg<'h> {
 }
 
 /// Where an instruction that ends a block leads.
-fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32]) -> Vec<Edge> {
-    let label =
-        |id: &ptx_dsl_table::hir::LabelId| at_label.get(id.0 as usize).copied().filter(|b| *b != NONE).unwrap_or(exit);
-    let mut targets = Vec::new();
-    match i.entry.opcode {
-        "bra" | "brx.idx" => {
-            for arg in &i.operands {
-                match &arg.value {
-                    Operand::Label(id) => targets.push(label(id)),
-                    Operand::Labels(ids) => targets.extend(ids.iter().map(label)),
-                    _ => {}
+fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) {
+    let (when, other) = match &i.pred {
+        None => (None, None),
+        Some((_, positive)) => (Some(*positive), Some(!positive)),
+    };
+    let mut add = |id: &LabelId| {
+        let to = match at_label.get(id.0 as usize) {
+            Some(&b) if b != NONE => b,
+            _ => exit,
+        };
+        // The same label twice in a row is one way.
+        if !matches!(out.last(), Some(e) if e.to == to) {
+            out.push(Edge { to, when });
+        }
+    };
+    if matches!(i.entry.opcode, "bra" | "brx.idx") {
+        for arg in &i.operands {
+            match &arg.value {
+                Operand::Label(id) => add(id),
+                Operand::Labels(ids) => {
+                    for id in ids {
+                        add(id);
+                    }
                 }
-            }
-            targets.dedup();
-            if targets.is_empty() {
-                targets.push(exit);
+                _ => {}
             }
         }
-        _ => targets.push(exit),
     }
-    match &i.pred {
-        None => targets.into_iter().map(|to| Edge { to, when: None }).list(),
-        Some((_, positive)) => {
-            let mut out = targets.into_iter().map(|to| Edge { to, when: Some(*positive) }).list();
-            out.push(Edge { to: next, when: Some(!positive) });
-            out
-        }
+    if out.is_empty() {
+        out.push(Edge { to: exit, when });
+    }
+    if other.is_some() {
+        out.push(Edge { to: next, when: other });
     }
 }
 
-fn postorder(root: u32, n: usize, next: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+/// `next` adds what a block leads to.
+fn postorder(root: u32, n: usize, next: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<u32> {
     let mut seen = vec![false; n];
     let mut out = Vec::new();
-    let mut stack = vec![(root, next(root), 0usize)];
+    let list = |b: u32| {
+        let mut list = Vec::new();
+        next(b, &mut list);
+        list
+    };
+    let mut stack = vec![(root, list(root), 0usize)];
     seen[root as usize] = true;
-    while let Some((b, list, at)) = stack.last_mut() {
-        if let Some(&to) = list.get(*at) {
+    while let Some((b, ways, at)) = stack.last_mut() {
+        if let Some(&to) = ways.get(*at) {
             *at += 1;
             if !seen[to as usize] {
                 seen[to as usize] = true;
-                let list = next(to);
-                stack.push((to, list, 0));
+                stack.push((to, list(to), 0));
             }
         } else {
             out.push(*b);
@@ -264,37 +290,41 @@ fn cyclic(n: usize, rpo: &[u32], blocks: &[Block]) -> Vec<bool> {
     out
 }
 
-/// Immediate dominators, after Cooper, Harvey and Kennedy. The root is its own.
-fn dominators(n: usize, post: &[u32], preds: &dyn Fn(u32) -> Vec<u32>) -> Vec<u32> {
+/// Immediate dominators, after Cooper, Harvey and Kennedy. The root is its own. `preds` adds what leads to a block.
+fn dominators(n: usize, post: &[u32], preds: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<u32> {
     let mut number = vec![NONE; n];
+    let mut lists: Vec<Vec<u32>> = Vec::with_capacity(post.len());
     for (k, &b) in post.iter().enumerate() {
         number[b as usize] = k as u32;
+        let mut list = Vec::new();
+        preds(b, &mut list);
+        lists.push(list);
     }
     let mut dom = vec![NONE; n];
     let Some(&root) = post.last() else { return dom };
     dom[root as usize] = root;
-    let lists = post.iter().map(|&b| preds(b)).list();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (k, &b) in post.iter().enumerate().rev() {
-            if b == root {
+    while dominate(post, &lists, &number, &mut dom) {}
+    dom
+}
+
+/// One round over all blocks but the root, which comes last in `post`; says whether it changed anything.
+fn dominate(post: &[u32], lists: &[Vec<u32>], number: &[u32], dom: &mut [u32]) -> bool {
+    let mut changed = false;
+    for k in (0..post.len() - 1).rev() {
+        let b = post[k];
+        let mut new = NONE;
+        for &p in &lists[k] {
+            if number[p as usize] == NONE || dom[p as usize] == NONE {
                 continue;
             }
-            let mut new = NONE;
-            for &p in &lists[k] {
-                if number[p as usize] == NONE || dom[p as usize] == NONE {
-                    continue;
-                }
-                new = if new == NONE { p } else { meet(new, p, &dom, &number) };
-            }
-            if dom[b as usize] != new {
-                dom[b as usize] = new;
-                changed = true;
-            }
+            new = if new == NONE { p } else { meet(new, p, dom, number) };
+        }
+        if dom[b as usize] != new {
+            dom[b as usize] = new;
+            changed = true;
         }
     }
-    dom
+    changed
 }
 
 fn meet(mut a: u32, mut b: u32, dom: &[u32], number: &[u32]) -> u32 {

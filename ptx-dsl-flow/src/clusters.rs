@@ -2,9 +2,10 @@
 //! (9.7.19.5).
 
 use super::Flow;
+use super::ask::{has_any, has_thread};
 use super::converge::Places;
 use super::copies::mbarrier_wait;
-use super::dataflow::{Bits, Meet, simple};
+use super::dataflow::{Bits, each};
 use super::lanes::{Lanes, Shared};
 use super::memory::{constant, debts, leaves, owe, owed, region, settle};
 use super::provenance::Provenance;
@@ -34,7 +35,7 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
         return None;
     }
     let arg = i.address()?;
-    region(flow, from, at, arg, 0).filter(|r| r.mapped).map(|_| arg)
+    region(flow, from, at, arg, 0)?.mapped.then_some(arg)
 }
 
 /// Waits for another CTA, or might.
@@ -43,7 +44,7 @@ fn hears(i: &Instr) -> bool {
     op == "barrier.cluster.wait"
         || mbarrier_wait(i)
         || matches!(op, "call" | "atom" | "griddepcontrol" | "tcgen05.alloc")
-        || (op == "ld" && [".acquire", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
+        || (op == "ld" && has_any(i, &[".acquire", ".relaxed", ".volatile", ".mmio"]))
 }
 
 /// Tells another CTA that something is done, or might.
@@ -55,36 +56,34 @@ fn tells(i: &Instr) -> bool {
         || op.starts_with("cp.")
         || mbarrier_wait(i)
         || matches!(op, "call" | "atom" | "red" | "st.async" | "red.async" | "fence" | "membar")
-        || (matches!(op, "st" | "ld")
-            && [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)))
+        || (matches!(op, "st" | "ld") && has_any(i, &[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]))
 }
 
 fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry {
         return;
     }
-    let step = |i: &Instr, set: &mut Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if hears(i) {
             set.set(0);
         }
     };
-    let heard = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s));
-    'all: for &b in &flow.cfg.rpo {
-        let mut set = heard[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if let Some(arg) = touches(flow, from, at, i)
-                && !set.has(0)
-            {
-                out.push(errors::peer_not_there(arg.span, i.entry.opcode));
-                break 'all;
-            }
-            step(i, &mut set);
-        }
-    }
-    let mut last = None;
     let mut said = false;
-    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
+    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        if !said
+            && !set.has(0)
+            && let Some(arg) = touches(flow, from, at, i)
+        {
+            said = true;
+            out.push(errors::peer_not_there(arg.span, i.entry.opcode));
+        }
+    });
+    left(flow, lanes, from, out);
+}
+
+/// Whoever reaches into a CTA that may have left.
+fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
         // An arrival tells of itself; what it reaches must be there all the same, but its owner waits for it.
         if touches(flow, from, at, i).is_some()
             && !i.entry.opcode.starts_with("mbarrier")
@@ -95,59 +94,67 @@ fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
             settle(set, 0);
         }
     };
+    let mut last = None;
+    let mut said = false;
     let (arrivals, most) = arrivals(flow);
-    let mut see = |b: u32, at: u32, i: &Instr, set: &Bits| {
+    debts(flow, 1, &step, &mut |b, at, i, set| {
         if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") {
             last = Some(i.span);
         }
-        if leaves(i) && owed(set, 0) && !said && {
-            let (least, here) = arrivals[b as usize];
-            let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
-            !closed
-        } {
+        if said || !leaves(i) || !owed(set, 0) {
+            return;
+        }
+        let (least, here) = arrivals[b as usize];
+        let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+        if !closed {
             said = true;
             if let Some(span) = last {
                 out.push(errors::leaves_peer(span, i.span));
             }
         }
-    };
-    debts(flow, 1, &mut step, &mut see);
+    });
 }
 
 /// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
 /// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
 fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
     const MANY: u32 = 1000;
-    let arrives = |b: u32| {
-        let n = flow.cfg.range(b).filter(|at| flow.cfg.instrs[*at as usize].entry.opcode == "barrier.cluster.arrive");
-        n.count() as u32
-    };
-    let mut number = vec![0; flow.cfg.blocks.len()];
-    for (k, b) in flow.cfg.rpo.iter().enumerate() {
-        number[*b as usize] = k;
+    let n = flow.cfg.blocks.len();
+    let mut own = vec![0; n];
+    for (b, _, i) in flow.walk() {
+        own[b as usize] += u32::from(i.entry.opcode == "barrier.cluster.arrive");
     }
-    let mut at_end = vec![(0u32, 0u32); flow.cfg.blocks.len()];
+    // At the end of the blocks that come first in the order.
+    let mut at_end: Vec<Option<(u32, u32)>> = vec![None; n];
     let mut most = 0;
     for &b in &flow.cfg.rpo {
-        let pred = &flow.cfg.blocks[b as usize].pred;
-        let own = arrives(b);
-        let forward = pred.iter().filter(|p| number[p.0 as usize] < number[b as usize]);
-        let before = forward.map(|p| at_end[p.0 as usize]);
-        let before = before.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0));
-        at_end[b as usize] = (before.0 + own, before.1 + own);
-        most = most.max(before.1 + own);
-        if own > 0 && super::mbarriers::in_loop(flow, b) {
+        let mut before: Option<(u32, u32)> = None;
+        for (p, _) in &flow.cfg.blocks[b as usize].pred {
+            before = match (before, at_end[*p as usize]) {
+                (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+                (a, b) => a.or(b),
+            };
+        }
+        let (least, here) = before.unwrap_or((0, 0));
+        let own = own[b as usize];
+        at_end[b as usize] = Some((least + own, here + own));
+        most = most.max(here + own);
+        if own > 0 && flow.cfg.in_loop(b) {
             most = most.max(MANY);
         }
     }
-    (at_end, most)
+    let mut out = Vec::with_capacity(n);
+    for end in at_end {
+        out.push(end.unwrap_or((0, 0)));
+    }
+    (out, most)
 }
 
 /// Does the whole CTA run the instruction if one of its threads does?
 fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
-    let shared = |at: u32| {
-        let guard = flow.ssa.guard(at, flow.cfg.instrs[at as usize]);
-        guard.is_none_or(|(p, _)| lanes.shared(p) == Shared::Cta)
+    let shared = |at: u32| match flow.guard(at) {
+        Some((p, _)) => lanes.shared(p) == Shared::Cta,
+        None => true,
     };
     if !shared(at) {
         return false;
@@ -158,7 +165,7 @@ fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
         if up == super::cfg::NONE || up == b {
             return up == b;
         }
-        if flow.cfg.ipdom[up as usize] != b && flow.cfg.branch(up).is_some_and(|i| !shared(i)) {
+        if flow.cfg.ipdom[up as usize] != b && matches!(flow.cfg.branch(up), Some(i) if !shared(i)) {
             return false;
         }
         b = up;
@@ -172,35 +179,35 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
     let mut have: Vec<Option<u64>> = vec![None; n];
     let mut twice = false;
     let mut grows = None;
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            if i.entry.opcode != "setmaxnreg" {
-                return;
+    for (block, at, i) in flow.walk() {
+        if i.entry.opcode != "setmaxnreg" {
+            continue;
+        }
+        let Some(count) = constant(i, "imm-reg-count") else { continue };
+        let who = places.who(flow, lanes, block, at);
+        for g in 0..n.div_ceil(128) {
+            let first = g * 128;
+            let end = (first + 128).min(n);
+            let mut there = 0;
+            for t in first..end {
+                there += usize::from(has_thread(&who.set, t));
             }
-            let Some(count) = constant(i, "imm-reg-count") else { return };
-            let who = places.who(flow, lanes, here.get(), at);
-            let there = |t: usize| who.set[t / 64] >> (t % 64) & 1 == 1;
-            let part = (0..n.div_ceil(128)).find(|g| {
-                let group = g * 128..(g * 128 + 128).min(n);
-                group.clone().any(there) && !group.clone().all(there)
-            });
-            if let Some(g) = part {
+            if there > 0 && there < end - first {
                 out.push(errors::part_of_warpgroup(i.span, g));
+                break;
             }
-            for (t, slot) in have.iter_mut().enumerate() {
-                if there(t) {
-                    twice |= slot.is_some();
-                    *slot = Some(count);
-                }
+        }
+        for (t, slot) in have.iter_mut().enumerate() {
+            if has_thread(&who.set, t) {
+                twice |= slot.is_some();
+                *slot = Some(count);
             }
-            if i.has(".inc") {
-                grows = grows.or(Some(i.span));
-            }
-        },
-    );
-    let Some(span) = grows.filter(|_| !twice) else { return };
+        }
+        if i.has(".inc") {
+            grows = grows.or(Some(i.span));
+        }
+    }
+    let (Some(span), false) = (grows, twice) else { return };
     let threads = n as u64;
     let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
     // A CTA gets what it was launched with; that is never more than its part of the 64 K registers.
@@ -210,7 +217,10 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
     }
     .min(65536);
     let start = (most / threads / 8 * 8).min(255);
-    let asked: u64 = have.iter().map(|h| h.unwrap_or(start)).sum();
+    let mut asked = 0;
+    for h in &have {
+        asked += h.unwrap_or(start);
+    }
     if asked > most {
         out.push(errors::too_many_registers(span, asked, most));
     }

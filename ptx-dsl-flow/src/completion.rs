@@ -2,12 +2,14 @@
 //! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
 
 use super::Flow;
-use super::dataflow::{Bits, Meet, simple};
-use super::memory::{Groups, MOST, Region, bytes, constant, debts, owe, owed, plain, region};
-use super::provenance::{Origin, Provenance};
+use super::ask::{begins_any, has_any};
+use super::dataflow::{Bits, each};
+use super::memory::{Groups, MOST, Region, behind, bytes, constant, debts, owe, owed, plain, region};
+use super::provenance::{Origin, Provenance, in_space};
 use crate::errors::completion as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Space};
+use ptx_dsl_table::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.has(op);
@@ -36,22 +38,20 @@ fn publishes(i: &Instr, fenced: bool) -> bool {
 
 /// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
 fn stores(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut copies = Vec::new();
+    let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.has(".bulk_group") && i.operand("srcMem").is_some() && copies.len() < MOST {
-                copies.push(at);
-                let size = constant(i, "size").unwrap_or(0);
-                target.push(i.operand("dstMem").and_then(|a| region(flow, from, at, a, size)));
-            }
-        },
-    );
-    if copies.is_empty() {
-        return;
+    for (_, at, i) in flow.walk() {
+        if i.has(".bulk_group") && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            target.push(behind(flow, from, at, "dstMem", constant(i, "size").unwrap_or(0)));
+        }
     }
-    let groups = Groups { copies };
+    if !target.is_empty() {
+        early(flow, from, &groups, &target, out);
+    }
+}
+
+fn early(flow: &Flow, from: &Provenance, groups: &Groups, target: &[Option<Region>], out: &mut Vec<Diagnostic>) {
     // Behind the groups: a fence of the device since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
@@ -60,44 +60,44 @@ fn stores(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false);
         }
         "call" => groups.wait(set, 0, true),
-        "fence" if [".gpu", ".sys"].iter().any(|q| i.has(q)) && !i.spelling.starts_with("fence.acquire") => {
+        "fence" if has_any(i, &[".gpu", ".sys"]) && !i.spelling.starts_with("fence.acquire") => {
             set.set(fence);
         }
         "membar" if i.has(".gl") || i.has(".sys") => set.set(fence),
         _ => {
-            if let Some(k) = groups.copies.iter().position(|c| *c == at) {
+            if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
                 set.unset(fence);
             }
         }
     };
-    let at_start = simple(&flow.cfg, groups.bits() + 1, Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = false;
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            let open = |k: &usize| groups.open(&set, *k).is_some();
-            let copy = |k: usize| flow.cfg.instrs[groups.copies[k] as usize].span;
-            if !said
-                && let Some((arg, false)) = plain(i)
-                && let Some(here) = region(flow, from, at, arg, bytes(i))
-                && let Some(k) = (0..target.len())
-                    .find(|k| open(k) && target[*k].is_some_and(|t| t.space == Space::Global && t.meets(flow, &here)))
-            {
-                said = true;
-                out.push(errors::destination_read(arg.span, copy(k)));
-            }
-            if !said
-                && publishes(i, set.has(fence))
-                && let Some(k) = (0..target.len()).find(open)
-            {
-                said = true;
-                out.push(errors::published_early(i.span, copy(k)));
-            }
-            step(at, i, &mut set);
+    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if said {
+            return;
         }
-    }
+        if let Some((arg, false)) = plain(i)
+            && let Some(here) = region(flow, from, at, arg, bytes(i))
+        {
+            for (k, t) in target.iter().enumerate() {
+                if let Some(t) = t
+                    && t.space == Space::Global
+                    && groups.open(set, k).is_some()
+                    && t.meets(flow, &here)
+                {
+                    said = true;
+                    out.push(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
+                    return;
+                }
+            }
+        }
+        if publishes(i, set.has(fence))
+            && let Some((k, _)) = groups.first_open(set)
+        {
+            said = true;
+            out.push(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
+        }
+    });
 }
 
 /// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
@@ -108,13 +108,13 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let first = flow.cfg.find(&|i| i.entry.opcode.starts_with("tcgen05.mma"));
     let committed = flow.cfg.any(&|i| i.entry.opcode == "tcgen05.commit");
     let Some(first) = first else { return };
-    let mut step = |_: u32, i: &Instr, set: &mut Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.opcode.starts_with("tcgen05.mma") {
             owe(set, 0);
         }
     };
     let mut said = false;
-    debts(flow, 1, &mut step, &mut |_, _, i, set| {
+    debts(flow, 1, &step, &mut |_, _, i, set| {
         if !said && i.entry.opcode.starts_with("tcgen05.ld") && owed(set, 0) {
             said = true;
             out.push(errors::result_not_awaited(i.span, first.span, committed));
@@ -126,57 +126,58 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// writes is there behind the wait.
 fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let Some(wait) = flow.cfg.find(&waits) else { return };
-    let mut step = |_: u32, i: &Instr, set: &mut Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if waits(i) {
             set.set(0);
         }
     };
-    let at_start = simple(&flow.cfg, 1, Meet::Any, &mut step);
-    let mut before: Vec<(Origin, ptx_dsl_table::span::Span)> = Vec::new();
+    let mut before: Vec<(Origin, Span)> = Vec::new();
     let mut after: Vec<Origin> = Vec::new();
     // Reads before, and whether there are any behind.
-    let mut first: Option<ptx_dsl_table::span::Span> = None;
+    let mut first: Option<Span> = None;
     let mut reads = false;
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if set.has(0) {
-                // Whatever may read global memory.
-                let op = i.entry.opcode;
-                let other =
-                    [".shared", ".param", ".const", ".local"].iter().any(|o| i.quals.iter().any(|q| q.starts_with(o)));
-                reads |= (op.starts_with("ld") && !other)
-                    || ["cp.", "atom", "red", "tex", "tld4", "suld", "multimem", "wmma.load"]
-                        .iter()
-                        .any(|p| op.starts_with(p));
-            } else if first.is_none()
-                && i.entry.opcode == "ld"
-                && (i.has(".global") || i.quals.iter().all(|q| super::provenance::space(q).is_none()))
-                && !i.has(".nc")
-            {
-                first = i.operand("a").map(|a| a.span);
+    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        let behind = set.has(0);
+        if behind {
+            reads |= may_read(i);
+        } else if first.is_none()
+            && i.entry.opcode == "ld"
+            && (i.has(".global") || !in_space(i))
+            && !i.has(".nc")
+            && let Some(arg) = i.operand("a")
+        {
+            first = Some(arg.span);
+        }
+        if let Some((arg, _)) = plain(i)
+            && let Some(r) = region(flow, from, at, arg, bytes(i))
+            && r.space == Space::Global
+            && !i.has(".nc")
+            && r.base != Origin::None
+        {
+            if behind {
+                after.push(r.base);
+            } else if before.len() < MOST {
+                before.push((r.base, arg.span));
             }
-            if let Some((arg, _)) = plain(i)
-                && let Some(r) = region(flow, from, at, arg, bytes(i))
-                && r.space == Space::Global
-                && !i.has(".nc")
-                && r.base != Origin::None
-            {
-                if set.has(0) {
-                    after.push(r.base);
-                } else if before.len() < MOST {
-                    before.push((r.base, arg.span));
-                }
-            }
-            step(at, i, &mut set);
+        }
+    });
+    for (base, span) in &before {
+        if after.contains(base) {
+            out.push(errors::before_the_grid(*span, wait.span, true));
+            return;
         }
     }
-    if let Some((_, span)) = before.iter().find(|(base, _)| after.contains(base)) {
-        out.push(errors::before_the_grid(*span, wait.span, true));
-    } else if let Some(span) = first.filter(|_| !reads) {
+    if let (Some(span), false) = (first, reads) {
         out.push(errors::before_the_grid(span, wait.span, false));
     }
+}
+
+/// May it read global memory?
+fn may_read(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    let other = i.begins(".shared") || i.begins(".param") || i.begins(".const") || i.begins(".local");
+    (op.starts_with("ld") && !other)
+        || begins_any(op, &["cp.", "atom", "red", "tex", "tld4", "suld", "multimem", "wmma.load"])
 }
 
 fn waits(i: &Instr) -> bool {

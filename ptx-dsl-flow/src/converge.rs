@@ -2,10 +2,12 @@
 //! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
 
 use super::Flow;
+
 use super::dataflow::{Bits, Meet, forward};
 use super::granularity::{Grain, aligned, tcgen05};
 use super::lanes::{ALL, Fact, Lanes, Set, Shared, Threads};
 use super::mbarriers::{Site, surely};
+use super::memory::constant;
 use super::ssa::{UNDEF, Val};
 use crate::errors::{completion, flow as errors};
 use ptx_dsl_table::diag::Diagnostic;
@@ -53,18 +55,17 @@ impl Places {
     pub(super) fn new(flow: &Flow, lanes: &Lanes) -> Places {
         let mut preds: Vec<Val> = Vec::new();
         let mut canceled = Vec::new();
-        flow.walk(
-            |_| {},
-            |at, i| {
-                if i.entry.opcode == "clusterlaunchcontrol.query_cancel" && i.has(".is_canceled") {
-                    canceled.extend(flow.ssa.defs(at).iter().map(|d| d.1));
+        for (_, at, i) in flow.walk() {
+            if i.entry.opcode == "clusterlaunchcontrol.query_cancel" && i.has(".is_canceled") {
+                for (_, v) in flow.ssa.defs(at) {
+                    canceled.push(*v);
                 }
-            },
-        );
+            }
+        }
         for &b in &flow.cfg.rpo {
             let Some(i) = flow.cfg.branch(b) else { continue };
-            let Some((p, _)) = flow.ssa.guard(i, flow.cfg.instrs[i as usize]) else { continue };
-            let p = flow.ssa.origin[p as usize];
+            let Some((p, _)) = flow.guard(i) else { continue };
+            let p = flow.origin(p);
             let says = match lanes.facts[p as usize] {
                 Fact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.passed != [UNDEF; 2],
                 _ => false,
@@ -74,29 +75,22 @@ impl Places {
                 preds.push(p);
             }
         }
-        let mut leaves = vec![false; flow.cfg.blocks.len()];
-        leaves[flow.cfg.exit as usize] = true;
-        for &b in flow.cfg.rpo.iter().rev() {
-            let only =
-                flow.cfg.range(b).all(|i| matches!(flow.cfg.instrs[i as usize].entry.opcode, "bra" | "ret" | "exit"));
-            let block = &flow.cfg.blocks[b as usize];
-            if only && block.succ.iter().all(|e| leaves[e.to as usize]) {
-                leaves[b as usize] = true;
-            }
+        let why = vec![None; preds.len() * 2];
+        let mut out = Places { at: Vec::new(), why, preds, leaves: leaves(flow), canceled };
+        if !out.preds.is_empty() {
+            out.solve(flow);
         }
-        let mut out = Places { at: Vec::new(), why: vec![None; preds.len() * 2], preds, leaves, canceled };
-        if out.preds.is_empty() {
-            return out;
-        }
-        let mut why = std::mem::take(&mut out.why);
+        out
+    }
+
+    /// Finds what holds at the start of each block.
+    fn solve(&mut self, flow: &Flow) {
         // A predicate that is made anew is not yet known again.
         let mut made = vec![Vec::new(); flow.cfg.blocks.len()];
-        for &b in &flow.cfg.rpo {
-            for i in flow.cfg.range(b) {
-                for (_, v) in flow.ssa.defs(i) {
-                    if let Some(n) = out.preds.iter().position(|p| p == v) {
-                        made[b as usize].push(n);
-                    }
+        for (b, at, _) in flow.walk() {
+            for (_, v) in flow.ssa.defs(at) {
+                if let Some(n) = position(&self.preds, *v) {
+                    made[b as usize].push(n);
                 }
             }
         }
@@ -106,37 +100,41 @@ impl Places {
                 set.unset(2 * n + 1);
             }
         };
-        let places = &out;
+        let bits = self.preds.len() * 2;
         let mut edge = |b: u32, n: usize, set: &mut Bits| {
-            let e = flow.cfg.blocks[b as usize].succ[n];
-            let (Some(when), Some(i)) = (e.when, flow.cfg.branch(b)) else { return };
-            let instr = flow.cfg.instrs[i as usize];
-            let Some((p, _)) = flow.ssa.guard(i, instr) else { return };
-            if let Some(n) = places.number(flow, p) {
-                let bit = 2 * n + usize::from(when);
+            if let Some(bit) = self.edge(flow, b, n) {
                 set.set(bit);
-                let succ = &flow.cfg.blocks[b as usize].succ;
-                let left = succ.iter().filter(|o| o.when != e.when).all(|o| places.leaves[o.to as usize]);
-                let all_left = why[bit].is_none_or(|w| w.1) && left;
-                why[bit] = Some((why[bit].map_or(instr.span, |w| w.0), all_left));
             }
         };
-        let at = forward(&flow.cfg, out.preds.len() * 2, Meet::Every, &mut block, &mut edge);
-        out.at = at;
-        out.why = why;
-        out
+        self.at = forward(&flow.cfg, bits, Meet::Every, &mut block, &mut edge);
+    }
+
+    /// What holds on one of the ways out of a block: its bit; notes why.
+    fn edge(&mut self, flow: &Flow, b: u32, way: usize) -> Option<usize> {
+        let succ = &flow.cfg.blocks[b as usize].succ;
+        let when = succ[way].when?;
+        let branch = flow.cfg.branch(b)?;
+        let bit = 2 * self.number(flow, flow.guard(branch)?.0)? + usize::from(when);
+        let (span, mut left) = self.why[bit].unwrap_or((flow.instr(branch).span, true));
+        for other in succ {
+            left &= other.when == Some(when) || self.leaves[other.to as usize];
+        }
+        self.why[bit] = Some((span, left));
+        Some(bit)
     }
 
     fn number(&self, flow: &Flow, p: Val) -> Option<usize> {
-        let p = flow.ssa.origin[p as usize];
-        self.preds.iter().position(|q| *q == p)
+        position(&self.preds, flow.origin(p))
     }
 
     /// What holds of `p` at the start of the block.
     pub(super) fn known(&self, flow: &Flow, b: u32, p: Val) -> Option<bool> {
         let n = self.number(flow, p)?;
         let at = self.at.get(b as usize)?;
-        [false, true].into_iter().find(|v| at.has(2 * n + usize::from(*v)))
+        if at.has(2 * n) {
+            return Some(false);
+        }
+        at.has(2 * n + 1).then_some(true)
     }
 
     /// Who may be at instruction `i` of block `b`.
@@ -145,36 +143,39 @@ impl Places {
         if let Some(at) = self.at.get(b as usize) {
             for (n, p) in self.preds.iter().enumerate() {
                 for value in [false, true] {
-                    if at.has(2 * n + usize::from(value)) {
-                        let why = self.why[2 * n + usize::from(value)];
-                        who.add(lanes, *p, value, why.map(|w| w.0), why.is_some_and(|w| w.1));
+                    let bit = 2 * n + usize::from(value);
+                    if at.has(bit) {
+                        who.add(lanes, *p, value, self.why[bit]);
                     }
                 }
             }
         }
-        let instr = flow.cfg.instrs[i as usize];
-        if let Some((p, positive)) = flow.ssa.guard(i, instr) {
-            who.add(lanes, p, positive, None, false);
+        if let Some((p, positive)) = flow.guard(i) {
+            who.add(lanes, p, positive, None);
         }
         who
     }
 }
 
 impl Who {
-    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<Span>, others_left: bool) {
-        let Some(Fact::Pred(f)) = lanes.facts.get(p as usize).copied() else { return };
+    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, bool)>) {
+        let Some(Fact::Pred(f)) = lanes.facts.get(p as usize) else { return };
         let side = usize::from(!value);
         let set = &lanes.sets[usize::from(if value { f.yes } else { f.no })];
         let (elected, passed) = (f.elected[side] != UNDEF, f.passed[side] != UNDEF);
         if *set == ALL && !elected && !passed {
             return;
         }
-        for (a, b) in self.set.iter_mut().zip(set) {
-            *a &= b;
+        for (k, word) in set.iter().enumerate() {
+            self.set[k] &= word;
         }
         self.elected |= elected;
         self.passed |= passed;
-        self.why = self.why.or(why);
+        let Some((span, others_left)) = why else {
+            self.others_left = false;
+            return;
+        };
+        self.why = self.why.or(Some(span));
         self.others_left &= others_left;
     }
 
@@ -211,14 +212,17 @@ impl Who {
 
     /// What part of a warp can be here, if that is certainly not all of one.
     pub(super) fn part(&self, threads: Threads) -> Option<Part> {
-        let many = threads.exact.map_or(threads.full_warps, |n| n > 1);
+        let many = threads.many();
         if self.elected && many {
             return Some(Part::One);
         }
         let warps = self.warps(threads);
-        let lacking = |(w, bits): &(usize, u32)| Who::exist(*w, *bits, threads) & !bits != 0;
-        if !warps.is_empty() && warps.iter().all(lacking) {
-            let one = warps.iter().all(|w| w.1.is_power_of_two());
+        let (mut lacking, mut one) = (!warps.is_empty(), true);
+        for (w, bits) in warps {
+            lacking &= Who::exist(w, bits, threads) & !bits != 0;
+            one &= bits.is_power_of_two();
+        }
+        if lacking {
             return Some(if one { Part::One } else { Part::Some });
         }
         (self.passed && many).then_some(Part::Some)
@@ -227,8 +231,10 @@ impl Who {
     /// What part of some warp is here, where it is certain who comes.
     fn part_of_one(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<Part> {
         lanes.threads.exact?;
-        let warps = self.warps(lanes.threads);
-        let lacks = warps.iter().any(|(w, bits)| Who::exist(*w, *bits, lanes.threads) & !bits != 0);
+        let mut lacks = false;
+        for (w, bits) in self.warps(lanes.threads) {
+            lacks |= Who::exist(w, bits, lanes.threads) & !bits != 0;
+        }
         let surely = lacks && !self.elected && !self.passed && surely(flow, lanes, Site { block, at });
         surely.then_some(Part::Some)
     }
@@ -236,14 +242,44 @@ impl Who {
     /// May all lanes of each warp be here that has any?
     pub(super) fn whole(&self, threads: Threads) -> bool {
         let n = threads.exact.unwrap_or(super::lanes::THREADS);
-        let full = |w: usize| if n - w * 32 >= 32 { u32::MAX } else { (1 << (n - w * 32)) - 1 };
-        !self.elected && !self.passed && self.warps(threads).iter().all(|(w, bits)| *bits == full(*w))
+        let mut whole = !self.elected && !self.passed;
+        for (w, bits) in self.warps(threads) {
+            let there = n - w * 32;
+            whole &= bits == if there >= 32 { u32::MAX } else { (1 << there) - 1 };
+        }
+        whole
     }
 
     /// As `part`, if CTAs have more than one thread, which the text does not say.
     fn part_if_many(&self, threads: Threads) -> Option<Part> {
         self.part(if threads.exact.is_none() { Threads { full_warps: true, ..threads } } else { threads })
     }
+}
+
+/// Blocks that only leave.
+fn leaves(flow: &Flow) -> Vec<bool> {
+    let mut leaves = vec![false; flow.cfg.blocks.len()];
+    leaves[flow.cfg.exit as usize] = true;
+    for &b in flow.cfg.rpo.iter().rev() {
+        let mut only = true;
+        for at in flow.cfg.range(b) {
+            only &= matches!(flow.instr(at).entry.opcode, "bra" | "ret" | "exit");
+        }
+        for e in &flow.cfg.blocks[b as usize].succ {
+            only &= leaves[e.to as usize];
+        }
+        leaves[b as usize] |= only;
+    }
+    leaves
+}
+
+fn position(list: &[Val], v: Val) -> Option<usize> {
+    for (k, other) in list.iter().enumerate() {
+        if *other == v {
+            return Some(k);
+        }
+    }
+    None
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
@@ -253,78 +289,57 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
 
 fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let entry = flow.function.entry;
-    let block_of = std::cell::Cell::new(0);
-    flow.walk(
-        |b| block_of.set(b),
-        |at, i| {
-            let block = block_of.get();
-            let grain = tcgen05(i);
-            let mask = mask(flow, lanes, at, i);
-            let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
-            if !warp && mask.is_none() && grain != Some(Grain::Thread) {
-                return;
+    for (block, at, i) in flow.walk() {
+        let grain = tcgen05(i);
+        let mask = mask(flow, lanes, at, i);
+        let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
+        if !warp && mask.is_none() && grain != Some(Grain::Thread) {
+            continue;
+        }
+        let who = places.who(flow, lanes, block, at);
+        let op = opcode(i);
+        if warp {
+            let sure = who.part(lanes.threads).or_else(|| who.part_of_one(flow, lanes, block, at));
+            if let Some(part) = sure.or_else(|| who.part_if_many(lanes.threads)) {
+                let barrier = grain.is_none();
+                // Lanes that have left are no longer waited for by the barriers of today's machines.
+                let error = sure.is_some() && !(barrier && who.others_left && who.why.is_some());
+                let one = part == Part::One;
+                out.push(if barrier {
+                    errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
+                } else {
+                    errors::warp_in_part(i.span, &op, one, who.why, error)
+                });
+                continue;
             }
-            let who = places.who(flow, lanes, block, at);
-            let op = opcode(i);
-            if warp {
-                let sure = who.part(lanes.threads).or_else(|| who.part_of_one(flow, lanes, block, at));
-                if let Some(part) = sure.or_else(|| who.part_if_many(lanes.threads)) {
-                    let barrier = grain.is_none();
-                    // Lanes that have left are no longer waited for by the barriers of today's machines.
-                    let error = sure.is_some() && !(barrier && who.others_left && who.why.is_some());
-                    let one = part == Part::One;
-                    out.push(if barrier {
-                        errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
-                    } else {
-                        errors::warp_in_part(i.span, &op, one, who.why, error)
-                    });
-                    return;
-                }
-            }
-            if warp
-                && grain.is_none()
-                && lanes.threads.exact != Some(1)
-                && let Some(why) = uneven(flow, lanes, places, block, at)
-            {
-                out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
-                return;
-            }
-            let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
-            if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
-                // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
-                let error = lanes.threads.many() && !op.contains(".commit");
-                out.push(errors::thread_in_all_lanes(i.span, &op, error));
-            }
-            if let Some((span, mask)) = mask {
-                partial(&who, lanes.threads, span, mask, i, out);
-                masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
-            }
-        },
-    );
+        }
+        if warp
+            && grain.is_none()
+            && lanes.threads.exact != Some(1)
+            && let Some(why) = uneven(flow, lanes, places, block, at)
+        {
+            out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+            continue;
+        }
+        let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
+        if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
+            // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
+            let error = lanes.threads.many() && !op.contains(".commit");
+            out.push(errors::thread_in_all_lanes(i.span, &op, error));
+        }
+        if let Some((span, mask)) = mask {
+            partial(&who, lanes.threads, span, mask, i, out);
+            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
+        }
+    }
 }
 
 /// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
 /// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
 fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
-    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
-    let compares = |i: u32| {
-        let instr = flow.cfg.instrs[i as usize];
-        if instr.entry.opcode == "brx.idx" {
-            return flow.ssa.uses(i).iter().any(|u| differs(u.1));
-        }
-        let Some(maker) = flow.ssa.guard(i, instr).and_then(|(p, _)| flow.ssa.maker(p)) else { return false };
-        let setp = flow.cfg.instrs[maker as usize];
-        let known = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_)));
-        let [a, b] = ["a", "b"].map(|n| match setp.operand(n).map(|a| &a.value) {
-            Some(Operand::Reg(r, lane)) => Some(flow.ssa.read(maker, *r, *lane)),
-            _ => None,
-        });
-        let ((Some(a), Some(b)), "setp", 3) = ((a, b), setp.entry.opcode, setp.operands.len()) else { return false };
-        let pair = |x: Val, y: Val| differs(x) && !known(y) && lanes.shared(y) >= Shared::Warp;
-        pair(a, b) || pair(b, a)
-    };
-    let instr = flow.cfg.instrs[at as usize];
-    if instr.pred.is_some() && compares(at) {
+    let stays = |b: u32| !places.leaves[b as usize];
+    let instr = flow.instr(at);
+    if instr.pred.is_some() && compares(flow, lanes, at) {
         return Some(instr.span);
     }
     // A loop around it that some lanes leave earlier.
@@ -333,13 +348,16 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
         if b == super::cfg::NONE || !flow.cfg.in_loop(b) {
             break;
         }
-        let succ = &flow.cfg.blocks[b as usize].succ;
-        if let Some(branch) = flow.cfg.branch(b)
-            && succ.iter().any(|e| flow.cfg.dominates(e.to, block))
-            && succ.iter().filter(|e| !flow.cfg.dominates(e.to, block)).any(|e| !places.leaves[e.to as usize])
-            && compares(branch)
-        {
-            return Some(flow.cfg.instrs[branch as usize].span);
+        if let Some(branch) = flow.cfg.branch(b) {
+            let (mut here, mut elsewhere) = (false, false);
+            for e in &flow.cfg.blocks[b as usize].succ {
+                let leads_here = flow.cfg.dominates(e.to, block);
+                here |= leads_here;
+                elsewhere |= !leads_here && stays(e.to);
+            }
+            if here && elsewhere && compares(flow, lanes, branch) {
+                return Some(flow.instr(branch).span);
+            }
         }
         b = flow.cfg.ipdom[b as usize];
     }
@@ -349,17 +367,47 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
         if up == super::cfg::NONE || up == b {
             break;
         }
+        let joins = flow.cfg.ipdom[up as usize];
         if let Some(branch) = flow.cfg.branch(up)
-            && flow.cfg.ipdom[up as usize] != b
-            && compares(branch)
-            && flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != b).all(|e| !places.leaves[e.to as usize])
-            && !flow.cfg.dominates(flow.cfg.ipdom[up as usize], block)
+            && joins != b
+            && compares(flow, lanes, branch)
+            && !flow.cfg.dominates(joins, block)
         {
-            return Some(flow.cfg.instrs[branch as usize].span);
+            let mut others = true;
+            for e in &flow.cfg.blocks[up as usize].succ {
+                others &= e.to == b || stays(e.to);
+            }
+            if others {
+                return Some(flow.instr(branch).span);
+            }
         }
         b = up;
     }
     None
+}
+
+/// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
+fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
+    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+    if flow.instr(at).entry.opcode == "brx.idx" {
+        for (_, v) in flow.ssa.uses(at) {
+            if differs(*v) {
+                return true;
+            }
+        }
+        return false;
+    }
+    let Some((p, _)) = flow.guard(at) else { return false };
+    let Some(maker) = flow.ssa.maker(p) else { return false };
+    let setp = flow.instr(maker);
+    if setp.entry.opcode != "setp" || setp.operands.len() != 3 {
+        return false;
+    }
+    let (Some(a), Some(b)) = (flow.source(maker, "a"), flow.source(maker, "b")) else { return false };
+    let unknown = |v: Val| {
+        !matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_))) && lanes.shared(v) >= Shared::Warp
+    };
+    (differs(a) && unknown(b)) || (differs(b) && unknown(a))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -398,45 +446,50 @@ fn masks(
         ));
         return;
     }
-    let warps = who.warps(threads);
-    let absent = warps.iter().map(|(w, bits)| Who::exist(*w, *bits, threads) & !bits & mask);
-    if who.set != ALL && !warps.is_empty() && absent.clone().all(|m| m != 0) {
-        let first = absent.clone().next().unwrap_or(0);
-        let text = lanes_text(first);
-        out.push(errors::mask_names_absent(span, op, mask, &text, who.why, !left, i.entry.section));
-    } else if all_lanes && (threads.exact.is_some() || threads.full_warps) {
+    let absent = lacking(who, threads, &|there, bits| there & !bits & mask);
+    if who.set != ALL
+        && let Some(first) = absent
+    {
+        out.push(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
+    } else if all_lanes
+        && (threads.exact.is_some() || threads.full_warps)
+        && let Some(first) = lacking(who, threads, &|there, _| there & !mask)
+    {
         // Every lane runs it, and those that the mask does not name must not.
-        let lacking = warps.iter().map(|(w, bits)| Who::exist(*w, *bits, threads) & !mask);
-        if !warps.is_empty() && lacking.clone().all(|m| m != 0) {
-            let first = lacking.clone().next().unwrap_or(0);
-            out.push(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
-        }
+        out.push(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
     }
+}
+
+/// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
+fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
+    let mut first = None;
+    for (w, bits) in who.warps(threads) {
+        let lacking = of(Who::exist(w, bits, threads), bits);
+        if lacking == 0 {
+            return None;
+        }
+        first = first.or(Some(lacking));
+    }
+    first
 }
 
 /// An election among lanes that the CTA does not have, and lanes that are read but not named.
 fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
-    if i.entry.opcode == "elect.sync" && threads.exact.is_some() {
-        let warps = who.warps(threads);
-        let there = warps.iter().map(|(w, bits)| Who::exist(*w, *bits, threads));
-        if !warps.is_empty()
-            && there.clone().all(|t| mask & !t != 0)
-            && let Some(t) = there.clone().next()
-        {
-            out.push(errors::elects_in_part(span, mask, t));
-        }
+    if i.entry.opcode == "elect.sync"
+        && threads.exact.is_some()
+        && lacking(who, threads, &|there, _| mask & !there).is_some()
+        && let Some((w, bits)) = who.warps(threads).first()
+    {
+        out.push(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
     }
-    let imm = |name: &str| match i.operand(name).map(|a| &a.value) {
-        Some(Operand::Imm(n)) => Some(*n as u32),
-        _ => None,
-    };
     // Among all 32 lanes: no segments, and the last lane is 31.
     if i.entry.opcode == "shfl.sync"
         && i.has(".idx")
-        && let (Some(lane), Some(0x1f)) = (imm("b"), imm("c"))
+        && let (Some(arg), Some(lane)) = (i.operand("b"), constant(i, "b"))
+        && matches!(constant(i, "c"), Some(c) if c as u32 == 0x1f)
         && mask >> (lane & 31) & 1 == 0
     {
-        out.push(completion::source_lane(i.operand("b").map_or(i.span, |a| a.span), lane & 31, mask));
+        out.push(completion::source_lane(arg.span, lane as u32 & 31, mask));
     }
 }
 
@@ -452,7 +505,7 @@ fn lanes_text(mask: u32) -> String {
 pub(super) fn every_lane(flow: &Flow, lanes: &Lanes, who: &Who, block: u32, at: u32) -> bool {
     who.whole(lanes.threads)
         && !lanes.apart[block as usize]
-        && flow.ssa.guard(at, flow.cfg.instrs[at as usize]).is_none_or(|(p, _)| lanes.shared(p) >= Shared::Warp)
+        && !matches!(flow.guard(at), Some((p, _)) if lanes.shared(p) < Shared::Warp)
 }
 
 /// The constant mask of lanes, with its place.
@@ -475,6 +528,8 @@ pub(super) fn opcode(i: &Instr) -> String {
     }
     let op = i.entry.opcode;
     // `tcgen05.wait` goes on with `::ld`.
-    let rest = i.spelling.strip_prefix(op).filter(|r| r.starts_with("::")).unwrap_or("");
-    format!("{op}{}", rest.split('.').next().unwrap_or(""))
+    match i.spelling.strip_prefix(op) {
+        Some(rest) if rest.starts_with("::") => format!("{op}{}", rest.split('.').next().unwrap_or("")),
+        _ => op.to_string(),
+    }
 }

@@ -2,15 +2,15 @@
 //! done.
 
 use super::Flow;
+use super::ask::{has_any, missing};
 use super::converge::Places;
-use super::dataflow::{Bits, Meet, simple};
+use super::dataflow::{Bits, each};
 use super::lanes::Lanes;
-use super::memory::{Groups, MOST, Region, bytes, constant, debts, leaves, owe, owed, plain, region, settle};
+use super::memory::{Groups, MOST, Region, behind, bytes, constant, debts, leaves, owe, owed, plain, region, settle};
 use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
-use ptx_dsl_table::list::List;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.has(op);
@@ -35,22 +35,29 @@ fn meets(i: &Instr) -> bool {
 
 /// `cp.async`: groups of the thread (9.7.9.25.3).
 fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut copies = Vec::new();
+    let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.entry.opcode == "cp.async" && copies.len() < MOST {
-                copies.push(at);
-                let size = constant(i, "cp-size").unwrap_or(0);
-                target.push(i.operand("dst").and_then(|a| region(flow, from, at, a, size)));
-            }
-        },
-    );
-    let groups = Groups { copies };
+    for (_, at, i) in flow.walk() {
+        if i.entry.opcode == "cp.async" && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            target.push(behind(flow, from, at, "dst", constant(i, "cp-size").unwrap_or(0)));
+        }
+    }
+    let alone = alone(flow, from, &target);
+    awaited(flow, from, &groups, &target, &alone, out);
+}
+
+fn awaited(
+    flow: &Flow,
+    from: &Provenance,
+    groups: &Groups,
+    target: &[Option<Region>],
+    alone: &[Origin],
+    out: &mut Vec<Diagnostic>,
+) {
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
         "cp.async" => {
-            if let Some(k) = groups.copies.iter().position(|c| *c == at) {
+            if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
             }
         }
@@ -59,123 +66,134 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         "cp.async.wait_all" | "cp.async.mbarrier.arrive" | "call" => groups.wait(set, 0, true),
         _ => {}
     };
-    let at_start = simple(&flow.cfg, groups.bits(), Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = Vec::new();
-    let alone = alone(flow, from, &target);
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if let Some((arg, writes)) = plain(i)
-                && let Some(here) = region(flow, from, at, arg, bytes(i))
-            {
-                // The same bytes; or a variable that only these copies write, and none of them can be done.
-                let none_done = |base: Origin| {
-                    let of = |k: &usize| target[*k].is_some_and(|t| t.base == base);
-                    alone.contains(&base)
-                        && !writes
-                        && (0..target.len()).filter(of).all(|k| !groups.perhaps_done(&set, k))
-                };
-                let hit = (0..groups.copies.len()).find(|k| {
-                    groups.open(&set, *k).is_some()
-                        && target[*k]
-                            .is_some_and(|t| t.meets(flow, &here) || (t.base == here.base && none_done(t.base)))
-                });
-                if let Some(k) = hit
-                    && !said.contains(&k)
-                {
-                    said.push(k);
-                    let copy = flow.cfg.instrs[groups.copies[k] as usize];
-                    let never = groups.open(&set, k) == Some(true);
-                    out.push(errors::copy_not_awaited(arg.span, copy.span, writes, never));
-                }
-            }
-            if leaves(i)
-                && i.pred.is_none()
-                && flow.function.entry
-                && said.is_empty()
-                && let Some(k) = (0..groups.copies.len()).find(|k| groups.open(&set, *k).is_some())
-            {
-                said.push(k);
-                let copy = flow.cfg.instrs[groups.copies[k] as usize];
-                out.push(errors::leaves_with(i.span, copy.span, "cp.async", groups.open(&set, k) == Some(true)));
-            }
-            step(at, i, &mut set);
+    each(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
+        if let Some((arg, writes)) = plain(i)
+            && let Some(here) = region(flow, from, at, arg, bytes(i))
+            && let Some((k, never)) = hit(flow, groups, target, alone, set, &here, writes)
+            && !said.contains(&k)
+        {
+            said.push(k);
+            out.push(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
+        }
+        if leaves(i)
+            && i.pred.is_none()
+            && flow.function.entry
+            && said.is_empty()
+            && let Some((k, never)) = groups.first_open(set)
+        {
+            said.push(k);
+            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
+        }
+    });
+}
+
+/// The first copy that may still write what is accessed here, and whether it is committed on no way: the same bytes; or a
+/// variable that only these copies write, and none of them can be done.
+fn hit(
+    flow: &Flow,
+    groups: &Groups,
+    target: &[Option<Region>],
+    alone: &[Origin],
+    set: &Bits,
+    here: &Region,
+    writes: bool,
+) -> Option<(usize, bool)> {
+    let mut none_done = alone.contains(&here.base) && !writes;
+    for (k, t) in target.iter().enumerate() {
+        none_done &= !matches!(t, Some(t) if t.base == here.base) || !groups.perhaps_done(set, k);
+    }
+    for (k, t) in target.iter().enumerate() {
+        if let Some(never) = groups.open(set, k)
+            && let Some(t) = t
+            && (t.meets(flow, here) || (t.base == here.base && none_done))
+        {
+            return Some((k, never));
         }
     }
+    None
 }
 
 /// Shared variables that nothing but `cp.async` with a known target writes.
 fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
-    let mut vars = target.iter().flatten().filter(|t| !t.mapped).map(|t| t.base).list();
-    vars.retain(|v| matches!(v, Origin::Var(_)));
-    if target.iter().any(|t| t.is_none_or(|t| !matches!(t.base, Origin::Var(_)))) || flow.calls {
+    let mut vars = Vec::new();
+    for t in target {
+        match t {
+            Some(t) if matches!(t.base, Origin::Var(_)) => {
+                if !t.mapped {
+                    vars.push(t.base);
+                }
+            }
+            _ => return Vec::new(),
+        }
+    }
+    if flow.calls {
         return Vec::new();
     }
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let writer = match plain(i) {
-                Some((arg, true)) => Some(arg),
-                Some(_) => None,
-                None if i.entry.opcode == "cp.async" => None,
-                None => i.operand("dstMem").or_else(|| i.operand("addr").filter(|_| i.entry.opcode.starts_with("st."))),
-            };
-            let Some(arg) = writer else { return };
-            let global = i.has(".global") || i.has(".local") || i.has(".bulk_group");
-            match region(flow, from, at, arg, 0).map(|r| r.base) {
-                Some(base @ Origin::Var(_)) => vars.retain(|v| *v != base),
-                _ if global => {}
-                _ => vars.clear(),
-            }
-        },
-    );
+    for (_, at, i) in flow.walk() {
+        let writer = match plain(i) {
+            Some((arg, true)) => Some(arg),
+            Some(_) => None,
+            None if i.entry.opcode == "cp.async" => None,
+            None => match i.operand("dstMem") {
+                None if i.entry.opcode.starts_with("st.") => i.operand("addr"),
+                arg => arg,
+            },
+        };
+        let Some(arg) = writer else { continue };
+        match region(flow, from, at, arg, 0) {
+            Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
+            _ if has_any(i, &[".global", ".local", ".bulk_group"]) => {}
+            _ => vars.clear(),
+        }
+    }
     vars
+}
+
+/// A copy out of shared memory: where it stands, what it reads, the tensor's map by which it writes.
+struct Store {
+    block: u32,
+    source: Option<Region>,
+    map: Option<Region>,
 }
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).
 fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut copies = Vec::new();
-    let mut source: Vec<Option<Region>> = Vec::new();
-    let mut map: Vec<Option<Region>> = Vec::new();
-    let mut block = Vec::new();
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            if i.has(".bulk_group") && i.operand("srcMem").is_some() && copies.len() < MOST {
-                copies.push(at);
-                block.push(here.get());
-                let size = constant(i, "size").unwrap_or(0);
-                source.push(i.operand("srcMem").and_then(|a| region(flow, from, at, a, size)));
-                map.push(i.operand("tensorMap").and_then(|a| region(flow, from, at, a, 128)));
-            }
-        },
-    );
-    if copies.is_empty() {
-        return;
+    let mut groups = Groups { copies: Vec::new() };
+    let mut list = Vec::new();
+    for (block, at, i) in flow.walk() {
+        if i.has(".bulk_group") && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            let source = behind(flow, from, at, "srcMem", constant(i, "size").unwrap_or(0));
+            list.push(Store { block, source, map: behind(flow, from, at, "tensorMap", 128) });
+        }
     }
-    let groups = Groups { copies };
-    let n = groups.copies.len();
-    // Behind the groups two bits for each copy: it may be going on, for those who did not wait; something may have told them.
+    if !list.is_empty() {
+        sources(flow, lanes, places, from, &groups, &list, out);
+    }
+}
+
+/// What the groups are after an instruction. Behind them two bits for each copy: it may be going on, for those who did not
+/// wait; something may have told them.
+fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     let told = groups.bits();
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
+    match i.entry.opcode {
         "cp.async.bulk.commit_group" => groups.commit(set),
         "cp.async.bulk.wait_group" => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
         "call" => {
             groups.wait(set, 0, true);
-            (0..n).for_each(|k| {
+            for k in 0..groups.copies.len() {
                 set.unset(told + 2 * k);
                 set.set(told + 2 * k + 1);
-            });
+            }
         }
         _ => {
-            if let Some(k) = groups.copies.iter().position(|c| *c == at) {
+            if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
                 set.set(told + 2 * k);
                 set.unset(told + 2 * k + 1);
             } else if meets(i) {
-                for k in 0..n {
+                for k in 0..groups.copies.len() {
                     if set.has(told + 2 * k) && groups.open(set, k).is_none() {
                         set.unset(told + 2 * k);
                         set.set(told + 2 * k + 1);
@@ -183,48 +201,59 @@ fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &
                 }
             }
         }
-    };
-    let at_start = simple(&flow.cfg, groups.bits() + 2 * n, Meet::Any, &mut |at, i, s| step(at, i, s));
-    let mut said = vec![false; n];
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            let written = match plain(i) {
-                Some((arg, true)) => Some((arg, region(flow, from, at, arg, bytes(i)))),
-                _ if i.entry.opcode == "tensormap.replace" => {
-                    i.operand("addr").map(|a| (a, region(flow, from, at, a, 128)))
-                }
-                _ => None,
-            };
-            for k in 0..n {
-                if said[k] {
-                    continue;
-                }
-                let copy = flow.cfg.instrs[groups.copies[k] as usize];
-                let open = groups.open(&set, k);
-                if let Some((arg, Some(target))) = &written {
-                    let hit = |r: &Option<Region>| r.as_ref().is_some_and(|r| r.meets(flow, target));
-                    if (hit(&source[k]) || hit(&map[k])) && open.is_some() {
-                        said[k] = true;
-                        out.push(errors::source_rewritten(arg.span, copy.span, open == Some(true), hit(&map[k])));
-                    } else if hit(&source[k])
-                        && set.has(told + 2 * k)
-                        && !set.has(told + 2 * k + 1)
-                        && others(flow, lanes, places, (block[k], groups.copies[k]), (b, at))
-                    {
-                        said[k] = true;
-                        out.push(errors::source_rewritten_by_others(arg.span, copy.span));
-                    }
-                }
-                if leaves(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
-                    said[k] = true;
-                    out.push(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
+    }
+}
+
+fn sources(
+    flow: &Flow,
+    lanes: &Lanes,
+    places: &Places,
+    from: &Provenance,
+    groups: &Groups,
+    list: &[Store],
+    out: &mut Vec<Diagnostic>,
+) {
+    let n = list.len();
+    let behind_groups = groups.bits();
+    let mut said = Bits::none(n);
+    let step = |at: u32, i: &Instr, set: &mut Bits| told(groups, at, i, set);
+    each(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
+        let written = match plain(i) {
+            Some((arg, true)) => Some((arg, bytes(i))),
+            _ if i.entry.opcode == "tensormap.replace" => i.operand("addr").map(|a| (a, 128)),
+            _ => None,
+        };
+        let target = match written {
+            Some((arg, size)) => region(flow, from, at, arg, size),
+            None => None,
+        };
+        let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.meets(flow, target));
+        for (k, store) in list.iter().enumerate() {
+            if said.has(k) {
+                continue;
+            }
+            let copy = flow.instr(groups.copies[k]);
+            let open = groups.open(set, k);
+            if let Some((arg, _)) = written {
+                let (source, map) = (meets(&store.source), meets(&store.map));
+                if (source || map) && open.is_some() {
+                    said.set(k);
+                    out.push(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
+                } else if source
+                    && set.has(behind_groups + 2 * k)
+                    && !set.has(behind_groups + 2 * k + 1)
+                    && others(flow, lanes, places, (store.block, groups.copies[k]), (b, at))
+                {
+                    said.set(k);
+                    out.push(errors::source_rewritten_by_others(arg.span, copy.span));
                 }
             }
-            step(at, i, &mut set);
+            if leaves(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
+                said.set(k);
+                out.push(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
+            }
         }
-    }
+    });
 }
 
 /// Is there certainly a thread at the second place that does not come to the first?
@@ -232,10 +261,8 @@ fn others(flow: &Flow, lanes: &Lanes, places: &Places, first: (u32, u32), second
     let Some(n) = lanes.threads.exact else { return false };
     let a = places.who(flow, lanes, first.0, first.1);
     let b = places.who(flow, lanes, second.0, second.1);
-    let has = |s: &super::lanes::Set, t: usize| s[t / 64] >> (t % 64) & 1 == 1;
-    let all = super::converge::every_lane(flow, lanes, &b, second.0, second.1);
-    let one = a.elected && n > 1;
-    all && (0..n).all(|t| has(&b.set, t)) && (one || (0..n).any(|t| !has(&a.set, t)))
+    let all = super::converge::every_lane(flow, lanes, &b, second.0, second.1) && missing(&b.set, n).is_none();
+    all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
 }
 
 /// Is it a wait for the phase of an mbarrier?
@@ -243,94 +270,106 @@ pub(super) fn mbarrier_wait(i: &Instr) -> bool {
     matches!(i.entry.opcode, "mbarrier.try_wait" | "mbarrier.test_wait")
 }
 
-/// Copies into shared memory that an mbarrier tells the end of.
-fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    struct Load {
-        at: u32,
-        into: Region,
-        mbar: Region,
-        map: Option<Region>,
-        waited: bool,
-    }
+/// A copy into shared memory that an mbarrier tells the end of.
+struct Load {
+    at: u32,
+    into: Region,
+    mbar: Region,
+    map: Option<Region>,
+    waited: bool,
+}
+
+/// Such copies, unless something is not known that may have to do with them.
+fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
     let mut list: Vec<Load> = Vec::new();
-    let mut waits: Vec<Option<Region>> = Vec::new();
-    let mut other = flow.calls;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if mbarrier_wait(i) {
-                waits.push(i.operand("addr").and_then(|a| region(flow, from, at, a, 8)));
-            } else if i.has(".mbarrier::complete_tx::bytes") && i.operand("dstMem").is_some() {
-                let size = constant(i, "size").unwrap_or(0);
-                let into = i.operand("dstMem").and_then(|a| region(flow, from, at, a, size));
-                let mbar = i.operand("mbar").and_then(|a| region(flow, from, at, a, 8));
-                let map = i.operand("tensorMap").and_then(|a| region(flow, from, at, a, 128));
-                match (into, mbar) {
-                    (Some(into), Some(mbar)) if list.len() < MOST => {
-                        list.push(Load { at, into, mbar, map, waited: false });
-                    }
-                    _ => other = true,
-                }
-            }
-        },
-    );
+    let mut waits: Vec<Region> = Vec::new();
     let known = |r: &Region| matches!(r.base, Origin::Var(_)) && r.bytes.is_some() && !r.mapped;
-    if list.is_empty() || other || waits.iter().any(|w| !w.as_ref().is_some_and(known)) {
-        return;
+    let mut other = flow.calls;
+    for (_, at, i) in flow.walk() {
+        if mbarrier_wait(i) {
+            match behind(flow, from, at, "addr", 8) {
+                Some(w) if known(&w) => waits.push(w),
+                _ => other = true,
+            }
+        } else if i.has(".mbarrier::complete_tx::bytes") && i.operand("dstMem").is_some() {
+            let into = behind(flow, from, at, "dstMem", constant(i, "size").unwrap_or(0));
+            match (into, behind(flow, from, at, "mbar", 8)) {
+                (Some(into), Some(mbar)) if list.len() < MOST => {
+                    list.push(Load { at, into, mbar, map: behind(flow, from, at, "tensorMap", 128), waited: false });
+                }
+                _ => other = true,
+            }
+        }
     }
-    list.retain(|l| {
-        known(&l.mbar) && !l.into.mapped && !flow.cfg.instrs[l.at as usize].has(".shared::cluster.shared::cta")
-    });
-    let waits = waits.into_iter().flatten().list();
+    if other {
+        return None;
+    }
+    list.retain(|l| known(&l.mbar) && !l.into.mapped && !flow.instr(l.at).has(".shared::cluster.shared::cta"));
     for l in &mut list {
-        l.waited = waits.iter().any(|w| w.may_meet(&l.mbar));
+        for w in &waits {
+            l.waited |= w.may_meet(&l.mbar);
+        }
     }
-    let mut said = vec![false; list.len()];
+    Some(list)
+}
+
+/// Copies into shared memory: what they bring is there when a wait says so.
+fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if let Some(list) = find_loads(flow, from) {
+        unfinished(flow, from, &list, out);
+    }
+}
+
+fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if let Some(k) = list.iter().position(|l| l.at == at) {
-            owe(set, k);
-        } else if mbarrier_wait(i) {
-            let on = i.operand("addr").and_then(|a| region(flow, from, at, a, 8));
+        if mbarrier_wait(i) {
+            let on = behind(flow, from, at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
                 if on.is_none_or(|w| w.may_meet(&l.mbar)) {
                     settle(set, k);
                 }
             }
-        } else if meets(i) || i.entry.opcode == "fence" {
-            // Another thread may have waited for it.
-            (0..list.len()).filter(|k| list[*k].waited).for_each(|k| settle(set, k));
+            return;
+        }
+        let meets = meets(i) || i.entry.opcode == "fence";
+        for (k, l) in list.iter().enumerate() {
+            if l.at == at {
+                owe(set, k);
+            } else if meets && l.waited {
+                // Another thread may have waited for it.
+                settle(set, k);
+            }
         }
     };
-    debts(flow, list.len(), &mut |at, i, s| step(at, i, s), &mut |_, at, i, set| {
+    let mut said = Bits::none(list.len());
+    debts(flow, list.len(), &step, &mut |_, at, i, set| {
         let touched = match plain(i) {
-            Some((arg, writes)) => Some((arg, region(flow, from, at, arg, bytes(i)), writes)),
-            None if i.entry.opcode == "tensormap.replace" => {
-                i.operand("addr").map(|a| (a, region(flow, from, at, a, 128), true))
-            }
-            None if i.has(".bulk_group") => {
-                i.operand("srcMem").map(|a| (a, region(flow, from, at, a, constant(i, "size").unwrap_or(0)), false))
-            }
+            Some((arg, writes)) => Some((arg, bytes(i), writes)),
+            None if i.entry.opcode == "tensormap.replace" => i.operand("addr").map(|a| (a, 128, true)),
+            None if i.has(".bulk_group") => i.operand("srcMem").map(|a| (a, constant(i, "size").unwrap_or(0), false)),
             None => None,
         };
-        let Some((arg, Some(here), writes)) = touched else { return };
+        let Some((arg, size, writes)) = touched else { return };
+        let Some(here) = region(flow, from, at, arg, size) else { return };
         for (k, l) in list.iter().enumerate() {
-            let map = l.map.as_ref().is_some_and(|m| m.meets(flow, &here)) && writes;
-            if !said[k] && owed(set, k) && (l.into.meets(flow, &here) || map) {
-                said[k] = true;
-                let copy = flow.cfg.instrs[l.at as usize];
-                out.push(errors::load_unfinished(arg.span, copy.span, writes, map, l.waited, i.has(".bulk_group")));
+            if said.has(k) || !owed(set, k) {
+                continue;
+            }
+            let map = writes && matches!(&l.map, Some(m) if m.meets(flow, &here));
+            if map || l.into.meets(flow, &here) {
+                said.set(k);
+                let copy = flow.instr(l.at).span;
+                out.push(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(".bulk_group")));
             }
         }
     });
     for (k, l) in list.iter().enumerate() {
-        if !l.waited && !said[k] && flow.function.entry {
-            said[k] = true;
-            let copy = flow.cfg.instrs[l.at as usize];
+        if !l.waited && !said.has(k) && flow.function.entry {
             let name = match l.mbar.base {
-                Origin::Var(v) => flow.module.vars.get(v.0 as usize).map_or("", |v| v.name.as_str()),
+                Origin::Var(v) => flow.variable(v.0),
                 _ => "",
             };
-            out.push(errors::nobody_waits(copy.span, name));
+            out.push(errors::nobody_waits(flow.instr(l.at).span, name));
             break;
         }
     }

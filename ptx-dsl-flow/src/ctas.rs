@@ -32,13 +32,14 @@ impl Ctas {
         let mut eval = |_: Val, value: &Value, facts: &[Of]| match value {
             Value::Undef => Of::Grid,
             Value::Param => Of::Thread,
-            Value::Phi { args, .. } => {
-                let all = args.iter().map(|a| facts[*a as usize]).max().unwrap_or(Of::Grid);
-                // Which way was taken into a join is not followed.
-                if args.len() > 1 { Of::Thread.max(all) } else { all }
-            }
+            // Which way was taken into a join is not followed.
+            Value::Phi { args, .. } => match args.as_slice() {
+                [] => Of::Grid,
+                [one] => facts[*one as usize],
+                _ => Of::Thread,
+            },
             Value::Def { instr, old, .. } => {
-                let i = flow.cfg.instrs[*instr as usize];
+                let i = flow.instr(*instr);
                 let pure = i.entry.host == ptx_dsl_table::isa::Host::Lane
                     || matches!(i.entry.opcode, "mov" | "selp" | "cvta" | "mapa");
                 let fixed =
@@ -71,12 +72,15 @@ impl Ctas {
             }
         };
         let of = flow.ssa.solve(Of::Grid, &mut eval);
-        Ctas { of: of.unwrap_or_else(|| vec![Of::Thread; flow.ssa.values.len()]) }
+        Ctas { of: of.unwrap_or_default() }
     }
 
     /// Does the value tell CTAs apart, and nothing else?
     pub(super) fn tells_apart(&self, v: Val) -> Option<Of> {
-        self.of.get(v as usize).copied().filter(|o| matches!(o, Of::Rank | Of::Cta))
+        match self.of.get(v as usize) {
+            Some(of @ (Of::Rank | Of::Cta)) => Some(*of),
+            _ => None,
+        }
     }
 
     /// The predicates that tell CTAs apart and hold wherever the instruction runs.
@@ -98,17 +102,22 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
         }
         out.push((v, holds));
         let Some(m) = flow.ssa.maker(v) else { continue };
-        let i = flow.cfg.instrs[m as usize];
+        let i = flow.instr(m);
         let mut part = |name: &str, holds: bool| {
-            if let Some(Operand::Reg(r, lane)) = i.operand(name).map(|a| &a.value) {
-                stack.push((flow.ssa.origin[flow.ssa.read(m, *r, *lane) as usize], holds));
+            if let Some(v) = flow.source(m, name) {
+                stack.push((flow.origin(v), holds));
             }
         };
         let predicates = i.has(".pred");
         match i.entry.opcode {
-            "and" if predicates && holds => ["a", "b"].into_iter().for_each(|n| part(n, true)),
-            "or" if predicates && !holds => ["a", "b"].into_iter().for_each(|n| part(n, false)),
-            "or" if !predicates && holds => ["a", "b"].into_iter().for_each(|n| part(n, true)),
+            "and" if predicates && holds => {
+                part("a", true);
+                part("b", true);
+            }
+            "or" if predicates != holds => {
+                part("a", holds);
+                part("b", holds);
+            }
             "not" if predicates => part("a", !holds),
             "mov" => part("a", holds),
             "setp" if i.operands.len() == 3 && constant(i, "b") == Some(0) => match (i.has(".eq"), i.has(".ne")) {
@@ -125,29 +134,42 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
 /// What the branches that lead to an instruction, and its guard, say for certain.
 fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     let mut out = Vec::new();
-    let origin = |p: Val| flow.ssa.origin[p as usize];
-    if let Some((p, positive)) = flow.ssa.guard(at, flow.cfg.instrs[at as usize]) {
-        out.push((origin(p), positive));
+    if let Some((p, positive)) = flow.guard(at) {
+        out.push((flow.origin(p), positive));
     }
     let mut here = block;
     // Deeper nests are cut off: less is said then.
     for _ in 0..200 {
-        let up = flow.cfg.idom.get(here as usize).copied().unwrap_or(NONE);
+        let up = flow.cfg.idom[here as usize];
         if up == NONE || up == here {
             break;
         }
-        // A loop comes back to where it began; what held there holds still.
-        let mut into = flow.cfg.blocks[here as usize].pred.iter().filter(|p| !under(flow, here, p.0));
-        if let (Some((only, edge)), None, Some(branch)) = (into.next(), into.next(), flow.cfg.branch(up))
-            && *only == up
-            && let Some(when) = flow.cfg.blocks[up as usize].succ[*edge as usize].when
-            && let Some((p, _)) = flow.ssa.guard(branch, flow.cfg.instrs[branch as usize])
+        if let Some((only, edge)) = way_into(flow, here)
+            && only == up
+            && let Some(branch) = flow.cfg.branch(up)
+            && let Some(when) = flow.cfg.blocks[up as usize].succ[edge as usize].when
+            && let Some((p, _)) = flow.guard(branch)
         {
-            out.push((origin(p), when));
+            out.push((flow.origin(p), when));
         }
         here = up;
     }
     out
+}
+
+/// The only way into a block. A loop comes back to where it began; what held there holds still.
+fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
+    let mut only = None;
+    for p in &flow.cfg.blocks[b as usize].pred {
+        if under(flow, b, p.0) {
+            continue;
+        }
+        if only.is_some() {
+            return None;
+        }
+        only = Some(*p);
+    }
+    only
 }
 
 /// Does every way to `b` lead over `a`?
@@ -157,7 +179,7 @@ pub(super) fn under(flow: &Flow, a: u32, b: u32) -> bool {
         if at == a {
             return true;
         }
-        let up = flow.cfg.idom.get(at as usize).copied().unwrap_or(NONE);
+        let up = flow.cfg.idom[at as usize];
         if up == NONE || up == at {
             return false;
         }
@@ -168,5 +190,10 @@ pub(super) fn under(flow: &Flow, a: u32, b: u32) -> bool {
 
 /// Do the two never run in one CTA, each in some?
 pub(super) fn apart(a: &Conditions, b: &Conditions) -> bool {
-    a.iter().any(|(p, v)| b.iter().any(|(q, w)| p == q && v != w))
+    for (p, v) in a {
+        if b.contains(&(*p, !v)) {
+            return true;
+        }
+    }
+    false
 }

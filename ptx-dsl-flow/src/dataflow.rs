@@ -1,6 +1,7 @@
 //! A forward dataflow framework: sets of bits, a worklist over blocks in reverse postorder.
 
 use super::cfg::Cfg;
+use ptx_dsl_table::hir::Instr;
 
 /// A set of small numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,21 @@ impl Bits {
             self.set(n);
         } else {
             self.unset(n);
+        }
+    }
+
+    /// Of `many` bits from `base` on, sets this one and unsets the others.
+    pub(super) fn begin(&mut self, base: usize, many: usize, n: usize) {
+        for k in 0..many {
+            self.put(base + k, k == n);
+        }
+    }
+
+    /// What is in one state is in another one now.
+    pub(super) fn turn(&mut self, from: usize, to: usize) {
+        if self.has(from) {
+            self.unset(from);
+            self.set(to);
         }
     }
 
@@ -114,17 +130,51 @@ pub(super) fn forward(
     }
 }
 
+/// What an instruction does to a set.
+pub(super) type Step<'a> = &'a dyn Fn(u32, &Instr, &mut Bits);
+
 /// `forward` for rules that change nothing on edges and go instruction by instruction.
-pub(super) fn simple(
-    cfg: &Cfg,
-    bits: usize,
-    meet: Meet,
-    instr: &mut dyn FnMut(u32, &ptx_dsl_table::hir::Instr, &mut Bits),
-) -> Vec<Bits> {
+pub(super) fn simple(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
     let mut block = |b: u32, set: &mut Bits| {
-        for i in cfg.range(b) {
-            instr(i, cfg.instrs[i as usize], set);
+        for at in cfg.range(b) {
+            step(at, cfg.instrs[at as usize], set);
         }
     };
     forward(cfg, bits, meet, &mut block, &mut |_, _, _| {})
+}
+
+/// Calls `see` with each block and instruction, and what holds before it on some path.
+pub(super) fn each(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
+    let at_start = simple(cfg, bits, Meet::Any, step);
+    for &b in &cfg.rpo {
+        let mut set = at_start[b as usize].clone();
+        for at in cfg.range(b) {
+            let i = cfg.instrs[at as usize];
+            see(b, at, i, &set);
+            step(at, i, &mut set);
+        }
+    }
+}
+
+/// Calls `see` with each instruction, and what holds before it on some path and on every path; `step` is told whether it is
+/// for every path.
+pub(super) fn both(
+    cfg: &Cfg,
+    bits: usize,
+    step: &dyn Fn(u32, &Instr, &mut Bits, bool),
+    see: &mut dyn FnMut(u32, &Instr, &Bits, &Bits),
+) {
+    let on_some: Step = &|at, i, set| step(at, i, set, false);
+    let on_every: Step = &|at, i, set| step(at, i, set, true);
+    let some_at = simple(cfg, bits, Meet::Any, on_some);
+    let every_at = simple(cfg, bits, Meet::Every, on_every);
+    for &b in &cfg.rpo {
+        let (mut some, mut every) = (some_at[b as usize].clone(), every_at[b as usize].clone());
+        for at in cfg.range(b) {
+            let i = cfg.instrs[at as usize];
+            see(at, i, &some, &every);
+            step(at, i, &mut some, false);
+            step(at, i, &mut every, true);
+        }
+    }
 }

@@ -30,13 +30,20 @@ pub(super) const TCGEN05: &[(&str, Grain)] = &[
 
 /// Is `opcode` this one, or a longer spelling of it?
 pub(super) fn is(opcode: &str, base: &str) -> bool {
-    let rest = opcode.strip_prefix(base);
-    rest.is_some_and(|r| r.is_empty() || r.starts_with('.') || r.starts_with("::"))
+    match opcode.strip_prefix(base) {
+        Some(rest) => rest.is_empty() || rest.starts_with('.') || rest.starts_with("::"),
+        None => false,
+    }
 }
 
 /// Who issues a `tcgen05` instruction.
 pub(super) fn tcgen05(i: &Instr) -> Option<Grain> {
-    TCGEN05.iter().find(|row| is(i.entry.opcode, row.0)).map(|row| row.1)
+    for (op, grain) in TCGEN05 {
+        if is(i.entry.opcode, op) {
+            return Some(*grain);
+        }
+    }
+    None
 }
 
 /// Is it `bar`, which is `barrier.aligned`, or written `.aligned`?
@@ -48,8 +55,12 @@ pub(super) fn aligned(i: &Instr) -> bool {
 /// Does it need a full warp, so that a kernel which holds it is run by full warps only?
 pub(super) fn whole_warps(i: &Instr) -> bool {
     let op = i.entry.opcode;
+    for whole in ["mma", "wgmma", "wmma", "ldmatrix", "stmatrix", "setmaxnreg"] {
+        if is(op, whole) {
+            return true;
+        }
+    }
     tcgen05(i) == Some(Grain::Warp)
-        || ["mma", "wgmma", "wmma", "ldmatrix", "stmatrix", "setmaxnreg"].iter().any(|p| is(op, p))
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 //! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
 //! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
 
+use super::ask::value;
 use ptx_dsl_table::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
 };
 use ptx_dsl_table::isa::{self, Role};
-use ptx_dsl_table::list::List;
+
 use ptx_dsl_table::span::Span;
 use ptx_dsl_table::ty::Ty;
 
@@ -35,8 +36,7 @@ pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) ->
     if !function.entry {
         return None;
     }
-    let calls = |s: &Stmt| matches!(s, Stmt::Instr(i) if callee(module, whole, i).is_some());
-    if !function.body.iter().any(calls) {
+    if !calls(module, whole, &function.body) {
         return None;
     }
     let out = Inlined {
@@ -49,6 +49,16 @@ pub(super) fn inlined(module: &Module, function: &Function, whole: &[FuncId]) ->
     let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
     builder.put(function, &Place { regs: 0, labels: 0, vars: &[], end: None });
     Some(builder.out)
+}
+
+/// Is there a call of a function that can be put in its place?
+fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
+    for stmt in body {
+        if matches!(stmt, Stmt::Instr(i) if callee(module, whole, i).is_some()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The function that a `call` names, if it is known through and through.
@@ -80,22 +90,45 @@ struct Builder<'m> {
 
 /// An entry of the table by its opcode.
 pub(super) fn entry(family: &str, opcode: &str, section: &str) -> Option<(&'static str, &'static isa::Instr)> {
-    let (name, list) = isa::FAMILIES.iter().find(|f| f.0 == family)?;
-    let found = list.iter().find(|i| i.opcode == opcode && i.section == section)?;
-    Some((*name, found))
+    for (name, list) in isa::FAMILIES {
+        if *name != family {
+            continue;
+        }
+        for i in *list {
+            if i.opcode == opcode && i.section == section {
+                return Some((*name, i));
+            }
+        }
+    }
+    None
 }
 
 /// An instruction that nobody wrote.
 fn made(
     (family, entry): (&'static str, &'static isa::Instr),
-    types: Vec<Ty>,
+    ty: Option<Ty>,
     pred: Option<(Operand, bool)>,
     operands: Vec<Arg>,
     span: Span,
 ) -> Stmt {
-    let quals = types.iter().map(|t| format!(".{}", t.name())).list();
-    let spelling = format!("{}{}", entry.opcode, quals.concat());
-    let instr = Instr { index: u32::MAX, family, entry, form: 0, quals, types, pred, operands, spelling, span };
+    let mut instr = Instr {
+        index: u32::MAX,
+        family,
+        entry,
+        form: 0,
+        quals: Vec::new(),
+        types: Vec::new(),
+        pred,
+        operands,
+        spelling: entry.opcode.to_string(),
+        span,
+    };
+    if let Some(ty) = ty {
+        let qualifier = format!(".{}", ty.name());
+        instr.spelling.push_str(&qualifier);
+        instr.quals.push(qualifier);
+        instr.types.push(ty);
+    }
     Stmt::Instr(Box::new(instr))
 }
 
@@ -109,12 +142,20 @@ pub(super) fn mov(bytes: u32, d: Operand, a: Operand, pred: Option<(Operand, boo
     };
     let arg = |name, role, value| Arg { name, role, ty: Some(ty), value, span };
     let operands = vec![arg("d", Role::Dst, d), arg("a", Role::Src, a)];
-    Some(made(entry("movement", "mov", "9.7.9.4")?, vec![ty], pred, operands, span))
+    Some(made(entry("movement", "mov", "9.7.9.4")?, Some(ty), pred, operands, span))
 }
 
 fn branch(to: LabelId, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
     let operands = vec![Arg { name: "tgt", role: Role::Name, ty: None, value: Operand::Label(to), span }];
-    Some(made(entry("control", "bra", "9.7.12.3")?, Vec::new(), pred, operands, span))
+    Some(made(entry("control", "bra", "9.7.12.3")?, None, pred, operands, span))
+}
+
+impl Inlined {
+    /// A new register for so many bytes.
+    pub(super) fn register(&mut self, bytes: u32) -> RegId {
+        self.regs.push(Reg { name: String::new(), ty: bits(bytes), lanes: 1 });
+        RegId(self.regs.len() as u32 - 1)
+    }
 }
 
 impl Builder<'_> {
@@ -133,11 +174,11 @@ impl Builder<'_> {
                     if self.call(&i) {
                         continue;
                     }
-                    let back = place.end.filter(|_| i.entry.opcode == "ret");
-                    match back.and_then(|to| branch(to, i.pred.clone(), i.span)) {
-                        Some(jump) => self.out.body.push(jump),
-                        None => self.out.body.push(Stmt::Instr(i)),
-                    }
+                    let jump = match place.end {
+                        Some(to) if i.entry.opcode == "ret" => branch(to, i.pred.clone(), i.span),
+                        _ => None,
+                    };
+                    self.out.body.push(jump.unwrap_or(Stmt::Instr(i)));
                 }
             }
         }
@@ -154,7 +195,7 @@ impl Builder<'_> {
         if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > self.most {
             return false;
         }
-        let list = |name: &str| match i.operand(name).map(|a| &a.value) {
+        let list = |name: &str| match value(i, name) {
             Some(Operand::List(list)) => list.as_slice(),
             _ => &[],
         };
@@ -162,66 +203,109 @@ impl Builder<'_> {
         if args.len() != f.params.len() || rets.len() != f.rets.len() {
             return false;
         }
-        let base = self.out.regs.len() as u32;
-        let mut vars: Vec<(VarId, VarId)> = Vec::new();
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        let mut extra: Vec<(u32, RegId)> = Vec::new();
-        for (given, p, back) in args
-            .iter()
-            .zip(&f.params)
-            .map(|(g, p)| (g, p, false))
-            .chain(rets.iter().zip(&f.rets).map(|(g, p)| (g, p, true)))
-        {
-            let ok = match (given, p.reg, p.var) {
-                (Operand::VarAddr(v, 0), None, Some(var)) => {
-                    vars.push((var, *v));
-                    true
-                }
-                (Operand::Sink, _, _) if back => true,
-                (Operand::Reg(..) | Operand::Imm(_), Some(r), _) => {
-                    let formal = Operand::Reg(RegId(r.0 + base), 0);
-                    moves(&mut before, &mut after, given, formal, p, back, i.span)
-                }
-                (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
-                    let reg = RegId(base + (f.regs.len() + extra.len()) as u32);
-                    vars.push((var, VarId(self.out.first + (self.out.extra.len() + extra.len()) as u32)));
-                    extra.push((p.size, reg));
-                    moves(&mut before, &mut after, given, Operand::Reg(reg, 0), p, back, i.span)
-                }
-                _ => false,
-            };
-            if !ok {
+        let mut passed = Passed {
+            base: self.out.regs.len() as u32,
+            regs: f.regs.len() as u32,
+            first: self.out.first + self.out.extra.len() as u32,
+            vars: Vec::new(),
+            extra: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
+        for (k, given) in args.iter().enumerate() {
+            if !passed.pass(given, &f.params[k], false, i.span) {
                 return false;
             }
         }
-        let over = match &i.pred {
-            Some((p, positive)) => {
-                let over = self.label();
-                let Some(jump) = branch(over, Some((p.clone(), !positive)), i.span) else { return false };
-                self.out.body.push(jump);
-                Some(over)
+        for (k, given) in rets.iter().enumerate() {
+            if !passed.pass(given, &f.rets[k], true, i.span) {
+                return false;
             }
-            None => None,
-        };
-        self.out.regs.extend(f.regs.iter().cloned());
-        let slot = |(size, _): &(u32, RegId)| Reg { name: String::new(), ty: bits(*size), lanes: 1 };
-        self.out.regs.extend(extra.iter().map(slot));
-        self.out.extra.append(&mut extra);
+        }
+        let mut over = None;
+        if let Some((p, positive)) = &i.pred {
+            let label = self.label();
+            let Some(jump) = branch(label, Some((p.clone(), !positive)), i.span) else { return false };
+            self.out.body.push(jump);
+            over = Some(label);
+        }
+        self.callee(id, f, passed);
+        self.out.body.extend(over.map(Stmt::Label));
+        true
+    }
+
+    /// Puts a function here.
+    fn callee(&mut self, id: FuncId, f: &Function, mut passed: Passed) {
+        for reg in &f.regs {
+            self.out.regs.push(reg.clone());
+        }
+        for (size, _) in &passed.extra {
+            self.out.register(*size);
+        }
+        self.out.extra.append(&mut passed.extra);
         let labels = self.out.labels.len() as u32;
-        self.out.labels.extend(f.labels.iter().cloned());
+        for label in &f.labels {
+            self.out.labels.push(label.clone());
+        }
         let end = self.label();
-        self.out.body.append(&mut before);
+        self.out.body.append(&mut passed.before);
         self.stack.push(id);
-        self.put(f, &Place { regs: base, labels, vars: &vars, end: Some(end) });
+        self.put(f, &Place { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
         self.stack.pop();
         self.out.body.push(Stmt::Label(end));
-        self.out.body.append(&mut after);
-        self.out.body.extend(over.map(Stmt::Label));
+        self.out.body.append(&mut passed.after);
+    }
+}
+
+/// How arguments and results are passed.
+struct Passed {
+    /// The first register of the callee, and how many it has.
+    base: u32,
+    regs: u32,
+    /// The first variable that is not there yet.
+    first: u32,
+    /// What stands for the variables of its parameters.
+    vars: Vec<(VarId, VarId)>,
+    /// See [`Inlined::extra`].
+    extra: Vec<(u32, RegId)>,
+    /// Moves before it and behind it.
+    before: Vec<Stmt>,
+    after: Vec<Stmt>,
+}
+
+impl Passed {
+    /// One argument, or a result (`back`); `false` if that is not known.
+    fn pass(&mut self, given: &Operand, p: &Param, back: bool, span: Span) -> bool {
+        match (given, p.reg, p.var) {
+            (Operand::VarAddr(v, 0), None, Some(var)) => {
+                self.vars.push((var, *v));
+                true
+            }
+            (Operand::Sink, _, _) if back => true,
+            (Operand::Reg(..) | Operand::Imm(_), Some(r), _) => {
+                self.moves(given, RegId(r.0 + self.base), p, back, span)
+            }
+            (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
+                let more = self.extra.len() as u32;
+                let reg = RegId(self.base + self.regs + more);
+                self.vars.push((var, VarId(self.first + more)));
+                self.extra.push((p.size, reg));
+                self.moves(given, reg, p, back, span)
+            }
+            _ => false,
+        }
+    }
+
+    fn moves(&mut self, given: &Operand, formal: RegId, p: &Param, back: bool, span: Span) -> bool {
+        let (given, formal) = (given.clone(), Operand::Reg(formal, 0));
+        let (list, d, a) = if back { (&mut self.after, given, formal) } else { (&mut self.before, formal, given) };
+        let Some(stmt) = mov(p.size, d, a, None, span) else { return false };
+        list.push(stmt);
         true
     }
 }
 
-pub(super) fn bits(bytes: u32) -> Ty {
+fn bits(bytes: u32) -> Ty {
     match bytes {
         1 => Ty::B8,
         2 => Ty::B16,
@@ -230,33 +314,13 @@ pub(super) fn bits(bytes: u32) -> Ty {
     }
 }
 
-fn moves(
-    before: &mut Vec<Stmt>,
-    after: &mut Vec<Stmt>,
-    given: &Operand,
-    formal: Operand,
-    p: &Param,
-    back: bool,
-    span: Span,
-) -> bool {
-    let stmt = if back {
-        mov(p.size, given.clone(), formal, None, span)
-    } else {
-        mov(p.size, formal, given.clone(), None, span)
-    };
-    let found = stmt.is_some();
-    if back {
-        after.extend(stmt)
-    } else {
-        before.extend(stmt)
-    }
-    found
-}
-
 fn remap(o: &mut Operand, place: &Place) {
     let var = |v: &mut VarId| {
-        if let Some((_, to)) = place.vars.iter().find(|p| p.0 == *v) {
-            *v = *to;
+        for (formal, to) in place.vars {
+            if formal == v {
+                *v = *to;
+                break;
+            }
         }
     };
     match o {
@@ -265,14 +329,20 @@ fn remap(o: &mut Operand, place: &Place) {
         Operand::Address(Base::Reg(r), _) => r.0 += place.regs,
         Operand::Address(Base::Var(v), _) => var(v),
         Operand::Label(l) => l.0 += place.labels,
-        Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += place.labels),
+        Operand::Labels(list) => {
+            for l in list {
+                l.0 += place.labels;
+            }
+        }
         Operand::Pair(a, b) => {
             remap(a, place);
             remap(b, place);
         }
         Operand::Neg(a) => remap(a, place),
         Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter_mut().for_each(|o| remap(o, place));
+            for o in list {
+                remap(o, place);
+            }
         }
         Operand::Imm(_)
         | Operand::Sreg(_)

@@ -5,7 +5,6 @@ use super::Flow;
 use super::cfg::NONE;
 use super::ssa::{UNDEF, Val, Value};
 use ptx_dsl_table::hir::Operand;
-use ptx_dsl_table::list::List;
 
 mod eval;
 mod numbers;
@@ -113,7 +112,10 @@ const MOST: usize = 400;
 impl Lanes {
     pub(super) fn new(flow: &Flow) -> Lanes {
         // At most one thread is one thread.
-        let dims = flow.function.reqntid.or(flow.function.maxntid.filter(|d| *d == [1, 1, 1]));
+        let dims = match flow.function.reqntid {
+            None if flow.function.maxntid == Some([1, 1, 1]) => flow.function.maxntid,
+            dims => dims,
+        };
         let mut reads_yz = false;
         let mut full_warps = false;
         for i in &flow.cfg.instrs {
@@ -125,14 +127,15 @@ impl Lanes {
             }
             full_warps |= super::granularity::whole_warps(i);
         }
-        let exact = dims.map(|[x, y, z]| (x as usize).saturating_mul(y as usize).saturating_mul(z as usize));
+        let exact =
+            dims.map(|[x, y, z]| (x as usize).saturating_mul(y as usize).saturating_mul(z as usize).min(THREADS));
         let shape = Shape { dims, linear: !reads_yz };
         let mut lanes = Lanes {
             facts: Vec::new(),
             tables: Vec::new(),
             same: Vec::new(),
             sets: vec![ALL],
-            threads: Threads { exact: exact.map(|n| n.min(THREADS)), full_warps },
+            threads: Threads { exact, full_warps },
             apart: vec![false; flow.cfg.blocks.len()],
             wanted: wanted(flow),
             asked: exact.is_some()
@@ -158,11 +161,7 @@ impl Lanes {
             lanes.part(flow);
             let mut more = false;
             for (b, join) in joins.iter_mut().enumerate() {
-                // A join is divergent if the ways into it are apart, or it ends what is apart.
-                let apart = flow.cfg.blocks[b].pred.iter().any(|p| {
-                    lanes.apart[p.0 as usize] || flow.cfg.branch(p.0).is_some_and(|_| !lanes.uniform_branch(flow, p.0))
-                });
-                if apart && !*join && flow.cfg.blocks[b].pred.len() > 1 {
+                if !*join && lanes.parted(flow, b) {
                     *join = true;
                     more = true;
                 }
@@ -174,13 +173,34 @@ impl Lanes {
         lanes
     }
 
+    /// Is it a join of ways that are apart, or one that ends what is apart?
+    fn parted(&self, flow: &Flow, b: usize) -> bool {
+        let pred = &flow.cfg.blocks[b].pred;
+        if pred.len() < 2 {
+            return false;
+        }
+        for (p, _) in pred {
+            if self.apart[*p as usize] || !self.uniform_branch(flow, *p) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Do all lanes of a warp go the same way at the end of the block?
     fn uniform_branch(&self, flow: &Flow, b: u32) -> bool {
         let Some(i) = flow.cfg.branch(b) else { return true };
-        let instr = flow.cfg.instrs[i as usize];
-        let index = instr.entry.opcode == "brx.idx";
-        let guard = flow.ssa.guard(i, instr).is_none_or(|(p, _)| self.shared(p) >= Shared::Warp);
-        guard && (!index || flow.ssa.uses(i).iter().all(|u| self.shared(u.1) >= Shared::Warp))
+        if matches!(flow.guard(i), Some((p, _)) if self.shared(p) < Shared::Warp) {
+            return false;
+        }
+        if flow.instr(i).entry.opcode == "brx.idx" {
+            for (_, v) in flow.ssa.uses(i) {
+                if self.shared(*v) < Shared::Warp {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Marks the blocks between branches that may part lanes and where these meet again.
@@ -189,19 +209,21 @@ impl Lanes {
         let n = flow.cfg.blocks.len();
         let mut budget = 64 * n + 1000;
         let mut seen = vec![NONE; n];
+        let mut stack = Vec::new();
         for &b in &flow.cfg.rpo {
             if flow.cfg.branch(b).is_none() || self.uniform_branch(flow, b) {
                 continue;
             }
             let stop = flow.cfg.ipdom[b as usize];
-            let mut stack = flow.cfg.blocks[b as usize].succ.iter().map(|e| e.to).list();
+            stack.clear();
+            flow.cfg.push_ways(b, &mut stack);
             while let Some(at) = stack.pop() {
                 if at == stop || seen[at as usize] == b {
                     continue;
                 }
                 seen[at as usize] = b;
                 self.apart[at as usize] = true;
-                stack.extend(flow.cfg.blocks[at as usize].succ.iter().map(|e| e.to));
+                flow.cfg.push_ways(at, &mut stack);
                 budget = budget.saturating_sub(1);
                 if budget == 0 {
                     self.apart.fill(true);
@@ -221,8 +243,10 @@ impl Lanes {
 
     fn table(&mut self, t: Vec<u32>) -> Fact {
         // One number for all stays a table: it follows from the launch's shape, and nobody wrote it as a constant.
-        if let Some(k) = self.tables.iter().position(|o| *o == t) {
-            return Fact::Table(k as u16);
+        for (k, other) in self.tables.iter().enumerate() {
+            if *other == t {
+                return Fact::Table(k as u16);
+            }
         }
         if self.tables.len() >= MOST {
             return Fact::Is(if by_warp(&t) { Shared::Warp } else { Shared::No });
@@ -233,21 +257,22 @@ impl Lanes {
     }
 
     fn set(&mut self, s: Set) -> u16 {
-        match self.sets.iter().position(|o| *o == s) {
-            Some(k) => k as u16,
-            None if self.sets.len() >= MOST => 0,
-            None => {
-                self.sets.push(s);
-                self.sets.len() as u16 - 1
+        for (k, other) in self.sets.iter().enumerate() {
+            if *other == s {
+                return k as u16;
             }
         }
+        if self.sets.len() >= MOST {
+            return 0;
+        }
+        self.sets.push(s);
+        self.sets.len() as u16 - 1
     }
 
     fn both(&mut self, a: u16, b: u16, all: bool) -> u16 {
-        let (x, y) = (self.sets[a as usize], self.sets[b as usize]);
-        let mut s = x;
-        for (s, y) in s.iter_mut().zip(y) {
-            *s = if all { *s & y } else { *s | y };
+        let mut s = self.sets[a as usize];
+        for (k, y) in self.sets[b as usize].iter().enumerate() {
+            s[k] = if all { s[k] & y } else { s[k] | y };
         }
         self.set(s)
     }
@@ -269,29 +294,23 @@ const MADE_OF_NUMBERS: &[&str] = &[
 fn wanted(flow: &Flow) -> Vec<bool> {
     let mut wanted = vec![false; flow.ssa.values.len()];
     let mut stack = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if let Some((p, _)) = flow.ssa.guard(at, i) {
-                stack.push(p);
-            } else if i.entry.opcode == "brx.idx" {
-                stack.extend(flow.ssa.uses(at).iter().map(|u| u.1));
-            }
-        },
-    );
+    for (_, at, i) in flow.walk() {
+        if let Some((p, _)) = flow.guard(at) {
+            stack.push(p);
+        } else if i.entry.opcode == "brx.idx" {
+            flow.ssa.push_uses(at, &mut stack);
+        }
+    }
     while let Some(v) = stack.pop() {
-        if !std::mem::replace(&mut wanted[v as usize], true) {
-            match &flow.ssa.values[v as usize] {
-                Value::Def { instr, old, .. } => {
-                    // What a load's address is, for one, tells nothing about what it loads.
-                    if MADE_OF_NUMBERS.contains(&flow.cfg.instrs[*instr as usize].entry.opcode) {
-                        stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
-                    }
-                    stack.extend(old);
-                }
-                Value::Phi { args, .. } => stack.extend(args),
-                Value::Undef | Value::Param => {}
+        if std::mem::replace(&mut wanted[v as usize], true) {
+            continue;
+        }
+        match &flow.ssa.values[v as usize] {
+            // What a load's address is, for one, tells nothing about what it loads.
+            Value::Def { instr, old, .. } if !MADE_OF_NUMBERS.contains(&flow.instr(*instr).entry.opcode) => {
+                stack.extend(old);
             }
+            _ => flow.ssa.push_sources(v, &mut stack),
         }
     }
     wanted

@@ -11,6 +11,7 @@ use ptx_dsl_table::diag::{self, Diagnostic};
 use ptx_dsl_table::hir;
 
 mod accesses;
+mod ask;
 mod cfg;
 mod clusters;
 mod completion;
@@ -61,7 +62,8 @@ const LIMIT: usize = 200_000;
 /// Checks the functions in `whole`, all of whose statements are in the typed module: those in ascending order.
 pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
-    for function in whole.iter().filter_map(|id| module.functions.get(id.0 as usize)) {
+    for id in whole {
+        let Some(function) = module.functions.get(id.0 as usize) else { continue };
         if function.body.is_empty() || function.body.len() > LIMIT {
             continue;
         }
@@ -150,35 +152,86 @@ impl<'h> Flow<'h> {
         Some(Flow { module, function, cfg, ssa, calls })
     }
 
+    /// An instruction by its number.
+    fn instr(&self, at: u32) -> &'h hir::Instr {
+        self.cfg.instrs[at as usize]
+    }
+
+    /// The value of the predicate that guards an instruction.
+    fn guard(&self, at: u32) -> Option<(ssa::Val, bool)> {
+        match &self.instr(at).pred {
+            Some((hir::Operand::Reg(r, lane), positive)) => Some((self.ssa.read(at, *r, *lane), *positive)),
+            _ => None,
+        }
+    }
+
+    /// The value that this one can only be.
+    fn origin(&self, v: ssa::Val) -> ssa::Val {
+        self.ssa.origin[v as usize]
+    }
+
+    /// What an instruction reads by the operand of this name, if that is a register.
+    fn source(&self, at: u32, name: &str) -> Option<ssa::Val> {
+        match ask::value(self.instr(at), name)? {
+            hir::Operand::Reg(r, lane) => Some(self.ssa.read(at, *r, *lane)),
+            _ => None,
+        }
+    }
+
+    /// The name of a variable in memory.
+    fn variable(&self, var: u32) -> &'h str {
+        match self.module.vars.get(var as usize) {
+            Some(v) => &v.name,
+            None => "",
+        }
+    }
+
     /// A variable's name: that of its register.
     fn name(&self, var: u32) -> &'h str {
-        self.ssa.register(var).and_then(|r| self.function.regs.get(r as usize)).map_or("", |r| r.name.as_str())
+        let Some(r) = self.ssa.register(var) else { return "" };
+        match self.function.regs.get(r as usize) {
+            Some(r) => &r.name,
+            None => "",
+        }
     }
 
     /// Where an instruction names a variable: the operand, or all of it if that is the guard.
     fn place(&self, i: &hir::Instr, var: u32) -> ptx_dsl_table::span::Span {
-        for a in i.operands.iter().filter(|a| a.role != ptx_dsl_table::isa::Role::Dst) {
+        for a in &i.operands {
             let mut found = false;
             ssa::registers(&a.value, &mut |r, lane| found |= self.ssa.var(r, lane) == var);
-            if found {
+            if found && a.role != ptx_dsl_table::isa::Role::Dst {
                 return a.span;
             }
         }
         i.span
     }
 
-    /// Walks all reachable instructions, block by block; `start` is told each block first.
-    fn walk(&self, mut start: impl FnMut(u32), mut each: impl FnMut(u32, &'h hir::Instr)) {
-        self.walk_blocks(&mut start, &mut each);
+    /// All reachable instructions, block by block: the block, the number of the instruction, the instruction.
+    fn walk(&self) -> Walk<'_, 'h> {
+        Walk { cfg: &self.cfg, blocks: self.cfg.rpo.iter(), block: 0, left: 0..0 }
     }
+}
 
-    /// Apart, so that it is not compiled for each rule.
-    fn walk_blocks(&self, start: &mut dyn FnMut(u32), each: &mut dyn FnMut(u32, &'h hir::Instr)) {
-        for &b in &self.cfg.rpo {
-            start(b);
-            for i in self.cfg.range(b) {
-                each(i, self.cfg.instrs[i as usize]);
+/// See [`Flow::walk`].
+struct Walk<'a, 'h> {
+    cfg: &'a cfg::Cfg<'h>,
+    blocks: std::slice::Iter<'a, u32>,
+    block: u32,
+    /// Of the block.
+    left: std::ops::Range<u32>,
+}
+
+impl<'h> Iterator for Walk<'_, 'h> {
+    type Item = (u32, u32, &'h hir::Instr);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(at) = self.left.next() {
+                return Some((self.block, at, self.cfg.instrs[at as usize]));
             }
+            self.block = *self.blocks.next()?;
+            self.left = self.cfg.range(self.block);
         }
     }
 }

@@ -19,9 +19,6 @@ impl Loops {
         for (k, &b) in cfg.rpo.iter().enumerate() {
             place[b as usize] = k as u32;
         }
-        let (enter, leave) = numbers(cfg);
-        let dominates =
-            |a: u32, b: u32| enter[a as usize] <= enter[b as usize] && leave[b as usize] <= leave[a as usize];
         let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], tangled: false };
         // Inner headers come later in the order: from behind, so that inner loops are there first.
         let mut budget = 32 * n + 1000;
@@ -29,7 +26,7 @@ impl Loops {
             let mut stack: Vec<u32> = Vec::new();
             for (p, _) in &cfg.blocks[h as usize].pred {
                 if place[*p as usize] >= place[h as usize] {
-                    if dominates(h, *p) {
+                    if cfg.dominates(h, *p) {
                         stack.push(*p);
                     } else {
                         out.tangled = true;
@@ -54,11 +51,15 @@ impl Loops {
                 }
                 if head == NONE {
                     out.inner[b as usize] = h;
-                    stack.extend(cfg.blocks[b as usize].pred.iter().map(|p| p.0));
+                    cfg.push_preds(b, &mut stack);
                 } else {
                     // A whole loop inside this one.
                     out.outer[head as usize] = h;
-                    stack.extend(cfg.blocks[head as usize].pred.iter().map(|p| p.0).filter(|p| !dominates(head, *p)));
+                    for (p, _) in &cfg.blocks[head as usize].pred {
+                        if !cfg.dominates(head, *p) {
+                            stack.push(*p);
+                        }
+                    }
                 }
             }
             out.inner[h as usize] = h;
@@ -77,43 +78,14 @@ impl Loops {
 
     /// The header of the innermost loop around a block.
     pub(super) fn of(&self, b: u32) -> Option<u32> {
-        self.inner.get(b as usize).copied().filter(|h| *h != NONE)
+        match self.inner.get(b as usize) {
+            Some(&h) if h != NONE => Some(h),
+            _ => None,
+        }
     }
 
     /// Are the two in the same loops?
     pub(super) fn same(&self, a: u32, b: u32) -> bool {
         !self.tangled && self.of(a) == self.of(b)
     }
-}
-
-/// Numbers on the way into and out of each block in the tree of dominators.
-fn numbers(cfg: &Cfg) -> (Vec<u32>, Vec<u32>) {
-    let n = cfg.blocks.len();
-    let mut children = vec![Vec::new(); n];
-    for &b in &cfg.rpo {
-        let up = cfg.idom[b as usize];
-        if up != NONE && up != b {
-            children[up as usize].push(b);
-        }
-    }
-    let (mut enter, mut leave) = (vec![u32::MAX; n], vec![0; n]);
-    let mut clock = 0;
-    let mut stack = vec![(0u32, 0usize)];
-    while let Some((b, k)) = stack.pop() {
-        if k == 0 {
-            enter[b as usize] = clock;
-            clock += 1;
-        }
-        match children[b as usize].get(k) {
-            Some(c) => {
-                stack.push((b, k + 1));
-                stack.push((*c, 0));
-            }
-            None => {
-                leave[b as usize] = clock;
-                clock += 1;
-            }
-        }
-    }
-    (enter, leave)
 }

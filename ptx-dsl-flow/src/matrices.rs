@@ -1,7 +1,7 @@
 //! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait. `tcgen05.ld` (9.7.16.8) before an arrival.
 
 use super::Flow;
-use super::dataflow::{Bits, Meet, simple};
+use super::dataflow::{Bits, each};
 use super::memory::{Groups, MOST, constant, debts, leaves, owe, owed, settle};
 use super::ssa::registers;
 use crate::errors::protocol as errors;
@@ -26,35 +26,41 @@ fn is_mma(i: &Instr) -> bool {
 /// The registers that an MMA holds: accumulators, and a fragment of A.
 fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
     let mut out = Vec::new();
-    for a in i.operands.iter().filter(|a| a.role == Role::Dst || a.name == "a") {
-        registers(&a.value, &mut |r, lane| out.push(flow.ssa.var(r, lane)));
+    for a in &i.operands {
+        if a.role == Role::Dst || a.name == "a" {
+            registers(&a.value, &mut |r, lane| out.push(flow.ssa.var(r, lane)));
+        }
     }
     out
 }
 
 /// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
 fn renames(i: &Instr) -> bool {
-    i.entry.opcode == "mov" && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
+    let mut all = i.entry.opcode == "mov";
+    for a in &i.operands {
+        all &= matches!(a.value, Operand::Reg(..));
+    }
+    all
 }
 
 fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut copies = Vec::new();
+    let mut groups = Groups { copies: Vec::new() };
     let mut vars: Vec<Vec<u32>> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if is_mma(i) && copies.len() < MOST {
-                copies.push(at);
-                vars.push(held(flow, i));
-            }
-        },
-    );
-    let groups = Groups { copies };
-    let n = groups.copies.len();
+    for (_, at, i) in flow.walk() {
+        if is_mma(i) && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            vars.push(held(flow, i));
+        }
+    }
+    let Some(first) = groups.copies.first() else { return };
     if !flow.cfg.any(&|i| i.entry.opcode == "wgmma.commit_group") && flow.function.entry {
-        out.push(errors::never_committed(flow.cfg.instrs[groups.copies[0] as usize].span));
+        out.push(errors::never_committed(flow.instr(*first).span));
         return;
     }
+    used(flow, &groups, &vars, out);
+}
+
+fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnostic>) {
     // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
     // MMA with no fence at all before it counts.
     let tail = groups.bits();
@@ -65,62 +71,76 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
             "wgmma.fence" => set.set(tail),
             _ => {}
         }
-        if let Some(k) = groups.copies.iter().position(|c| *c == at) {
+        if let Some(k) = groups.copy(at) {
             groups.start(set, k);
         }
     };
-    let at_start = simple(&flow.cfg, groups.bits() + 1, Meet::Any, &mut |at, i, s| step(at, i, s));
-    let mut said = vec![false; n];
-    let mut fenceless = false;
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if is_mma(i) {
-                if !set.has(tail) && !fenceless {
-                    fenceless = true;
-                    out.push(errors::no_wgmma_fence(i.span));
-                }
-            } else if !renames(i) {
-                for k in 0..n {
-                    if said[k] || groups.open(&set, k).is_none() {
-                        continue;
-                    }
-                    let reads = flow.ssa.uses(at).iter().find(|(_, v)| {
-                        let origin = flow.ssa.origin[*v as usize];
-                        flow.ssa.defs(groups.copies[k]).iter().any(|d| d.1 == origin)
-                    });
-                    let writes = flow.ssa.defs(at).iter().find(|d| vars[k].contains(&d.0));
-                    let mma = flow.cfg.instrs[groups.copies[k] as usize].span;
-                    if let Some((var, _)) = reads {
-                        said[k] = true;
-                        out.push(errors::wgmma_registers(flow.place(i, *var), flow.name(*var), mma, false));
-                    } else if let Some((var, _)) = writes {
-                        said[k] = true;
-                        out.push(errors::wgmma_registers(i.span, flow.name(*var), mma, true));
-                    }
-                }
+    let mut said = Bits::none(vars.len());
+    let (mut any, mut fenceless) = (false, false);
+    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if is_mma(i) {
+            if !set.has(tail) && !fenceless {
+                fenceless = true;
+                out.push(errors::no_wgmma_fence(i.span));
             }
-            if leaves(i)
-                && i.pred.is_none()
-                && flow.function.entry
-                && let Some(k) = (0..n).find(|k| groups.open(&set, *k).is_some())
-                && !said.contains(&true)
-            {
-                said[k] = true;
-                let mma = flow.cfg.instrs[groups.copies[k] as usize];
-                let never = groups.open(&set, k) == Some(true);
-                out.push(errors::leaves_with(i.span, mma.span, "wgmma.mma_async", never));
+        } else if !renames(i) {
+            for (k, vars) in vars.iter().enumerate() {
+                if said.has(k) || groups.open(set, k).is_none() {
+                    continue;
+                }
+                let mma = flow.instr(groups.copies[k]).span;
+                let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
+                    errors::wgmma_registers(flow.place(i, var), flow.name(var), mma, false)
+                } else if let Some(var) = writes_one(flow, at, vars) {
+                    errors::wgmma_registers(i.span, flow.name(var), mma, true)
+                } else {
+                    continue;
+                };
+                out.push(found);
+                said.set(k);
+                any = true;
             }
-            step(at, i, &mut set);
+        }
+        if leaves(i)
+            && i.pred.is_none()
+            && flow.function.entry
+            && !any
+            && let Some((k, never)) = groups.first_open(set)
+        {
+            said.set(k);
+            any = true;
+            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
+        }
+    });
+}
+
+/// The variable by which an instruction reads what an MMA makes.
+fn reads_result(flow: &Flow, at: u32, mma: u32) -> Option<u32> {
+    for (var, v) in flow.ssa.uses(at) {
+        let origin = flow.origin(*v);
+        for (_, made) in flow.ssa.defs(mma) {
+            if *made == origin {
+                return Some(*var);
+            }
         }
     }
+    None
+}
+
+/// The first of these variables that an instruction writes.
+fn writes_one(flow: &Flow, at: u32, vars: &[u32]) -> Option<u32> {
+    for (var, _) in flow.ssa.defs(at) {
+        if vars.contains(var) {
+            return Some(*var);
+        }
+    }
+    None
 }
 
 /// Who arrives tells that he has read Tensor Memory; a load that is under way has not. Which mbarrier is for what is not known.
 fn release(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut said = false;
-    let mut step = |_: u32, i: &Instr, set: &mut Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         let op = i.entry.opcode;
         if op.starts_with("tcgen05.ld") {
             owe(set, 0);
@@ -128,7 +148,7 @@ fn release(flow: &Flow, out: &mut Vec<Diagnostic>) {
             settle(set, 0);
         }
     };
-    debts(flow, 1, &mut step, &mut |_, _, i, set| {
+    debts(flow, 1, &step, &mut |_, _, i, set| {
         if !said && i.entry.opcode == "mbarrier.arrive" && !i.spelling.contains("expect_tx") && owed(set, 0) {
             said = true;
             out.push(errors::arrives_while_loading(i.span));

@@ -2,14 +2,15 @@
 //! `init` to `inval`, and who may know of it. Named barriers count too (9.7.13.1).
 
 use super::Flow;
+use super::ask::{disjoint, has_thread, unite, value};
 use super::converge::{Places, Who};
 use super::copies::mbarrier_wait;
 use super::ctas::under;
 use super::dataflow::Bits;
 use super::lanes::{Fact, Lanes, Set};
-use super::lives::{self, dominates};
+use super::lives;
 use super::loops::Loops;
-use super::memory::{Region, constant, debts, owe, owed, region, settle};
+use super::memory::{Region, behind, constant, debts, owe, owed, settle};
 use super::phases::reaches;
 use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
@@ -75,80 +76,116 @@ pub(super) fn place(r: &Region) -> Option<(u32, i64)> {
     }
 }
 
+/// The object that the operand of this name is the address of.
+pub(super) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<(u32, i64)> {
+    place(&behind(flow, from, at, name, 8)?)
+}
+
+/// The name of the operand that is the address of an mbarrier.
+pub(super) fn mbarrier(i: &Instr) -> &'static str {
+    if i.operand("addr").is_some() { "addr" } else { "mbar" }
+}
+
 pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
     let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let op = i.entry.opcode;
-            if op == "mapa" {
-                if let Some(Operand::Reg(r, lane)) = i.operand("a").map(|a| &a.value)
-                    && let Some(Origin::Var(v)) = from.address(flow.ssa.read(at, *r, *lane)).map(|a| a.base)
+    for (block, at, i) in flow.walk() {
+        add(flow, from, Site { block, at }, i, &mut all);
+    }
+    all
+}
+
+/// Adds what an instruction does to an object.
+fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
+    let op = i.entry.opcode;
+    if op == "mapa" {
+        match value(i, "a") {
+            Some(Operand::Reg(r, lane)) => {
+                if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
+                    && let Origin::Var(v) = a.base
                 {
                     all.mapped.push(v.0);
-                } else if let Some(Operand::VarAddr(v, _)) = i.operand("a").map(|a| &a.value) {
-                    all.mapped.push(v.0);
                 }
-                all.unclear = true;
-                return;
             }
-            let on = if op.starts_with("mbarrier.") || op == "cp.async.mbarrier.arrive" { "addr" } else { "mbar" };
-            let Some(arg) = i.operand(on) else { return };
-            if op == "mbarrier.pending_count" {
-                return;
+            Some(Operand::VarAddr(v, _)) => all.mapped.push(v.0),
+            _ => {}
+        }
+        all.unclear = true;
+        return;
+    }
+    let on = if op.starts_with("mbarrier.") || op == "cp.async.mbarrier.arrive" { "addr" } else { "mbar" };
+    if op == "mbarrier.pending_count" || i.operand(on).is_none() {
+        return;
+    }
+    let many = i.begins(".multicast") || i.has(".cta_group::2");
+    let (Some(p), false) = (object(flow, from, site.at, on), many) else {
+        all.unclear = true;
+        return;
+    };
+    let o = all.object(p);
+    match op {
+        "mbarrier.init" => put(&mut o.inits, site),
+        "mbarrier.arrive" | "mbarrier.arrive_drop" => {
+            put(&mut o.arrives, site);
+            if i.has(".expect_tx") || op.ends_with("expect_tx") || i.spelling.contains("expect_tx") {
+                put(&mut o.expects, site);
             }
-            let many = i.begins(".multicast") || i.has(".cta_group::2");
-            let Some(p) = region(flow, from, at, arg, 8).and_then(|r| place(&r)).filter(|_| !many) else {
-                all.unclear = true;
-                return;
-            };
-            let k = all.list.iter().position(|o| o.place == p).unwrap_or_else(|| {
-                all.list.push(Object {
-                    place: p,
-                    inits: Vec::new(),
-                    arrives: Vec::new(),
-                    expects: Vec::new(),
-                    copies: Vec::new(),
-                    waits: Vec::new(),
-                });
-                all.list.len() - 1
-            });
-            let site = Site { block: here.get(), at };
-            let o = &mut all.list[k];
-            match op {
-                "mbarrier.init" => put(&mut o.inits, site),
-                "mbarrier.arrive" | "mbarrier.arrive_drop" => {
-                    put(&mut o.arrives, site);
-                    if i.has(".expect_tx") || i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx")
-                    {
-                        put(&mut o.expects, site);
-                    }
-                }
-                "mbarrier.expect_tx" => put(&mut o.expects, site),
-                "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
-                "mbarrier.inval" | "mbarrier.check_layout" => {}
-                "mbarrier.complete_tx" => put(&mut o.copies, site),
-                "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
-                _ => put(&mut o.copies, site),
+        }
+        "mbarrier.expect_tx" => put(&mut o.expects, site),
+        "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
+        "mbarrier.inval" | "mbarrier.check_layout" => {}
+        "mbarrier.complete_tx" => put(&mut o.copies, site),
+        "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
+        _ => put(&mut o.copies, site),
+    }
+}
+
+impl Objects {
+    /// The object at a place, a new one if there is none yet.
+    fn object(&mut self, place: (u32, i64)) -> &mut Object {
+        let mut at = self.list.len();
+        for (k, o) in self.list.iter().enumerate() {
+            if o.place == place {
+                at = k;
+                break;
             }
-        },
-    );
-    all
+        }
+        if at == self.list.len() {
+            self.list.push(Object::new(place));
+        }
+        &mut self.list[at]
+    }
+}
+
+impl Object {
+    pub(super) fn new(place: (u32, i64)) -> Object {
+        Object {
+            place,
+            inits: Vec::new(),
+            arrives: Vec::new(),
+            expects: Vec::new(),
+            copies: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
 }
 
 /// Blocks are not walked in the order of the text, but mostly.
 fn put(list: &mut Vec<Site>, site: Site) {
-    list.insert(list.partition_point(|s| s.at < site.at), site);
+    let (Ok(k) | Err(k)) = position(list, site.at);
+    list.insert(k, site);
 }
 
 /// Is the instruction one of these, which are in the order of the text?
 pub(super) fn among(list: &[Site], at: u32) -> bool {
-    list.binary_search_by_key(&at, |s| s.at).is_ok()
+    position(list, at).is_ok()
+}
+
+fn position(list: &[Site], at: u32) -> Result<usize, usize> {
+    list.binary_search_by_key(&at, |s| s.at)
 }
 
 pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
-    let name = flow.module.vars.get(place.0 as usize).map_or("", |v| v.name.as_str());
+    let name = flow.variable(place.0);
     if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
 }
 
@@ -158,7 +195,26 @@ pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
 }
 
 fn many(set: &Set, n: usize) -> u64 {
-    (0..n).filter(|t| set[t / 64] >> (t % 64) & 1 == 1).count() as u64
+    let mut many = 0;
+    for t in 0..n {
+        many += u64::from(has_thread(set, t));
+    }
+    many
+}
+
+/// Is one of these in a loop?
+pub(super) fn any_in_loop(flow: &Flow, list: &[Site]) -> bool {
+    for s in list {
+        if in_loop(flow, s.block) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The constant parity that a wait is for.
+pub(super) fn parity(flow: &Flow, wait: &Site) -> Option<u64> {
+    constant(flow.instr(wait.at), "phaseParity")
 }
 
 /// At most so many threads come there.
@@ -170,15 +226,15 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
     let Some(n) = lanes.threads.exact else { return };
     for o in &objects.list {
         let [init] = o.inits.as_slice() else { continue };
-        let Some(count) = constant(flow.cfg.instrs[init.at as usize], "count") else { continue };
-        if in_loop(flow, init.block) || o.arrives.iter().any(|s| in_loop(flow, s.block)) {
+        let Some(count) = constant(flow.instr(init.at), "count") else { continue };
+        if in_loop(flow, init.block) || any_in_loop(flow, &o.arrives) {
             continue;
         }
         let mut come = 0u64;
         let mut clear = true;
         let mut over = None;
         for s in &o.arrives {
-            let i = flow.cfg.instrs[s.at as usize];
+            let i = flow.instr(s.at);
             let who = places.who(flow, lanes, s.block, s.at);
             let each = match i.entry.opcode {
                 // It adds one and takes it away, except with `.noinc`.
@@ -207,22 +263,18 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
         if !clear {
             continue;
         }
-        let parity = |s: &Site| constant(flow.cfg.instrs[s.at as usize], "phaseParity");
+
         if let Some((span, come)) = over {
-            let init = flow.cfg.instrs[init.at as usize].span;
+            let init = flow.instr(init.at).span;
             out.push(errors::more_arrive(span, &name(flow, o.place), count, come, init));
         }
-        let first = o.waits.iter().find(|s| match parity(s) {
-            Some(p) => p == 0,
-            None => flow.cfg.instrs[s.at as usize].operand("state").is_some(),
-        });
         // Who only looks once need not wait.
         if come < count
-            && let Some(wait) = first
+            && let Some(wait) = first_wait(flow, &o.waits)
             && in_loop(flow, wait.block)
         {
-            let span = flow.cfg.instrs[wait.at as usize].span;
-            let init = flow.cfg.instrs[init.at as usize].span;
+            let span = flow.instr(wait.at).span;
+            let init = flow.instr(init.at).span;
             out.push(errors::never_complete(span, &name(flow, o.place), count, come, init));
         } else if come <= count {
             second_phase(flow, o, out);
@@ -230,45 +282,57 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
     }
 }
 
+/// The first wait that may be for the first phase.
+fn first_wait<'o>(flow: &Flow, waits: &'o [Site]) -> Option<&'o Site> {
+    for wait in waits {
+        let first = match parity(flow, wait) {
+            Some(p) => p == 0,
+            None => flow.instr(wait.at).operand("state").is_some(),
+        };
+        if first {
+            return Some(wait);
+        }
+    }
+    None
+}
+
 /// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
 /// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
 fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    for o in objects.list.iter().filter(|o| o.inits.is_empty() && !o.arrives.is_empty() && !o.waits.is_empty()) {
-        let sites = o.arrives.iter().chain(&o.waits).chain(&o.expects);
-        let dynamic = flow.module.vars.get(o.place.0 as usize).is_none_or(|v| v.dynamic);
-        if let Some(first) = sites.map(|s| s.at).min()
-            && !dynamic
+    for o in &objects.list {
+        let (true, Some(arrival), Some(wait)) = (o.inits.is_empty(), o.arrives.first(), o.waits.first()) else {
+            continue;
+        };
+        let mut first = arrival.at.min(wait.at);
+        if let Some(expect) = o.expects.first() {
+            first = first.min(expect.at);
+        }
+        if let Some(var) = flow.module.vars.get(o.place.0 as usize)
+            && !var.dynamic
         {
-            let name = name(flow, o.place);
-            out.push(errors::never_initialised(flow.cfg.instrs[first as usize].span, &name));
+            out.push(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
         }
     }
 }
 
 /// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
 fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
-    let begins = |at: u32| among(&o.arrives, at) || among(&o.copies, at);
-    let mut said = false;
-    // Whoever waits for what a copy brings, waits for the first phase too.
-    let brought = o.copies.iter().any(|s| flow.cfg.instrs[s.at as usize].operand("dstMem").is_some());
-    let first = |s: &&Site| constant(flow.cfg.instrs[s.at as usize], "phaseParity") == Some(1);
-    if brought
-        && o.copies.iter().chain(&o.arrives).all(|s| !in_loop(flow, s.block))
-        && o.waits.iter().filter(first).count() == o.waits.len()
-        && let Some(w) = o.waits.first()
-        && let Some(arg) = flow.cfg.instrs[w.at as usize].operand("phaseParity")
+    if let Some(w) = o.waits.first()
+        && brought_once(flow, o)
+        && let Some(arg) = flow.instr(w.at).operand("phaseParity")
     {
         out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
         return;
     }
-    let mut step = |at: u32, i: &Instr, set: &mut Bits| {
-        if begins(at) {
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if among(&o.arrives, at) || among(&o.copies, at) {
             owe(set, 0);
         } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && among(&o.waits, at) {
             settle(set, 0);
         }
     };
-    debts(flow, 1, &mut step, &mut |_, at, i, set| {
+    let mut said = false;
+    debts(flow, 1, &step, &mut |_, at, i, set| {
         if !said
             && owed(set, 0)
             && among(&o.waits, at)
@@ -281,55 +345,93 @@ fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
     });
 }
 
+/// Do all waits, for parity 1, come after what a copy brings once? Whoever waits for that, waits for the first phase too.
+fn brought_once(flow: &Flow, o: &Object) -> bool {
+    let mut brought = false;
+    for s in &o.copies {
+        brought |= flow.instr(s.at).operand("dstMem").is_some();
+    }
+    for s in &o.waits {
+        brought &= parity(flow, s) == Some(1);
+    }
+    brought && !any_in_loop(flow, &o.copies) && !any_in_loop(flow, &o.arrives)
+}
+
 /// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
 fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let loops = Loops::new(&flow.cfg);
     for o in &objects.list {
-        let (Some(first), false) = (o.expects.first(), o.copies.is_empty()) else { continue };
-        let guard = |s: &Site| {
-            let g = flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]);
-            g.map(|(p, positive)| (flow.ssa.origin[p as usize], positive))
-        };
-        let with = |a: &Site, b: &Site| {
-            a.block == b.block
-                || (loops.same(a.block, b.block)
-                    && dominates(&flow.cfg.idom, a.block, b.block)
-                    && dominates(&flow.cfg.ipdom, b.block, a.block))
-        };
-        let same = |s: &Site| (with(first, s) || with(s, first)) && guard(s) == guard(first);
-        // Behind a wait for the phase another one is under way.
-        let sites = || o.expects.iter().chain(&o.copies);
-        let before = |a: &Site, b: &Site| {
-            if a.block == b.block { a.at < b.at } else { dominates(&flow.cfg.idom, a.block, b.block) }
-        };
-        let phases = o.waits.iter().any(|w| sites().any(|a| before(a, w)) && sites().any(|b| before(w, b)));
-        if phases || !sites().all(same) {
-            continue;
-        }
-        let expected = |s: &Site| {
-            let i = flow.cfg.instrs[s.at as usize];
-            constant(i, "txCount").or_else(|| constant(i, "tx_count"))
-        };
-        let copied = |s: &Site| {
-            let i = flow.cfg.instrs[s.at as usize];
-            match i.entry.opcode {
-                "cp.async.bulk" | "cp.reduce.async.bulk" if !i.has(".ignore_oob") => constant(i, "size"),
-                "clusterlaunchcontrol.try_cancel" => Some(16),
-                "mbarrier.complete_tx" => constant(i, "txCount"),
-                _ => None,
+        balance(flow, &loops, o, out);
+    }
+}
+
+fn balance(flow: &Flow, loops: &Loops, o: &Object, out: &mut Vec<Diagnostic>) {
+    let (Some(first), Some(copy)) = (o.expects.first(), o.copies.first()) else { return };
+    let with = |a: &Site, b: &Site| {
+        a.block == b.block
+            || (loops.same(a.block, b.block)
+                && flow.cfg.dominates(a.block, b.block)
+                && above(&flow.cfg.ipdom, b.block, a.block))
+    };
+    for list in [&o.expects, &o.copies] {
+        for s in list {
+            if !(with(first, s) || with(s, first)) || guard(flow, s.at) != guard(flow, first.at) {
+                return;
             }
-        };
-        let sum = |list: &[Site], f: &dyn Fn(&Site) -> Option<u64>| {
-            list.iter().map(f).try_fold(0u64, |a, b| b.map(|b| a.saturating_add(b)))
-        };
-        let (Some(want), Some(come)) = (sum(&o.expects, &expected), sum(&o.copies, &copied)) else { continue };
-        if want != come {
-            let i = flow.cfg.instrs[first.at as usize];
-            let arg = i.operand("txCount").or_else(|| i.operand("tx_count"));
-            let copy = flow.cfg.instrs[o.copies[0].at as usize].span;
-            out.push(errors::bytes_differ(arg.map_or(i.span, |a| a.span), &name(flow, o.place), want, come, copy));
         }
     }
+    // Behind a wait for the phase another one is under way.
+    let before = |a: &Site, b: &Site| {
+        if a.block == b.block { a.at < b.at } else { flow.cfg.dominates(a.block, b.block) }
+    };
+    for w in &o.waits {
+        let (mut some_before, mut some_behind) = (false, false);
+        for list in [&o.expects, &o.copies] {
+            for s in list {
+                some_before |= before(s, w);
+                some_behind |= before(w, s);
+            }
+        }
+        if some_before && some_behind {
+            return;
+        }
+    }
+    let (mut want, mut come) = (0u64, 0u64);
+    for s in &o.expects {
+        let Some(n) = expected(flow.instr(s.at)) else { return };
+        want = want.saturating_add(n);
+    }
+    for s in &o.copies {
+        let Some(n) = copied(flow.instr(s.at)) else { return };
+        come = come.saturating_add(n);
+    }
+    if want != come {
+        let i = flow.instr(first.at);
+        let arg = i.operand("txCount").or(i.operand("tx_count"));
+        let span = if let Some(arg) = arg { arg.span } else { i.span };
+        out.push(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
+    }
+}
+
+/// The bytes that an instruction announces.
+fn expected(i: &Instr) -> Option<u64> {
+    constant(i, "txCount").or(constant(i, "tx_count"))
+}
+
+/// The bytes that an instruction brings.
+fn copied(i: &Instr) -> Option<u64> {
+    match i.entry.opcode {
+        "cp.async.bulk" | "cp.reduce.async.bulk" if !i.has(".ignore_oob") => constant(i, "size"),
+        "clusterlaunchcontrol.try_cancel" => Some(16),
+        "mbarrier.complete_tx" => constant(i, "txCount"),
+        _ => None,
+    }
+}
+
+/// The guard of an instruction, by its value.
+pub(super) fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
+    let (p, positive) = flow.guard(at)?;
+    Some((flow.origin(p), positive))
 }
 
 /// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
@@ -345,9 +447,9 @@ pub(super) fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
 /// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
 pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let steady = |p: u32| {
-        let p = flow.ssa.origin[p as usize];
+        let p = flow.origin(p);
         let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [super::ssa::UNDEF; 2]);
-        let before = flow.ssa.maker(p).is_some_and(|m| !in_loop(flow, lives::block_of(flow, m)));
+        let before = matches!(flow.ssa.maker(p), Some(m) if !in_loop(flow, flow.cfg.block_of(m)));
         exact(flow, lanes, p) || elected || before
     };
     certain_by(flow, s, true, &steady)
@@ -355,13 +457,22 @@ pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
 
 /// Is it known for every thread whether it sees the predicate true?
 fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
-    match lanes.facts.get(flow.ssa.origin[p as usize] as usize) {
-        Some(Fact::Pred(f)) => {
-            let (a, b) = (&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]);
-            a.iter().zip(b).all(|(a, b)| a & b == 0)
-        }
+    match lanes.facts.get(flow.origin(p) as usize) {
+        Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
         _ => false,
     }
+}
+
+/// Is `a` above `b` in a tree of dominators?
+fn above(tree: &[u32], a: u32, b: u32) -> bool {
+    let mut at = b;
+    while at != a {
+        match tree.get(at as usize) {
+            Some(&up) if up != super::cfg::NONE && up != at => at = up,
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
@@ -369,23 +480,11 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
 }
 
 fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
-    if flow.ssa.guard(s.at, flow.cfg.instrs[s.at as usize]).is_some_and(|(p, _)| !known(p)) {
+    let told = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
+    if flow.guard(s.at).is_some() && !told(s.at) {
         return false;
     }
     // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
-    let post = |b: u32, of: u32| {
-        let mut at = of;
-        loop {
-            if at == b {
-                return true;
-            }
-            let up = flow.cfg.ipdom.get(at as usize).copied().unwrap_or(super::cfg::NONE);
-            if up == super::cfg::NONE || up == at {
-                return false;
-            }
-            at = up;
-        }
-    };
     let mut at = s.block;
     loop {
         let up = flow.cfg.idom[at as usize];
@@ -395,26 +494,42 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
         if up == at {
             return true;
         }
-        if !post(at, up) {
+        if !above(&flow.cfg.ipdom, at, up) {
             let Some(branch) = flow.cfg.branch(up) else { return false };
-            let i = flow.cfg.instrs[branch as usize];
-            let direct = flow.cfg.blocks[up as usize].succ.iter().any(|e| e.to == at)
-                && flow.cfg.blocks[at as usize].pred.iter().filter(|p| !looped || !under(flow, at, p.0)).count() == 1;
-            // Where the other way leaves the loop, each round comes here.
-            let leaves = || {
-                let others = flow.cfg.blocks[up as usize].succ.iter().filter(|e| e.to != at);
-                looped
-                    && in_loop(flow, up)
-                    && reaches(flow, s.block, up)
-                    && others.into_iter().all(|e| !reaches(flow, e.to, s.block))
-            };
-            let told = direct && (flow.ssa.guard(branch, i).is_some_and(|(p, _)| known(p)) || leaves());
-            if !told {
+            if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
                 return false;
             }
         }
         at = up;
     }
+}
+
+/// Is there a way from `up` to `at`, and no other but those that come round?
+fn direct(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
+    let mut found = false;
+    for e in &flow.cfg.blocks[up as usize].succ {
+        found |= e.to == at;
+    }
+    let mut ways = 0;
+    for (p, _) in &flow.cfg.blocks[at as usize].pred {
+        if !looped || !under(flow, at, *p) {
+            ways += 1;
+        }
+    }
+    found && ways == 1
+}
+
+/// Do the other ways of a branch leave the loop, so that each round comes here?
+fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
+    if !in_loop(flow, branch) || !reaches(flow, here, branch) {
+        return false;
+    }
+    for e in &flow.cfg.blocks[branch as usize].succ {
+        if e.to != at && reaches(flow, e.to, here) {
+            return false;
+        }
+    }
+    true
 }
 
 /// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
@@ -427,70 +542,69 @@ fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
             come += 32;
         }
     }
-    met.iter_mut().zip(set).for_each(|(a, b)| *a |= b);
+    unite(met, set);
     come
+}
+
+/// A named barrier.
+struct Named {
+    id: u64,
+    count: u64,
+    come: u64,
+    /// The threads that come.
+    set: Set,
+    sure: bool,
+    wait: Option<u32>,
 }
 
 /// Named barriers with a number of threads that is not the number of those who come.
 fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
-    struct Named {
-        id: u64,
-        count: u64,
-        come: u64,
-        /// The threads that come.
-        set: Set,
-        sure: bool,
-        wait: Option<u32>,
-    }
     let mut list: Vec<Named> = Vec::new();
-    let mut unclear = false;
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let op = i.entry.opcode;
-            if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster")
-            {
-                return;
-            }
-            let Some(id) = constant(i, "a") else {
-                unclear = true;
-                return;
-            };
-            let s = Site { block: here.get(), at };
-            let who = places.who(flow, lanes, s.block, s.at);
-            let sure = i.operand("b").is_none_or(|_| constant(i, "b").is_some())
-                && surely(flow, lanes, s)
-                && !who.elected
-                && !who.passed
-                && !in_loop(flow, s.block);
-            let count = constant(i, "b").unwrap_or(0);
-            let wait = (!op.contains("arrive")).then_some(at);
-            match list.iter_mut().find(|x| x.id == id) {
-                Some(x) => {
-                    x.come += by_warps(&mut x.set, &who.set, n);
-                    x.sure &= sure && x.count == count;
-                    x.wait = x.wait.or(wait);
-                }
-                None => {
-                    let mut set = [0; super::lanes::THREADS / 64];
-                    let come = by_warps(&mut set, &who.set, n);
-                    list.push(Named { id, count, come, set, sure, wait });
-                }
-            }
-        },
-    );
-    for x in list {
-        if !unclear
-            && x.sure
+    for (block, at, i) in flow.walk() {
+        let op = i.entry.opcode;
+        if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster") {
+            continue;
+        }
+        let Some(id) = constant(i, "a") else { return };
+        let who = places.who(flow, lanes, block, at);
+        let count = constant(i, "b");
+        let sure = (count.is_some() || i.operand("b").is_none())
+            && surely(flow, lanes, Site { block, at })
+            && !who.elected
+            && !who.passed
+            && !in_loop(flow, block);
+        let count = count.unwrap_or(0);
+        let wait = if op.contains("arrive") { None } else { Some(at) };
+        let x = barrier(&mut list, id, count);
+        x.come += by_warps(&mut x.set, &who.set, n);
+        x.sure &= sure && x.count == count;
+        x.wait = x.wait.or(wait);
+    }
+    for x in &list {
+        if x.sure
             && x.count > 0
             && x.come > 0
             && x.come % x.count != 0
             && let Some(at) = x.wait
         {
-            let i = flow.cfg.instrs[at as usize];
-            out.push(errors::barrier_count(i.operand("b").map_or(i.span, |b| b.span), x.id, x.count, x.come));
+            let i = flow.instr(at);
+            let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
+            out.push(errors::barrier_count(span, x.id, x.count, x.come));
         }
     }
+}
+
+/// The barrier of that number, a new one if nobody came to it yet.
+fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
+    let mut at = list.len();
+    for (k, x) in list.iter().enumerate() {
+        if x.id == id {
+            at = k;
+        }
+    }
+    if at == list.len() {
+        list.push(Named { id, count, come: 0, set: [0; super::lanes::THREADS / 64], sure: true, wait: None });
+    }
+    &mut list[at]
 }

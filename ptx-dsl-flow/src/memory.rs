@@ -2,8 +2,10 @@
 //! asynchronous operations.
 
 use super::Flow;
-use super::dataflow::{Bits, Meet, simple};
-use super::provenance::{Address, Origin, Provenance};
+
+use super::ask::{value, vector};
+use super::dataflow::{Bits, each};
+use super::provenance::{Address, Origin, Provenance, sum};
 use super::ssa::Val;
 use ptx_dsl_table::hir::{Arg, Base, Instr, Operand, Space};
 
@@ -44,16 +46,15 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
         Operand::Address(Base::Reg(r), offset) => {
             let v = flow.ssa.read(at, *r, 0);
             let a = from.pointee(v)?;
-            let (origin, more) = number(flow, v)?;
-            let value = more.checked_add(*offset).map(|o| (origin, o));
-            Some((Address { offset: a.offset.and_then(|o| o.checked_add(*offset)), ..a }, value))
+            let (origin, more) = number(flow, v);
+            let value = sum(Some(more), *offset).map(|o| (origin, o));
+            Some((Address { offset: sum(a.offset, *offset), ..a }, value))
         }
         // A tensor's map, before the coordinates.
         Operand::Addresses(list) => match list.first()? {
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
-                let origin = flow.ssa.origin.get(v as usize).copied()?;
-                Some((from.pointee(v)?, Some((origin, 0))))
+                Some((from.pointee(v)?, Some((flow.origin(v), 0))))
             }
             Operand::VarAddr(v, offset) => {
                 let o = Operand::Address(Base::Var(*v), *offset);
@@ -67,33 +68,32 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
 }
 
 /// The number from which an address is made by a constant, whatever space it is in.
-fn number(flow: &Flow, v: Val) -> Option<(Val, i64)> {
-    let mut v = flow.ssa.origin.get(v as usize).copied()?;
+fn number(flow: &Flow, v: Val) -> (Val, i64) {
+    let mut v = flow.origin(v);
     let mut offset = 0i64;
     for _ in 0..16 {
         let Some(at) = flow.ssa.maker(v) else { break };
-        let i = flow.cfg.instrs[at as usize];
-        let from = |name: &str| match i.operand(name).map(|a| &a.value) {
-            Some(Operand::Reg(r, lane)) => flow.ssa.origin.get(flow.ssa.read(at, *r, *lane) as usize).copied(),
-            _ => None,
-        };
-        let whole = i.types.iter().all(|t| matches!(t.bits(), 32 | 64));
-        let next = match i.entry.opcode {
-            "cvta" => from("a"),
-            "mov" | "cvt" if whole && i.operands.len() == 2 => from("a"),
-            "add" if whole => constant(i, "b").and_then(|n| {
-                let n = if i.types.last().is_some_and(|t| t.bits() == 32) { i64::from(n as i32) } else { n as i64 };
-                offset = offset.checked_add(n)?;
-                from("a")
-            }),
-            _ => None,
-        };
-        match next {
-            Some(next) => v = next,
-            None => break,
+        let i = flow.instr(at);
+        let mut whole = true;
+        for t in &i.types {
+            whole &= matches!(t.bits(), 32 | 64);
         }
+        match i.entry.opcode {
+            "cvta" => {}
+            "mov" | "cvt" if whole && i.operands.len() == 2 => {}
+            "add" if whole => {
+                let Some(n) = constant(i, "b") else { break };
+                let narrow = matches!(i.types.last(), Some(t) if t.bits() == 32);
+                let n = if narrow { i64::from(n as i32) } else { n as i64 };
+                let Some(sum) = offset.checked_add(n) else { break };
+                offset = sum;
+            }
+            _ => break,
+        }
+        let Some(next) = flow.source(at, "a") else { break };
+        v = flow.origin(next);
     }
-    Some((v, offset))
+    (v, offset)
 }
 
 /// The bytes behind an operand; `size` 0: not known.
@@ -102,8 +102,17 @@ pub(super) fn region(flow: &Flow, from: &Provenance, at: u32, arg: &Arg, size: u
     if a.base == Origin::None && value.is_none() {
         return None;
     }
-    let end = |o: i64| if size == 0 { i64::MAX } else { o.saturating_add(size as i64) };
-    Some(Region { base: a.base, space: a.space, bytes: a.offset.map(|o| (o, end(o))), value, mapped: a.mapped })
+    let bytes = match a.offset {
+        Some(o) if size == 0 => Some((o, i64::MAX)),
+        Some(o) => Some((o, o.saturating_add(size as i64))),
+        None => None,
+    };
+    Some(Region { base: a.base, space: a.space, bytes, value, mapped: a.mapped })
+}
+
+/// The bytes behind the operand of this name.
+pub(super) fn behind(flow: &Flow, from: &Provenance, at: u32, name: &str, size: u64) -> Option<Region> {
+    region(flow, from, at, flow.instr(at).operand(name)?, size)
 }
 
 impl Region {
@@ -151,16 +160,18 @@ fn whole(flow: &Flow, base: Origin, (from, to): (i64, i64)) -> bool {
 
 /// A constant operand.
 pub(super) fn constant(i: &Instr, name: &str) -> Option<u64> {
-    match i.operand(name)?.value {
-        Operand::Imm(n) => Some(n),
+    match value(i, name) {
+        Some(Operand::Imm(n)) => Some(*n),
         _ => None,
     }
 }
 
 /// Bytes that a plain access moves.
 pub(super) fn bytes(i: &Instr) -> u64 {
-    let n = [(".v2", 2), (".v4", 4), (".v8", 8)].iter().find(|v| i.has(v.0)).map_or(1, |v| v.1);
-    i.types.last().map_or(0, |t| u64::from(t.bytes()) * n)
+    match i.types.last() {
+        Some(t) => u64::from(t.bytes() * vector(i)),
+        None => 0,
+    }
 }
 
 /// What a thread itself reads or writes through the generic proxy: the operand, and whether it writes.
@@ -170,7 +181,7 @@ pub(super) fn plain(i: &Instr) -> Option<(&Arg, bool)> {
         "st" | "stmatrix" | "red" | "atom" => true,
         _ => return None,
     };
-    i.address().map(|a| (a, writes))
+    Some((i.address()?, writes))
 }
 
 /// Marks that something is owed since here. Two bits for each debt: it is owed; something may have settled it since.
@@ -196,20 +207,11 @@ pub(super) fn owed(set: &Bits, n: usize) -> bool {
 pub(super) fn debts(
     flow: &Flow,
     n: usize,
-    step: &mut dyn FnMut(u32, &Instr, &mut Bits),
+    step: &dyn Fn(u32, &Instr, &mut Bits),
     see: &mut dyn FnMut(u32, u32, &Instr, &Bits),
 ) {
-    if n == 0 {
-        return;
-    }
-    let at_start = simple(&flow.cfg, 2 * n, Meet::Any, step);
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            see(b, at, i, &set);
-            step(at, i, &mut set);
-        }
+    if n > 0 {
+        each(&flow.cfg, 2 * n, step, see);
     }
 }
 
@@ -230,6 +232,16 @@ impl Groups {
 
     pub(super) fn bits(&self) -> usize {
         self.copies.len() * Groups::BITS
+    }
+
+    /// The copy that the instruction is.
+    pub(super) fn copy(&self, at: u32) -> Option<usize> {
+        for (k, copy) in self.copies.iter().enumerate() {
+            if *copy == at {
+                return Some(k);
+            }
+        }
+        None
     }
 
     pub(super) fn start(&self, set: &mut Bits, k: usize) {
@@ -283,8 +295,21 @@ impl Groups {
     /// Is copy `k` certainly not done? Then: is it committed on no way?
     pub(super) fn open(&self, set: &Bits, k: usize) -> Option<bool> {
         let base = k * Groups::BITS;
-        let flying = (0..=Groups::AGE).any(|n| set.has(base + n));
-        let never = !(1..=Groups::AGE).any(|n| set.has(base + n));
-        (flying && !set.has(base + Groups::AGE + 1)).then_some(never)
+        let mut committed = false;
+        for age in 1..=Groups::AGE {
+            committed |= set.has(base + age);
+        }
+        let flying = committed || set.has(base);
+        (flying && !set.has(base + Groups::AGE + 1)).then_some(!committed)
+    }
+
+    /// The first copy that is not done, and whether it is committed on no way.
+    pub(super) fn first_open(&self, set: &Bits) -> Option<(usize, bool)> {
+        for k in 0..self.copies.len() {
+            if let Some(never) = self.open(set, k) {
+                return Some((k, never));
+            }
+        }
+        None
     }
 }

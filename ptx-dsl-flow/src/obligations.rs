@@ -2,13 +2,13 @@
 
 use super::Flow;
 use super::cfg::NONE;
-use super::dataflow::{Bits, Meet, simple};
+use super::dataflow::{Bits, Meet, both, each, simple};
 use super::granularity::is;
-use super::ssa::Value;
+use super::ssa::{Val, Value};
 use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
-use ptx_dsl_table::list::List;
+use ptx_dsl_table::span::Span;
 
 fn op(i: &Instr, base: &str) -> bool {
     is(i.entry.opcode, base)
@@ -38,18 +38,19 @@ fn moved(i: &Instr) -> bool {
 fn loads(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut bit = vec![NONE; flow.cfg.instrs.len()];
     let mut n = 0;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if op(i, "tcgen05.ld") {
-                bit[at as usize] = n;
-                n += 1;
-            }
-        },
-    );
-    if n == 0 {
-        return;
+    for (_, at, i) in flow.walk() {
+        if op(i, "tcgen05.ld") {
+            bit[at as usize] = n;
+            n += 1;
+        }
     }
+    if n > 0 {
+        not_awaited(flow, n as usize, &bit, out);
+    }
+}
+
+/// `bit`: by instruction, the number of the load.
+fn not_awaited(flow: &Flow, n: usize, bit: &[u32], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| {
         if wait_ld(i) || i.entry.opcode == "call" {
             set.clear();
@@ -57,34 +58,35 @@ fn loads(flow: &Flow, out: &mut Vec<Diagnostic>) {
             set.put(bit[at as usize] as usize, !every || i.pred.is_none());
         }
     };
-    let any = simple(&flow.cfg, n as usize, Meet::Any, &mut |at, i, s| step(at, i, s, false));
-    let every = simple(&flow.cfg, n as usize, Meet::Every, &mut |at, i, s| step(at, i, s, true));
-    let mut said = Bits::none(n as usize);
-    for &b in &flow.cfg.rpo {
-        let (mut any, mut every) = (any[b as usize].clone(), every[b as usize].clone());
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            // What a call gives back goes through moves that nobody wrote: they read nothing.
-            let uses = if moved(i) { &[] } else { flow.ssa.uses(at) };
-            for (var, v) in uses {
-                let mut from = flow.ssa.origin[*v as usize];
-                while let Some(maker) = flow.ssa.maker(from).filter(|m| moved(flow.cfg.instrs[*m as usize]))
-                    && let Some((_, source)) = flow.ssa.uses(maker).first()
-                {
-                    from = flow.ssa.origin[*source as usize];
-                }
-                let Value::Def { instr, .. } = flow.ssa.values[from as usize] else { continue };
-                let k = bit[instr as usize] as usize;
-                if bit[instr as usize] == NONE || !any.has(k) || said.has(k) {
-                    continue;
-                }
-                said.set(k);
-                let load = flow.cfg.instrs[instr as usize];
-                out.push(errors::load_not_awaited(flow.place(i, *var), flow.name(*var), load.span, every.has(k)));
+    let mut said = Bits::none(n);
+    both(&flow.cfg, n, &step, &mut |at, i, any, every| {
+        // What a call gives back goes through moves that nobody wrote: they read nothing.
+        let uses = if moved(i) { &[] } else { flow.ssa.uses(at) };
+        for (var, v) in uses {
+            let Some(load) = made_by(flow, *v) else { continue };
+            let k = bit[load as usize];
+            if k == NONE || !any.has(k as usize) || said.has(k as usize) {
+                continue;
             }
-            step(at, i, &mut any, false);
-            step(at, i, &mut every, true);
+            said.set(k as usize);
+            let sure = every.has(k as usize);
+            out.push(errors::load_not_awaited(flow.place(i, *var), flow.name(*var), flow.instr(load).span, sure));
         }
+    });
+}
+
+/// The instruction that made a value, through moves that are not in the text.
+fn made_by(flow: &Flow, v: Val) -> Option<u32> {
+    let mut from = flow.origin(v);
+    while let Some(maker) = flow.ssa.maker(from)
+        && moved(flow.instr(maker))
+        && let Some((_, source)) = flow.ssa.uses(maker).first()
+    {
+        from = flow.origin(*source);
+    }
+    match flow.ssa.values[from as usize] {
+        Value::Def { instr, .. } => Some(instr),
+        _ => None,
     }
 }
 
@@ -95,57 +97,84 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
     }
     let mut allocs = Vec::new();
     let mut frees = Vec::new();
-    let block_of = std::cell::Cell::new(0);
-    flow.walk(
-        |b| block_of.set(b),
-        |at, i| {
-            if op(i, "tcgen05.alloc") {
-                allocs.push((block_of.get(), at, i));
-            } else if op(i, "tcgen05.dealloc") {
-                frees.push((block_of.get(), at));
-            }
-        },
-    );
-    let Some(&(_, _, first)) = allocs.first() else { return };
-    if frees.is_empty() {
-        out.push(errors::never_freed(first.span, true));
-        return;
+    for (block, at, i) in flow.walk() {
+        if op(i, "tcgen05.alloc") {
+            allocs.push((block, at));
+        } else if op(i, "tcgen05.dealloc") {
+            frees.push((block, at));
+        }
     }
+    let Some(&(_, first)) = allocs.first() else { return };
+    let first = flow.instr(first).span;
+    if frees.is_empty() {
+        out.push(errors::never_freed(first, true));
+    } else if let Some(alloc) = never_freed(flow, &allocs, &frees) {
+        // Another warp may be the one that deallocates.
+        out.push(errors::never_freed(flow.instr(alloc).span, false));
+    } else {
+        held(flow, first, out);
+    }
+}
+
+/// The first `alloc` behind which no `dealloc` comes.
+fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Option<u32> {
     // From where can a `dealloc` still come? Blocks backwards from them.
     let mut reach = vec![false; flow.cfg.blocks.len()];
-    let mut stack = frees.iter().map(|f| f.0).list();
+    let mut stack = Vec::new();
+    for (b, _) in frees {
+        stack.push(*b);
+    }
     while let Some(b) = stack.pop() {
         if !std::mem::replace(&mut reach[b as usize], true) {
-            stack.extend(flow.cfg.blocks[b as usize].pred.iter().map(|p| p.0));
+            flow.cfg.push_preds(b, &mut stack);
         }
     }
-    for &(b, at, i) in &allocs {
-        let later = frees.iter().any(|f| f.0 == b && f.1 > at);
-        if !later && !flow.cfg.blocks[b as usize].succ.iter().any(|e| reach[e.to as usize]) {
-            // Another warp may be the one that deallocates.
-            out.push(errors::never_freed(i.span, false));
-            return;
+    for &(b, at) in allocs {
+        let mut later = false;
+        for f in frees {
+            later |= f.0 == b && f.1 > at;
+        }
+        for e in &flow.cfg.blocks[b as usize].succ {
+            later |= reach[e.to as usize];
+        }
+        if !later {
+            return Some(at);
         }
     }
-    let step = |i: &Instr, set: &mut Bits| {
+    None
+}
+
+/// Leaving with what is allocated. `first` is the first `alloc`.
+fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if op(i, "tcgen05.alloc") && i.pred.is_none() {
             set.set(0);
         } else if op(i, "tcgen05.dealloc") {
             set.unset(0);
         }
     };
-    let held = simple(&flow.cfg, 1, Meet::Every, &mut |_, i, s| step(i, s));
-    let one_warp = flow.function.reqntid.is_some_and(|d| d.iter().map(|n| u64::from(*n)).product::<u64>() <= 32);
+    let held = simple(&flow.cfg, 1, Meet::Every, &step);
+    let one_warp = match flow.function.reqntid {
+        Some([x, y, z]) => u64::from(x) * u64::from(y) * u64::from(z) <= 32,
+        None => false,
+    };
     for (b, _) in &flow.cfg.blocks[flow.cfg.exit as usize].pred {
         let mut set = held[*b as usize].clone();
+        let mut last = None;
         for at in flow.cfg.range(*b) {
-            step(flow.cfg.instrs[at as usize], &mut set);
+            step(at, flow.instr(at), &mut set);
+            last = Some(flow.instr(at));
         }
-        let last = flow.cfg.range(*b).next_back().map(|at| flow.cfg.instrs[at as usize]);
-        if set.has(0) && last.is_none_or(|i| i.entry.opcode != "trap") {
-            let leaves = last.filter(|i| matches!(i.entry.opcode, "ret" | "exit"));
-            let span = leaves.map_or(first.span, |i| i.span);
-            out.push(errors::left_allocated(span, first.span, one_warp));
+        let span = match last {
+            Some(i) => match i.entry.opcode {
+                "trap" => continue,
+                "ret" | "exit" => i.span,
+                _ => first,
+            },
+            None => first,
+        };
+        if set.has(0) {
+            out.push(errors::left_allocated(span, first, one_warp));
             return;
         }
     }
@@ -155,49 +184,35 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
 fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let gives = flow.cfg.find(&|i| op(i, "tcgen05.relinquish_alloc_permit"));
     let Some(gives) = gives else { return };
-    let step = |i: &Instr, set: &mut Bits, every: bool| {
+    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| {
         if op(i, "tcgen05.relinquish_alloc_permit") && !(every && i.pred.is_some()) {
             set.set(0);
         }
     };
-    let any = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s, false));
-    let every = simple(&flow.cfg, 1, Meet::Every, &mut |_, i, s| step(i, s, true));
-    for &b in &flow.cfg.rpo {
-        let (mut any, mut every) = (any[b as usize].clone(), every[b as usize].clone());
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if op(i, "tcgen05.alloc") && any.has(0) {
-                out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
-                return;
-            }
-            step(i, &mut any, false);
-            step(i, &mut every, true);
+    let mut said = false;
+    both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
+        if !said && any.has(0) && op(i, "tcgen05.alloc") {
+            said = true;
+            out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
         }
-    }
+    });
 }
 
 /// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
 fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let step = |i: &Instr, set: &mut Bits| {
-        let meets =
-            matches!(i.entry.opcode, "barrier.cluster.wait" | "mbarrier.try_wait" | "mbarrier.test_wait" | "call");
-        if meets {
-            set.set(0);
-        }
-    };
-    let any = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s));
     if !flow.function.entry {
         return;
     }
-    for &b in &flow.cfg.rpo {
-        let mut any = any[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if op(i, "tcgen05.dealloc") && i.has(".cta_group::2") && !any.has(0) {
-                out.push(errors::dealloc_without_rendezvous(i.span));
-                return;
-            }
-            step(i, &mut any);
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if matches!(i.entry.opcode, "barrier.cluster.wait" | "mbarrier.try_wait" | "mbarrier.test_wait" | "call") {
+            set.set(0);
         }
-    }
+    };
+    let mut said = false;
+    each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
+        if !said && !set.has(0) && op(i, "tcgen05.dealloc") && i.has(".cta_group::2") {
+            said = true;
+            out.push(errors::dealloc_without_rendezvous(i.span));
+        }
+    });
 }

@@ -1,8 +1,10 @@
 //! What any compiler would say: registers that nobody wrote, code that nothing reaches, guards that are constant.
 
 use super::Flow;
-use super::cfg::NONE;
+use super::ask::{nobody, value};
+use super::cfg::{Edge, NONE};
 use super::lanes::{Fact, Lanes};
+use super::memory::constant;
 use super::paths::{Paths, Step, perhaps_unwritten};
 use super::ssa::{UNDEF, Val};
 use crate::errors::flow as errors;
@@ -19,52 +21,22 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
 /// Registers that no path writes before they are read. ptxas takes them for anything.
 fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let mut said: Vec<u32> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            // `xor d, a, a` is a way to write zero.
-            let zero = matches!(i.entry.opcode, "xor" | "sub") && flow.ssa.uses(at).len() == 1 && i.pred.is_none();
-            if zero && !i.operands.iter().any(|a| matches!(a.value, Operand::Imm(_))) {
-                return;
+    for (_, at, i) in flow.walk() {
+        if unwritten_too(flow, at, i) {
+            continue;
+        }
+        for (var, v) in flow.ssa.uses(at) {
+            if flow.origin(*v) == UNDEF && !said.contains(var) && said.len() < 20 {
+                said.push(*var);
+                out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
             }
-            // Compilers pack what they need with what they do not.
-            let undefined = |u: &(u32, Val)| flow.ssa.origin[u.1 as usize] == UNDEF;
-            let packs = i.entry.opcode == "mov" && i.operands.iter().any(|a| matches!(a.value, Operand::Vector(_)));
-            if packs && !flow.ssa.uses(at).iter().all(undefined) {
-                return;
-            }
-            for (var, v) in flow.ssa.uses(at) {
-                if flow.ssa.origin[*v as usize] == UNDEF && !said.contains(var) && said.len() < 20 {
-                    said.push(*var);
-                    out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
-                }
-            }
-        },
-    );
+        }
+    }
     // On some path: one is looked for on which the conditions agree with each other.
-    let perhaps = perhaps_unwritten(flow);
-    if !perhaps.iter().skip(1).any(|p| *p) {
+    let asked = perhaps(flow, &said);
+    if asked.is_empty() {
         return;
     }
-    let mut asked: Vec<(u32, u32)> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
-            // manual's own examples let everybody wait with it.
-            let op = i.entry.opcode;
-            if matches!(op, "mov" | "selp" | "call" | "bfi" | "prmt" | "shf") || op.starts_with("mbarrier.") {
-                return;
-            }
-            for (var, v) in flow.ssa.uses(at) {
-                let some = flow.ssa.origin[*v as usize] != UNDEF && perhaps.get(*v as usize) == Some(&true);
-                let tries = asked.iter().filter(|a| a.0 == *var).count();
-                if some && !said.contains(var) && tries < 3 && asked.len() < 48 {
-                    asked.push((*var, at));
-                }
-            }
-        },
-    );
     let mut paths = Paths::new(flow, lanes);
     for (var, use_at) in asked {
         if said.contains(&var) {
@@ -74,15 +46,73 @@ fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             if at == use_at {
                 return Step::Found;
             }
-            let writes = flow.ssa.defs(at).iter().any(|d| d.0 == var);
-            if writes { Step::Stop } else { Step::Go }
+            for (written, _) in flow.ssa.defs(at) {
+                if *written == var {
+                    return Step::Stop;
+                }
+            }
+            Step::Go
         });
         if hit.is_some() {
             said.push(var);
-            let i = flow.cfg.instrs[use_at as usize];
+            let i = flow.instr(use_at);
             out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
         }
     }
+}
+
+/// May it read what nobody wrote?
+fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
+    let (mut constants, mut vectors) = (false, false);
+    for a in &i.operands {
+        constants |= matches!(a.value, Operand::Imm(_));
+        vectors |= matches!(a.value, Operand::Vector(_));
+    }
+    let uses = flow.ssa.uses(at);
+    match i.entry.opcode {
+        // `xor d, a, a` is a way to write zero.
+        "xor" | "sub" => uses.len() == 1 && i.pred.is_none() && !constants,
+        // Compilers pack what they need with what they do not.
+        "mov" if vectors => {
+            for (_, v) in uses {
+                if flow.origin(*v) != UNDEF {
+                    return true;
+                }
+            }
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Uses of variables that some path leaves unwritten, and the variables: those to look at.
+fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
+    let perhaps = perhaps_unwritten(flow);
+    let mut asked: Vec<(u32, u32)> = Vec::new();
+    if perhaps.len() < 2 || !perhaps[1..].contains(&true) {
+        return asked;
+    }
+    for (_, at, i) in flow.walk() {
+        // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
+        // manual's own examples let everybody wait with it.
+        let op = i.entry.opcode;
+        if matches!(op, "mov" | "selp" | "call" | "bfi" | "prmt" | "shf") || op.starts_with("mbarrier.") {
+            continue;
+        }
+        for (var, v) in flow.ssa.uses(at) {
+            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || said.contains(var) {
+                continue;
+            }
+            let mut tries = 0;
+            for (other, _) in &asked {
+                tries += u32::from(other == var);
+            }
+            if tries < 3 && asked.len() < 48 {
+                asked.push((*var, at));
+            }
+        }
+    }
+    asked
 }
 
 /// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
@@ -98,10 +128,10 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
             continue;
         }
         for i in flow.cfg.range(b as u32) {
-            let op = flow.cfg.instrs[i as usize].entry.opcode;
+            let op = flow.instr(i).entry.opcode;
             if before && !matches!(op, "bra" | "ret" | "exit" | "trap" | "brkpt") {
                 before = false;
-                out.push(errors::unreachable(flow.cfg.instrs[i as usize].span));
+                out.push(errors::unreachable(flow.instr(i).span));
             }
         }
     }
@@ -110,60 +140,65 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// Guards that never hold: comparisons of constants, of numbers that cannot be so large, of threads that are not there, and
 /// what the branch before has excluded.
 fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let here = std::cell::Cell::new(0);
     let mut said = Vec::new();
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let Some((p, positive)) = flow.ssa.guard(at, i) else { return };
-            if flow.ssa.origin[p as usize] == UNDEF {
-                return;
+    for (block, at, i) in flow.walk() {
+        let Some((p, positive)) = flow.guard(at) else { continue };
+        if flow.origin(p) == UNDEF {
+            continue;
+        }
+        if let Fact::Const(n) = lanes.facts[p as usize] {
+            // A guard that is always true is how generated code spells a choice made for good.
+            if (n != 0) != positive {
+                out.push(errors::never_runs(i.span, i.entry.opcode, "its guard is constant"));
             }
-            if let Fact::Const(n) = lanes.facts[p as usize] {
-                // A guard that is always true is how generated code spells a choice made for good.
-                if (n != 0) != positive {
-                    out.push(errors::never_runs(i.span, i.entry.opcode, "its guard is constant"));
-                }
-                return;
+            continue;
+        }
+        let why = always(flow, lanes, block, p);
+        let Some((value, why)) = why else { continue };
+        // A branch that is never taken, or always, matters if there is something that nobody comes to then.
+        if !matches!(i.entry.opcode, "bra" | "ret" | "exit" | "trap") {
+            if value != positive {
+                out.push(errors::never_runs(i.span, i.entry.opcode, why));
             }
-            let why = always(flow, lanes, here.get(), p);
-            let Some((value, why)) = why else { return };
-            // A branch that is never taken, or always, matters if there is something that nobody comes to then.
-            if !matches!(i.entry.opcode, "bra" | "ret" | "exit" | "trap") {
-                if value != positive {
-                    out.push(errors::never_runs(i.span, i.entry.opcode, why));
-                }
-            } else if flow.cfg.branch(here.get()) == Some(at)
-                && let Some(dead) = flow.cfg.blocks[here.get() as usize].succ.iter().find(|e| e.when == Some(!value))
-                && flow.cfg.blocks[dead.to as usize].pred.len() == 1
-                && let Some(first) = flow.cfg.range(dead.to).map(|k| flow.cfg.instrs[k as usize]).next()
-                && !matches!(first.entry.opcode, "bra" | "ret" | "exit" | "trap")
-                && !said.contains(&dead.to)
-            {
-                said.push(dead.to);
-                out.push(errors::never_runs(first.span, first.entry.opcode, why));
-            }
-        },
-    );
+        } else if flow.cfg.branch(block) == Some(at)
+            && let Some(dead) = not_taken(flow, block, value)
+            && flow.cfg.blocks[dead as usize].pred.len() == 1
+            && let Some(first) = flow.cfg.range(dead).next()
+            && !matches!(flow.instr(first).entry.opcode, "bra" | "ret" | "exit" | "trap")
+            && !said.contains(&dead)
+        {
+            said.push(dead);
+            let first = flow.instr(first);
+            out.push(errors::never_runs(first.span, first.entry.opcode, why));
+        }
+    }
+}
+
+/// Where a block leads if its guard is not this value.
+fn not_taken(flow: &Flow, block: u32, value: bool) -> Option<u32> {
+    for e in &flow.cfg.blocks[block as usize].succ {
+        if e.when == Some(!value) {
+            return Some(e.to);
+        }
+    }
+    None
 }
 
 /// The value that a predicate has for every thread that comes to the block, and why.
 fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
-    let p = flow.ssa.origin[p as usize];
+    let p = flow.origin(p);
     if let Fact::Pred(f) = lanes.facts[p as usize]
         && let Some(n) = lanes.threads.exact
     {
-        let nobody = |set: u16| {
-            let set = &lanes.sets[usize::from(set)];
-            (0..n).all(|t| set[t / 64] >> (t % 64) & 1 == 0)
-        };
         for (set, value) in [(f.yes, false), (f.no, true)] {
-            if nobody(set) {
+            if nobody(&lanes.sets[usize::from(set)], n) {
                 return Some((value, "no thread of the CTA is meant by its guard"));
             }
         }
     }
-    if let Some(value) = flow.ssa.maker(p).and_then(|at| compared(flow, at)) {
+    if let Some(at) = flow.ssa.maker(p)
+        && let Some(value) = compared(flow, at)
+    {
         return Some((value, "no number makes its guard hold"));
     }
     // Branches on the same value above, whose other way does not lead here.
@@ -176,12 +211,12 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
             }
             continue;
         };
-        let when = flow.cfg.blocks[from as usize].succ.get(edge as usize).and_then(|e| e.when);
-        if let (Some(when), Some(i)) = (when, flow.cfg.branch(from))
-            && let Some((q, _)) = flow.ssa.guard(i, flow.cfg.instrs[i as usize])
-            && flow.ssa.origin[q as usize] == p
+        if let Some(Edge { when: Some(when), .. }) = flow.cfg.blocks[from as usize].succ.get(edge as usize)
+            && let Some(i) = flow.cfg.branch(from)
+            && let Some((q, _)) = flow.guard(i)
+            && flow.origin(q) == p
         {
-            return Some((when, "the branch before it excludes its guard"));
+            return Some((*when, "the branch before it excludes its guard"));
         }
         if up == NONE || up == b {
             break;
@@ -193,19 +228,11 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
 
 /// What an integer comparison is whatever the numbers are; what `and` and `or` of a predicate and its opposite are.
 fn compared(flow: &Flow, at: u32) -> Option<bool> {
-    let i = flow.cfg.instrs[at as usize];
-    let source = |name: &str| match i.operand(name).map(|a| &a.value) {
-        Some(Operand::Reg(r, lane)) => Some(flow.ssa.origin[flow.ssa.read(at, *r, *lane) as usize]),
-        _ => None,
-    };
+    let i = flow.instr(at);
+    let source = |name: &str| Some(flow.origin(flow.source(at, name)?));
     if matches!(i.entry.opcode, "and" | "or") && i.has(".pred") {
         let (a, b) = (source("a")?, source("b")?);
-        let opposite = |x: Val, y: Val| {
-            let Some(maker) = flow.ssa.maker(x) else { return false };
-            flow.cfg.instrs[maker as usize].entry.opcode == "not"
-                && flow.ssa.uses(maker).iter().any(|u| flow.ssa.origin[u.1 as usize] == y)
-        };
-        return (opposite(a, b) || opposite(b, a)).then_some(i.entry.opcode == "or");
+        return (opposite(flow, a, b) || opposite(flow, b, a)).then_some(i.entry.opcode == "or");
     }
     let ty = *i.types.last()?;
     let single = matches!(i.operands.first()?.value, Operand::Reg(..)) && i.operands.len() == 3;
@@ -221,40 +248,60 @@ fn compared(flow: &Flow, at: u32) -> Option<bool> {
             _ => None,
         };
     }
-    let Operand::Imm(n) = i.operand("b")?.value else { return None };
-    let most = most(flow, a, 0);
+    let n = constant(i, "b")?;
     match (ty.class() == Class::Signed, word) {
-        (false, ".lt" | ".lo") if n == 0 => Some(false),
-        (false, ".ge" | ".hs") if n == 0 => Some(true),
-        (_, ".eq") if most.is_some_and(|m| (m..=u64::from(u32::MAX >> 1)).contains(&n) && n > m) => Some(false),
-        (false, ".gt" | ".hi") if most.is_some_and(|m| n >= m && n <= u64::from(u32::MAX)) => Some(false),
-        (false, ".ge" | ".hs") if most.is_some_and(|m| n > m && n <= u64::from(u32::MAX)) => Some(false),
-        _ => None,
+        (false, ".lt" | ".lo") if n == 0 => return Some(false),
+        (false, ".ge" | ".hs") if n == 0 => return Some(true),
+        _ => {}
     }
+    let most = most(flow, a, 0)?;
+    let too_large = match (ty.class() == Class::Signed, word) {
+        (_, ".eq") => n > most && n <= u64::from(u32::MAX >> 1),
+        (false, ".gt" | ".hi") => n >= most && n <= u64::from(u32::MAX),
+        (false, ".ge" | ".hs") => n > most && n <= u64::from(u32::MAX),
+        _ => false,
+    };
+    if too_large { Some(false) } else { None }
+}
+
+/// Is `x` `not` of `y`?
+fn opposite(flow: &Flow, x: Val, y: Val) -> bool {
+    let Some(maker) = flow.ssa.maker(x) else { return false };
+    let mut reads = false;
+    for (_, v) in flow.ssa.uses(maker) {
+        reads |= flow.origin(*v) == y;
+    }
+    reads && flow.instr(maker).entry.opcode == "not"
 }
 
 /// What a number of 32 bits is at most, unsigned, if that follows from how it was made and is below 2^31.
 fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     let at = flow.ssa.maker(v)?;
-    let i: &Instr = flow.cfg.instrs[at as usize];
-    if i.types.last().is_none_or(|t| t.bits() != 32) || depth > 8 {
+    let i = flow.instr(at);
+    let (Some(ty), true) = (i.types.last(), depth <= 8) else { return None };
+    if ty.bits() != 32 {
         return None;
     }
-    let imm = |name: &str| match i.operand(name).map(|a| &a.value) {
-        Some(Operand::Imm(n)) => Some(*n & 0xFFFF_FFFF),
-        _ => None,
-    };
-    let source = |name: &str| match i.operand(name).map(|a| &a.value) {
+    let low = |name: &str| Some(constant(i, name)? & 0xFFFF_FFFF);
+    let source = |name: &str| match value(i, name) {
         Some(Operand::Reg(r, lane)) => most(flow, flow.ssa.read(at, *r, *lane), depth + 1),
-        Some(Operand::Imm(n)) => Some(*n & 0xFFFF_FFFF),
         Some(Operand::Sreg("%laneid")) => Some(31),
-        _ => None,
+        _ => low(name),
     };
-    let unsigned = i.types.iter().all(|t| t.class() != Class::Signed);
+    let mut unsigned = true;
+    for t in &i.types {
+        unsigned &= t.class() != Class::Signed;
+    }
     let n = match i.entry.opcode {
-        "and" => imm("b").into_iter().chain(source("a")).min()?,
-        "shr" if unsigned => imm("b").filter(|k| *k < 32).map(|k| 0xFFFF_FFFF >> k)?,
-        "rem" if unsigned => imm("b")?.checked_sub(1)?,
+        "and" => match (low("b"), source("a")) {
+            (Some(b), Some(a)) => a.min(b),
+            (b, a) => b.or(a)?,
+        },
+        "shr" if unsigned => match low("b")? {
+            k if k < 32 => 0xFFFF_FFFF >> k,
+            _ => return None,
+        },
+        "rem" if unsigned => low("b")?.checked_sub(1)?,
         "mov" => source("a")?,
         _ => return None,
     };

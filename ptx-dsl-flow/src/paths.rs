@@ -2,11 +2,12 @@
 //! some path ask here, so that code which chooses twice by the same condition is not taken for a mistake.
 
 use super::Flow;
+use super::ask::value;
 use super::cfg::NONE;
 use super::lanes::{Fact, Lanes};
-use super::ssa::{PLACED, UNDEF, Val, Value};
+use super::ssa::{UNDEF, Val, Value, place};
 use ptx_dsl_table::hir::{Base, Instr, Operand};
-use ptx_dsl_table::list::List;
+
 use ptx_dsl_table::ty::Class;
 
 /// What the search does at an instruction that runs.
@@ -121,7 +122,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         if let Some((p, is)) = known {
             self.assume(&mut way, p, is, 0);
         }
-        if let Some((p, is)) = self.flow.ssa.guard(at, self.flow.cfg.instrs[at as usize]) {
+        if let Some((p, is)) = self.flow.guard(at) {
             self.assume(&mut way, p, is, 0);
         }
         self.search(way, visit)
@@ -130,7 +131,9 @@ impl<'a, 'h> Paths<'a, 'h> {
     fn search(&mut self, start: Way, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let mut entered = Vec::new();
         let hit = self.follow(start, &mut entered, visit);
-        entered.into_iter().for_each(|b: u32| self.seen[b as usize].clear());
+        for b in &entered {
+            self.seen[*b as usize].clear();
+        }
         hit
     }
 
@@ -154,25 +157,10 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }
                 budget -= 1;
                 self.budget -= 1;
-                let step = visit(at, i);
-                let guard = self.flow.ssa.guard(at, i).filter(|_| step != Step::Go);
-                let runs = guard.map_or(Some(true), |(p, is)| self.known(&way, p, 0).map(|v| v == is));
-                match (step, runs) {
-                    (Step::Found, Some(true)) => return Some(Hit { at, certain: way.certain }),
-                    (Step::Found, None) => {
-                        let certain = way.certain;
-                        if guard.is_some_and(|(p, is)| self.guess(&mut way.clone(), p, is)) {
-                            return Some(Hit { at, certain });
-                        }
-                    }
-                    (Step::Stop, Some(true)) => continue 'ways,
-                    (Step::Stop, None) => {
-                        let Some((p, is)) = guard else { continue 'ways };
-                        if !self.guess(&mut way, p, !is) {
-                            continue 'ways;
-                        }
-                    }
-                    _ => {}
+                match self.at(&mut way, visit(at, i)) {
+                    Step::Go => {}
+                    Step::Stop => continue 'ways,
+                    Step::Found => return Some(Hit { at, certain: way.certain }),
                 }
                 // What is written anew is not what was known.
                 for (_, v) in self.flow.ssa.defs(at) {
@@ -180,55 +168,95 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }
                 way.at += 1;
             }
-            if way.block == cfg.exit {
-                continue;
-            }
-            let branch = cfg.branch(way.block).map(|i| (i, cfg.instrs[i as usize]));
-            let guard = branch.and_then(|(at, i)| self.flow.ssa.guard(at, i));
-            let value = guard.and_then(|(p, _)| self.known(&way, p, 0));
-            for (n, e) in cfg.blocks[way.block as usize].succ.iter().enumerate() {
-                let mut next = way.clone();
-                match (guard, e.when, value) {
-                    (Some(_), Some(when), Some(v)) if v != when => continue,
-                    (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
-                    (None, _, _) if branch.is_some() => next.certain = false,
-                    _ => {}
-                }
-                self.enter(&mut next, way.block, n as u32, e.to);
-                next.block = e.to;
-                next.at = cfg.range(e.to).start;
-                entered.push(e.to);
-                let been = &mut self.seen[e.to as usize];
-                // A way that knows no more than one before adds nothing.
-                let old = been.iter().any(|o| {
-                    o.certain >= next.certain
-                        && o.holds.iter().all(|h| next.holds.contains(h))
-                        && o.numbers.iter().all(|h| next.numbers.contains(h))
-                });
-                if !old && been.len() < 24 {
-                    been.push(next.clone());
-                    stack.push(next);
-                }
+            if way.block != cfg.exit {
+                self.fork(&way, entered, &mut stack);
             }
         }
         None
+    }
+
+    /// What the search does at an instruction that need not run; what it says of its guard is known then.
+    fn at(&self, way: &mut Way, step: Step) -> Step {
+        if step == Step::Go {
+            return Step::Go;
+        }
+        let Some((p, is)) = self.flow.guard(way.at) else { return step };
+        match (step, self.known(way, p, 0)) {
+            (_, Some(value)) => {
+                if value == is {
+                    step
+                } else {
+                    Step::Go
+                }
+            }
+            (Step::Found, None) => {
+                if self.guess(&mut way.clone(), p, is) {
+                    Step::Found
+                } else {
+                    Step::Go
+                }
+            }
+            _ => {
+                if self.guess(way, p, !is) {
+                    Step::Go
+                } else {
+                    Step::Stop
+                }
+            }
+        }
+    }
+
+    /// The ways on from the end of a block.
+    fn fork(&mut self, way: &Way, entered: &mut Vec<u32>, stack: &mut Vec<Way>) {
+        let cfg = &self.flow.cfg;
+        let branch = cfg.branch(way.block);
+        let guard = match branch {
+            Some(at) => self.flow.guard(at),
+            None => None,
+        };
+        let value = match guard {
+            Some((p, _)) => self.known(way, p, 0),
+            None => None,
+        };
+        for (n, e) in cfg.blocks[way.block as usize].succ.iter().enumerate() {
+            let mut next = way.clone();
+            match (guard, e.when, value) {
+                (Some(_), Some(when), Some(v)) if v != when => continue,
+                (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
+                (None, _, _) if branch.is_some() => next.certain = false,
+                _ => {}
+            }
+            self.enter(&mut next, way.block, n as u32, e.to);
+            next.block = e.to;
+            next.at = cfg.range(e.to).start;
+            entered.push(e.to);
+            let been = &mut self.seen[e.to as usize];
+            if been.len() < 24 && !next.known_before(been) {
+                been.push(next.clone());
+                stack.push(next);
+            }
+        }
     }
 
     /// Joins of the block that is entered: constants are known by the way.
     fn enter(&self, way: &mut Way, from: u32, edge: u32, to: u32) {
         let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
-        let pred = if pred.len() <= PLACED { pred.iter().position(|p| *p == (from, edge)) } else { None };
+        let pred = place(pred, (from, edge));
         let mut new = Vec::new();
         for &v in phis {
-            let Value::Phi { args, .. } = &self.flow.ssa.values[v as usize] else { continue };
-            let arg = pred.and_then(|k| args.get(k));
-            new.push((v, arg.and_then(|a| self.number(way, *a, 0))));
+            if let Some(k) = pred
+                && let Value::Phi { args, .. } = &self.flow.ssa.values[v as usize]
+                && let Some(a) = args.get(k)
+                && let Some(n) = self.number(way, *a, 0)
+            {
+                new.push((v, n));
+            }
         }
-        for (v, n) in new {
-            self.forget(way, v);
-            way.numbers.extend(n.map(|n| (v, n)));
+        for v in phis {
+            self.forget(way, *v);
         }
+        way.numbers.append(&mut new);
     }
 
     fn forget(&self, way: &mut Way, v: Val) {
@@ -248,13 +276,16 @@ impl<'a, 'h> Paths<'a, 'h> {
             return false;
         }
         // Two conditions made of the same numbers may exclude each other in ways that are not seen here.
-        let roots = self.roots(p);
-        let unclear = |r: &Root| *r == Root::Unknown;
-        let clash = roots.iter().any(|r| way.roots.contains(r) || (unclear(r) && !way.roots.is_empty()));
-        if clash || way.roots.iter().any(unclear) {
+        let mut roots = self.roots(p);
+        if way.roots.contains(&Root::Unknown) {
             return false;
         }
-        way.roots.extend(roots);
+        for r in &roots {
+            if way.roots.contains(r) || (*r == Root::Unknown && !way.roots.is_empty()) {
+                return false;
+            }
+        }
+        way.roots.append(&mut roots);
         way.certain = false;
         self.assume(way, p, is, 0);
         true
@@ -266,7 +297,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         let mut seen = Vec::new();
         let mut stack = vec![p];
         while let Some(v) = stack.pop() {
-            let v = ssa.origin.get(v as usize).copied().unwrap_or(v);
+            let v = self.flow.origin(v);
             if seen.contains(&v) {
                 continue;
             }
@@ -274,35 +305,41 @@ impl<'a, 'h> Paths<'a, 'h> {
                 return vec![Root::Unknown];
             }
             seen.push(v);
-            match ssa.values.get(v as usize) {
-                Some(Value::Def { instr, old, .. }) => {
+            match &ssa.values[v as usize] {
+                Value::Def { instr, old, .. } => {
                     stack.extend(old);
-                    let i = self.flow.cfg.instrs[*instr as usize];
-                    let address = i.address().map(|a| &a.value);
-                    match (i.entry.opcode, address) {
-                        ("ld", Some(Operand::Address(Base::Var(var), o))) if i.has(".param") => {
-                            out.push(Root::Param(var.0, *o));
-                        }
-                        (_, Some(_)) => out.push(Root::Instr(*instr)),
-                        _ => {
-                            let special = |a: &ptx_dsl_table::hir::Arg| match a.value {
-                                Operand::Sreg(name) => Some(Root::Special(name)),
-                                _ => None,
-                            };
-                            out.extend(i.operands.iter().filter_map(special));
-                            if ssa.uses(*instr).is_empty() && !i.operands.iter().any(|a| special(a).is_some()) {
-                                out.push(Root::Instr(*instr));
-                            }
-                            stack.extend(ssa.uses(*instr).iter().map(|u| u.1));
-                        }
+                    if self.own_roots(*instr, &mut out) {
+                        ssa.push_uses(*instr, &mut stack);
                     }
                 }
-                Some(Value::Phi { args, .. }) => stack.extend(args),
-                Some(Value::Param) => out.push(Root::Instr(NONE - 1 - v)),
-                _ => {}
+                Value::Phi { args, .. } => stack.extend(args),
+                Value::Param => out.push(Root::Instr(NONE - 1 - v)),
+                Value::Undef => {}
             }
         }
         out
+    }
+
+    /// What an instruction brings that it does not make of registers; says whether it reads any for more than an address.
+    fn own_roots(&self, at: u32, out: &mut Vec<Root>) -> bool {
+        let i = self.flow.instr(at);
+        if let Some(arg) = i.address() {
+            out.push(match (i.entry.opcode, &arg.value) {
+                ("ld", Operand::Address(Base::Var(var), o)) if i.has(".param") => Root::Param(var.0, *o),
+                _ => Root::Instr(at),
+            });
+            return false;
+        }
+        let before = out.len();
+        for a in &i.operands {
+            if let Operand::Sreg(name) = a.value {
+                out.push(Root::Special(name));
+            }
+        }
+        if out.len() == before && self.flow.ssa.uses(at).is_empty() {
+            out.push(Root::Instr(at));
+        }
+        true
     }
 
     fn assume(&self, way: &mut Way, p: Val, is: bool, depth: u32) {
@@ -322,7 +359,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     /// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
     fn parts(&self, v: Val) -> Option<Parts> {
         let maker = self.flow.ssa.maker(v)?;
-        let i = self.flow.cfg.instrs[maker as usize];
+        let i = self.flow.instr(maker);
         let of = |o: &Operand| match o {
             Operand::Reg(r, lane) => Some((self.flow.ssa.read(maker, *r, *lane), true)),
             Operand::NotReg(r) => Some((self.flow.ssa.read(maker, *r, 0), false)),
@@ -330,11 +367,16 @@ impl<'a, 'h> Paths<'a, 'h> {
         };
         match i.entry.opcode {
             "and" | "or" if i.has(".pred") => {
-                let list = ["a", "b"].iter().filter_map(|n| of(&i.operand(n)?.value)).list();
+                let mut list = Vec::new();
+                for name in ["a", "b"] {
+                    if let Some(o) = value(i, name) {
+                        list.extend(of(o));
+                    }
+                }
                 Some((i.entry.opcode == "and", list, true))
             }
             "setp" if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(".and") || i.has(".or")) => {
-                Some((i.has(".and"), vec![of(&i.operand("c")?.value)?], false))
+                Some((i.has(".and"), vec![of(value(i, "c")?)?], false))
             }
             _ => None,
         }
@@ -349,8 +391,10 @@ impl<'a, 'h> Paths<'a, 'h> {
             return Some(n != 0);
         }
         let (condition, positive) = self.condition(p, 0);
-        if let Some((_, is)) = way.holds.iter().rev().find(|(c, _)| *c == condition) {
-            return Some(*is == positive);
+        for (c, is) in way.holds.iter().rev() {
+            if *c == condition {
+                return Some(*is == positive);
+            }
         }
         if depth >= 4 {
             return None;
@@ -380,11 +424,11 @@ impl<'a, 'h> Paths<'a, 'h> {
         let (and, parts, all) = self.parts(v)?;
         let mut every = all;
         for (u, as_is) in parts {
-            let is = self.known(way, u, depth + 1).map(|v| v == as_is);
-            if is == Some(!and) {
-                return Some(and != positive);
+            match self.known(way, u, depth + 1) {
+                Some(v) if (v == as_is) != and => return Some(and != positive),
+                Some(_) => {}
+                None => every = false,
             }
-            every &= is == Some(and);
         }
         every.then_some(and == positive)
     }
@@ -394,38 +438,40 @@ impl<'a, 'h> Paths<'a, 'h> {
         if let Some(Fact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
-        if let Some((_, n)) = way.numbers.iter().find(|n| n.0 == v) {
-            return Some(*n);
+        for (known, n) in &way.numbers {
+            if *known == v {
+                return Some(*n);
+            }
         }
-        let o = *self.flow.ssa.origin.get(v as usize)?;
+        let o = self.flow.origin(v);
         if o != v {
             return self.number(way, o, depth);
         }
         if depth >= 4 {
             return None;
         }
-        let Some(Value::Def { instr, old, .. }) = self.flow.ssa.values.get(v as usize) else { return None };
-        let i = self.flow.cfg.instrs[*instr as usize];
-        let of = |o: Option<&ptx_dsl_table::hir::Arg>| match &o?.value {
+        let Value::Def { instr, old, .. } = &self.flow.ssa.values[v as usize] else { return None };
+        let i = self.flow.instr(*instr);
+        let of = |name: &str| match value(i, name)? {
             Operand::Imm(n) => Some(*n),
             Operand::Reg(r, lane) => self.number(way, self.flow.ssa.read(*instr, *r, *lane), depth + 1),
             _ => None,
         };
         if let Some(old) = old {
-            let (p, is) = self.flow.ssa.guard(*instr, i)?;
+            let (p, is) = self.flow.guard(*instr)?;
             let runs = self.known(way, p, depth + 1)? == is;
-            return if runs {
-                of(i.operand("a")).filter(|_| i.entry.opcode == "mov")
-            } else {
-                self.number(way, *old, depth + 1)
+            return match i.entry.opcode {
+                _ if !runs => self.number(way, *old, depth + 1),
+                "mov" => of("a"),
+                _ => None,
             };
         }
         match i.entry.opcode {
-            "mov" => of(i.operand("a")),
+            "mov" => of("a"),
             "add" | "sub" | "xor"
                 if i.types.len() == 1 && i.types[0].bits() == 32 && !i.has(".cc") && !i.has(".sat") =>
             {
-                let (a, b) = (of(i.operand("a"))? as u32, of(i.operand("b"))? as u32);
+                let (a, b) = (of("a")? as u32, of("b")? as u32);
                 Some(u64::from(match i.entry.opcode {
                     "add" => a.wrapping_add(b),
                     "sub" => a.wrapping_sub(b),
@@ -433,9 +479,8 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }))
             }
             "selp" => {
-                let Operand::Reg(r, lane) = i.operand("c")?.value else { return None };
-                let p = self.known(way, self.flow.ssa.read(*instr, r, lane), depth + 1)?;
-                of(i.operand(if p { "a" } else { "b" }))
+                let p = self.known(way, self.flow.source(*instr, "c")?, depth + 1)?;
+                of(if p { "a" } else { "b" })
             }
             _ => None,
         }
@@ -443,14 +488,11 @@ impl<'a, 'h> Paths<'a, 'h> {
 
     /// The condition that a predicate stands for, and whether it is that or its opposite.
     fn condition(&self, p: Val, depth: u32) -> (Condition, bool) {
-        let v = self.flow.ssa.origin.get(p as usize).copied().unwrap_or(p);
+        let v = self.flow.origin(p);
         let plain = (Condition::Value(v), true);
-        let Some(maker) = self.flow.ssa.maker(v).filter(|_| depth < 8) else { return plain };
-        let i = self.flow.cfg.instrs[maker as usize];
-        let source = |name: &str| match i.operand(name).map(|a| &a.value) {
-            Some(Operand::Reg(r, lane)) => Some(self.flow.ssa.read(maker, *r, *lane)),
-            _ => None,
-        };
+        let (Some(maker), true) = (self.flow.ssa.maker(v), depth < 8) else { return plain };
+        let i = self.flow.instr(maker);
+        let source = |name: &str| self.flow.source(maker, name);
         match i.entry.opcode {
             "not" if i.has(".pred") => match source("a") {
                 Some(a) => {
@@ -459,7 +501,10 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }
                 None => plain,
             },
-            "mov" if i.has(".pred") => source("a").map_or(plain, |a| self.condition(a, depth + 1)),
+            "mov" if i.has(".pred") => match source("a") {
+                Some(a) => self.condition(a, depth + 1),
+                None => plain,
+            },
             "setp" => self.comparison(maker, i).unwrap_or(plain),
             _ => plain,
         }
@@ -474,13 +519,13 @@ impl<'a, 'h> Paths<'a, 'h> {
         let bits = ty.bits();
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         let key = |name: &str| {
-            Some(match &i.operand(name)?.value {
+            Some(match value(i, name)? {
                 Operand::Imm(n) => Key::Number(*n & mask),
                 Operand::Reg(r, lane) => {
                     let v = self.flow.ssa.read(at, *r, *lane);
                     match self.lanes.facts.get(v as usize) {
                         Some(Fact::Const(n)) => Key::Number(*n & mask),
-                        _ => Key::Value(self.flow.ssa.origin[v as usize]),
+                        _ => Key::Value(self.flow.origin(v)),
                     }
                 }
                 Operand::Sreg(name) if !name.contains("clock") && !name.contains("globaltimer") => Key::Special(name),
@@ -492,22 +537,52 @@ impl<'a, 'h> Paths<'a, 'h> {
             return Some((Condition::Same(i.quals.concat(), a, b), true));
         }
         let signed = ty.class() == Class::Signed;
-        let word = i.quals.iter().find_map(|q| {
-            ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"].into_iter().find(|w| q[1..] == **w)
-        })?;
-        let (op, is) = match (word, signed) {
-            ("eq", _) => ("eq", true),
-            ("ne", _) => ("eq", false),
-            ("lt", true) => ("lt", true),
-            ("ge", true) => ("lt", false),
-            ("le", true) => ("le", true),
-            ("gt", true) => ("le", false),
-            ("lt" | "lo", _) => ("lo", true),
-            ("ge" | "hs", _) => ("lo", false),
-            ("le" | "ls", _) => ("ls", true),
-            _ => ("ls", false),
-        };
-        Some((Condition::Compare(op, bits, a, b), is))
+        for q in &i.quals {
+            if let Some((op, is)) = order(q, signed) {
+                return Some((Condition::Compare(op, bits, a, b), is));
+            }
+        }
+        None
+    }
+}
+
+/// `.CmpOp` as one of a few comparisons, or the opposite of one.
+fn order(qualifier: &str, signed: bool) -> Option<(&'static str, bool)> {
+    Some(match (qualifier, signed) {
+        (".eq", _) => ("eq", true),
+        (".ne", _) => ("eq", false),
+        (".lt", true) => ("lt", true),
+        (".ge", true) => ("lt", false),
+        (".le", true) => ("le", true),
+        (".gt", true) => ("le", false),
+        (".lt" | ".lo", _) => ("lo", true),
+        (".ge" | ".hs", _) => ("lo", false),
+        (".le" | ".ls", _) => ("ls", true),
+        (".gt" | ".hi", _) => ("ls", false),
+        _ => return None,
+    })
+}
+
+impl Way {
+    /// Does it know no more than one of these? Then it adds nothing.
+    fn known_before(&self, been: &[Way]) -> bool {
+        'been: for o in been {
+            if self.certain && !o.certain {
+                continue;
+            }
+            for h in &o.holds {
+                if !self.holds.contains(h) {
+                    continue 'been;
+                }
+            }
+            for n in &o.numbers {
+                if !self.numbers.contains(n) {
+                    continue 'been;
+                }
+            }
+            return true;
+        }
+        false
     }
 }
 
@@ -516,8 +591,14 @@ pub(super) fn perhaps_unwritten(flow: &Flow) -> Vec<bool> {
     let found = flow.ssa.solve(false, &mut |v, value, facts| match value {
         Value::Undef => v == UNDEF,
         Value::Param => false,
-        Value::Phi { args, .. } => args.iter().any(|a| facts[*a as usize]),
-        Value::Def { old, .. } => old.is_some_and(|o| facts[o as usize]),
+        Value::Phi { args, .. } => {
+            let mut any = false;
+            for a in args {
+                any |= facts[*a as usize];
+            }
+            any
+        }
+        Value::Def { old, .. } => matches!(old, Some(o) if facts[*o as usize]),
     });
     found.unwrap_or_default()
 }

@@ -1,19 +1,22 @@
 //! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
 
 use super::Flow;
+use super::ask::value;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
 use super::lanes::Lanes;
-use super::mbarriers::{Object, Objects, Site, among, each_round, in_loop, most, name, place, steadily, surely};
-use super::memory::{MOST, constant, owe, owed, region, settle};
+use super::mbarriers::{
+    Object, Objects, Site, among, any_in_loop, each_round, in_loop, mbarrier, most, name, object, parity, place,
+    steadily, surely,
+};
+use super::memory::{MOST, Region, behind, constant, debts, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
 use crate::errors::order as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Instr, Operand};
-use ptx_dsl_table::list::List;
+use ptx_dsl_table::hir::{Instr, Operand, Space};
 
 pub(super) fn check(
     flow: &Flow,
@@ -38,40 +41,33 @@ pub(super) fn check(
 /// of a ring.
 pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
     let mut key: Option<On> = None;
-    let mut clear = true;
-    let site = |at, block| Site { block, at };
-    let (mut expects, mut copies, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    let mut base = u32::MAX;
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let op = i.entry.opcode;
-            let expecting = op == "mbarrier.expect_tx" || (arrives(i) && i.spelling.contains("expect_tx"));
-            let copying = i.operand("mbar").is_some() || op == "mbarrier.complete_tx";
-            if mbarrier_wait(i) {
-                waits.push(site(at, here.get()));
-            }
-            if !expecting && !copying {
-                return;
-            }
-            let arg = i.operand("addr").filter(|_| op.starts_with("mbarrier.")).or_else(|| i.operand("mbar"));
-            let r = arg.and_then(|a| region(flow, from, at, a, 8)).filter(|r| !r.mapped);
-            let now = r.and_then(|r| {
-                if let Origin::Var(v) = r.base {
-                    base = v.0;
-                }
-                place(&r).map(|p| On::Place(p.0, p.1)).or_else(|| r.value.map(|v| On::Value(v.0, v.1)))
-            });
-            let elsewhere = i.begins(".multicast") || i.has(".cta_group::2");
-            clear &= now.is_some()
-                && !elsewhere
-                && *key.get_or_insert(now.unwrap_or(On::Value(0, 0))) == now.unwrap_or(On::Value(0, 1));
-            if expecting { expects.push(site(at, here.get())) } else { copies.push(site(at, here.get())) }
-        },
-    );
-    let whole = clear && !expects.is_empty() && !copies.is_empty();
-    let object = Object { place: (base, 0), inits: Vec::new(), arrives: Vec::new(), expects, copies, waits };
+    let mut object = Object::new((u32::MAX, 0));
+    for (block, at, i) in flow.walk() {
+        let site = Site { block, at };
+        let op = i.entry.opcode;
+        let expecting = op == "mbarrier.expect_tx" || (arrives(i) && i.spelling.contains("expect_tx"));
+        let copying = i.operand("mbar").is_some() || op == "mbarrier.complete_tx";
+        if mbarrier_wait(i) {
+            object.waits.push(site);
+        }
+        if !expecting && !copying {
+            continue;
+        }
+        let on = if op.starts_with("mbarrier.") { mbarrier(i) } else { "mbar" };
+        let r = behind(flow, from, at, on, 8)?;
+        if r.mapped || i.begins(".multicast") || i.has(".cta_group::2") {
+            return None;
+        }
+        if let Origin::Var(v) = r.base {
+            object.place.0 = v.0;
+        }
+        let now = of_region(&r)?;
+        if *key.get_or_insert(now) != now {
+            return None;
+        }
+        if expecting { object.expects.push(site) } else { object.copies.push(site) }
+    }
+    let whole = !object.expects.is_empty() && !object.copies.is_empty();
     whole.then(|| Objects { list: vec![object], unclear: true, mapped: Vec::new() })
 }
 
@@ -82,10 +78,16 @@ enum On {
     Value(Val, i64),
 }
 
-fn on(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<On> {
-    let arg = i.operand("addr").or_else(|| i.operand("mbar"))?;
-    let r = region(flow, from, at, arg, 8)?;
-    place(&r).map(|p| On::Place(p.0, p.1)).or_else(|| r.value.map(|v| On::Value(v.0, v.1)))
+fn of_region(r: &Region) -> Option<On> {
+    if let Some((var, offset)) = place(r) {
+        return Some(On::Place(var, offset));
+    }
+    let (v, offset) = r.value?;
+    Some(On::Value(v, offset))
+}
+
+fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
+    of_region(&behind(flow, from, at, mbarrier(flow.instr(at)), 8)?)
 }
 
 fn arrives(i: &Instr) -> bool {
@@ -98,7 +100,7 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
     for _ in 0..16 {
         let Operand::Reg(r, lane) = now.1 else { return None };
         let m = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane))?;
-        let made = flow.cfg.instrs[m as usize];
+        let made = flow.instr(m);
         if arrives(made) {
             return Some(m);
         }
@@ -109,78 +111,102 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
 
 /// Waits by a state: it is that of this object, and of the phase that is under way.
 fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut list: Vec<(u32, Option<On>)> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let kept = i.operand("state").is_some_and(|s| matches!(s.value, Operand::Reg(..)));
-            if arrives(i) && kept && list.len() < MOST {
-                list.push((at, on(flow, from, at, i)));
-            }
-        },
-    );
+    let mut list: Vec<Arrival> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if arrives(i) && matches!(value(i, "state"), Some(Operand::Reg(..))) && list.len() < MOST {
+            list.push(Arrival { at, on: on(flow, from, at) });
+        }
+    }
     if list.is_empty() {
         return;
     }
-    // For each arrival: nothing else yet; waited for; and then another arrival came.
-    let begin = |set: &mut Bits, k: usize, n: usize| (0..3).for_each(|b| set.put(3 * k + b, b == n));
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if !arrives(i) {
-            return;
-        }
-        let here = on(flow, from, at, i);
-        for (k, (site, object)) in list.iter().enumerate() {
-            if *site == at {
-                begin(set, k, 0);
-            } else if object.is_some() && *object == here && i.pred.is_none() && set.has(3 * k + 1) {
-                set.unset(3 * k + 1);
-                set.set(3 * k + 2);
-            }
-        }
-    };
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
-            step(at, flow.cfg.instrs[at as usize], set);
+            arrive(flow, from, &list, at, set);
         }
     };
     let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        let Some(at) = passed(flow, b, way) else { return };
-        let i = flow.cfg.instrs[at as usize];
-        let here = on(flow, from, at, i);
-        let made = i.operand("state").and_then(|s| state_of(flow, at, &s.value));
-        for (k, (site, object)) in list.iter().enumerate() {
-            if (made == Some(*site) || (object.is_some() && *object == here)) && set.has(3 * k) {
-                set.unset(3 * k);
-                set.set(3 * k + 1);
-            }
+        if let Some(wait) = passed(flow, b, way) {
+            wait_for(flow, from, &list, wait, set);
         }
     };
     let at_start = forward(&flow.cfg, 3 * list.len(), Meet::Any, &mut block, &mut edge);
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if let Some(arg) =
-                i.operand("state").filter(|_| mbarrier_wait(i) || i.entry.opcode == "mbarrier.pending_count")
-                && let Some(made) = state_of(flow, at, &arg.value)
-                && let Some(k) = list.iter().position(|l| l.0 == made)
-            {
-                let arrival = flow.cfg.instrs[made as usize];
-                if i.entry.opcode == "mbarrier.pending_count" {
-                    if !arrival.has(".noComplete") {
-                        out.push(errors::count_of_other_state(arg.span, arrival.span));
-                    }
-                } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (list[k].1, on(flow, from, at, i))
-                    && (v, o) != (w, p)
-                {
-                    out.push(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), arrival.span));
-                } else if set.has(3 * k + 2) {
-                    let sure = !set.has(3 * k) && !set.has(3 * k + 1);
-                    out.push(errors::state_of_past(arg.span, arrival.span, sure));
-                }
-            }
-            step(at, i, &mut set);
+            state(flow, from, &list, at, &set, out);
+            arrive(flow, from, &list, at, &mut set);
         }
+    }
+}
+
+/// An arrival whose state is kept, and the object it is for.
+struct Arrival {
+    at: u32,
+    on: Option<On>,
+}
+
+/// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
+fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
+    let i = flow.instr(at);
+    if !arrives(i) {
+        return;
+    }
+    let here = on(flow, from, at);
+    for (k, arrival) in list.iter().enumerate() {
+        if arrival.at == at {
+            set.set(3 * k);
+            set.unset(3 * k + 1);
+            set.unset(3 * k + 2);
+        } else if here.is_some() && arrival.on == here && i.pred.is_none() && set.has(3 * k + 1) {
+            set.unset(3 * k + 1);
+            set.set(3 * k + 2);
+        }
+    }
+}
+
+/// The way on which the wait has succeeded.
+fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
+    let here = on(flow, from, at);
+    let made = match value(flow.instr(at), "state") {
+        Some(state) => state_of(flow, at, state),
+        None => None,
+    };
+    for (k, arrival) in list.iter().enumerate() {
+        if (made == Some(arrival.at) || (here.is_some() && arrival.on == here)) && set.has(3 * k) {
+            set.unset(3 * k);
+            set.set(3 * k + 1);
+        }
+    }
+}
+
+/// The use of a state.
+fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, out: &mut Vec<Diagnostic>) {
+    let i = flow.instr(at);
+    let counts = i.entry.opcode == "mbarrier.pending_count";
+    if !counts && !mbarrier_wait(i) {
+        return;
+    }
+    let Some(arg) = i.operand("state") else { return };
+    let Some(made) = state_of(flow, at, &arg.value) else { return };
+    for (k, arrival) in list.iter().enumerate() {
+        if arrival.at != made {
+            continue;
+        }
+        let made = flow.instr(made);
+        if counts {
+            if !made.has(".noComplete") {
+                out.push(errors::count_of_other_state(arg.span, made.span));
+            }
+        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(flow, from, at))
+            && (v, o) != (w, p)
+        {
+            out.push(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
+        } else if set.has(3 * k + 2) {
+            let sure = !set.has(3 * k) && !set.has(3 * k + 1);
+            out.push(errors::state_of_past(arg.span, made.span, sure));
+        }
+        return;
     }
 }
 
@@ -190,7 +216,7 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
     let (mut v, mut yes) = (p, true);
     for _ in 0..24 {
         let m = flow.ssa.maker(v)?;
-        let i = flow.cfg.instrs[m as usize];
+        let i = flow.instr(m);
         let with = |name: &str, n: u64| constant(i, name).is_some_and(|c| c == n);
         let (next, same) = match i.entry.opcode {
             _ if mbarrier_wait(i) => return Some((m, yes)),
@@ -215,7 +241,7 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
 /// The wait that has succeeded where this way is taken.
 fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
     let branch = flow.cfg.branch(b)?;
-    let (p, _) = flow.ssa.guard(branch, flow.cfg.instrs[branch as usize])?;
+    let (p, _) = flow.guard(branch)?;
     let (wait, yes) = answer(flow, p)?;
     (flow.cfg.blocks[b as usize].succ[way].when == Some(yes)).then_some(wait)
 }
@@ -225,92 +251,172 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
     // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
     let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
-        let mut parity = None;
-        let one = o.waits.iter().all(|s| {
-            let p = constant(flow.cfg.instrs[s.at as usize], "phaseParity");
-            p.is_some() && *parity.get_or_insert(p) == p
-        });
         // One that begins anew begins with parity 0 again.
-        if !one || o.waits.is_empty() || o.inits.iter().any(|s| in_loop(flow, s.block)) || o.inits.len() > 1 {
+        if !one_parity(flow, &o.waits) || any_in_loop(flow, &o.inits) || o.inits.len() > 1 {
             continue;
         }
-        let begins = |at: u32| among(&o.arrives, at);
-        // 0: waited for; 1: then something arrived.
-        let step = |from: u32, to: u32, set: &mut Bits| {
-            if (from..to).any(begins) && set.has(0) {
+        if same_parity(flow, lanes, places, o, &mut budget, out).is_none() {
+            return;
+        }
+    }
+}
+
+/// Are all waits for the same constant parity?
+fn one_parity(flow: &Flow, waits: &[Site]) -> bool {
+    let Some(first) = waits.first() else { return false };
+    let Some(p) = parity(flow, first) else { return false };
+    for s in waits {
+        if parity(flow, s) != Some(p) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Bit 0: waited for; 1: then something arrived.
+fn arrived(o: &Object, from: u32, to: u32, set: &mut Bits) {
+    if set.has(0) {
+        for at in from..to {
+            if among(&o.arrives, at) {
                 set.set(1);
-            }
-        };
-        let mut block = |b: u32, set: &mut Bits| {
-            let range = flow.cfg.range(b);
-            step(range.start, range.end, set);
-        };
-        let mut edge = |b: u32, way: usize, set: &mut Bits| {
-            if passed(flow, b, way).is_some_and(|at| among(&o.waits, at)) {
-                set.set(0);
-                set.unset(1);
-            }
-        };
-        let any = forward(&flow.cfg, 2, Meet::Any, &mut block, &mut edge);
-        let every = forward(&flow.cfg, 2, Meet::Every, &mut block, &mut edge);
-        let count = o.inits.first().and_then(|s| constant(flow.cfg.instrs[s.at as usize], "count"));
-        let rounds = |sites: &[&Site]| -> Option<u64> {
-            let n = lanes.threads.exact?;
-            let each = |s: &&Site| {
-                let i = flow.cfg.instrs[s.at as usize];
-                let each = if i.operand("count").is_some() { constant(i, "count")? } else { 1 };
-                let plain = arrives(i) && i.entry.opcode != "mbarrier.arrive_drop";
-                let who = places.who(flow, lanes, s.block, s.at);
-                (plain && each_round(flow, lanes, **s)).then(|| each * most(&who, lanes, n))
-            };
-            sites.iter().map(each).sum()
-        };
-        for w in &o.waits {
-            let i = flow.cfg.instrs[w.at as usize];
-            let Some(arg) = i.operand("phaseParity") else { continue };
-            let ways =
-                (0..flow.cfg.blocks[w.block as usize].succ.len()).find(|n| passed(flow, w.block, *n) == Some(w.at));
-            let Some(next) = ways.map(|n| flow.cfg.blocks[w.block as usize].succ[n].to) else { continue };
-            let before = |at_start: &[Bits]| {
-                let mut set = at_start[w.block as usize].clone();
-                step(flow.cfg.blocks[w.block as usize].first, w.at, &mut set);
-                set.has(1)
-            };
-            let (own, always) = (before(&any), before(&every));
-            let again = reaches(flow, next, w.block);
-            // What arrives between one wait and the next: in the loop, or behind the wait before.
-            let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
-            let Some(left) = budget.checked_sub(cost) else { return };
-            budget = left;
-            let between: Vec<&Site> = match again {
-                true => o.arrives.iter().filter(|s| in_loop(flow, s.block)).list(),
-                false => o.arrives.iter().filter(|s| behind(flow, o, s, w)).list(),
-            };
-            if between.is_empty() || !(own || again) {
-                continue;
-            }
-            // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
-            let whole = rounds(&between).zip(count).map(|(n, c)| n == c);
-            // What arrives in some rounds only completes a phase in some only.
-            let steady = || between.iter().all(|s| steadily(flow, lanes, **s));
-            let single = count == Some(1) && between.len() == 1;
-            let exact = whole == Some(true) || (own && single && steady());
-            if exact || (own && whole.is_none() && count.is_none() && steady()) {
-                let sure = exact && (again || always);
-                out.push(errors::parity_again(arg.span, &name(flow, o.place), again, sure));
-                break;
             }
         }
     }
 }
 
-/// Does the arrival come behind another wait and before this one?
-fn behind(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
-    let after = |a: &Site, b: &Site| {
-        let first = flow.cfg.blocks[a.block as usize].succ.iter().any(|e| reaches(flow, e.to, b.block));
-        (a.block == b.block && a.at < b.at) || (a.block != b.block && first)
+/// `None` if it would cost too much.
+fn same_parity(
+    flow: &Flow,
+    lanes: &Lanes,
+    places: &Places,
+    o: &Object,
+    budget: &mut usize,
+    out: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let mut block = |b: u32, set: &mut Bits| {
+        let range = flow.cfg.range(b);
+        arrived(o, range.start, range.end, set);
     };
-    after(s, w) && o.waits.iter().any(|v| v.at != w.at && after(v, s))
+    let mut edge = |b: u32, way: usize, set: &mut Bits| {
+        if matches!(passed(flow, b, way), Some(at) if among(&o.waits, at)) {
+            set.set(0);
+            set.unset(1);
+        }
+    };
+    let any = forward(&flow.cfg, 2, Meet::Any, &mut block, &mut edge);
+    let every = forward(&flow.cfg, 2, Meet::Every, &mut block, &mut edge);
+    for w in &o.waits {
+        let Some(next) = behind_wait(flow, w) else { continue };
+        let before = |mut set: Bits| {
+            arrived(o, flow.cfg.range(w.block).start, w.at, &mut set);
+            set.has(1)
+        };
+        let own = before(any[w.block as usize].clone());
+        let always = before(every[w.block as usize].clone());
+        let again = reaches(flow, next, w.block);
+        // What arrives between one wait and the next: in the loop, or behind the wait before.
+        let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
+        *budget = budget.checked_sub(cost)?;
+        let between = between(flow, o, w, again);
+        if between.is_empty() || !(own || again) {
+            continue;
+        }
+        if let Some(exact) = completes(flow, lanes, places, o, own, &between) {
+            let sure = exact && (again || always);
+            let span = flow.instr(w.at).operand("phaseParity")?.span;
+            out.push(errors::parity_again(span, &name(flow, o.place), again, sure));
+            break;
+        }
+    }
+    Some(())
+}
+
+/// The block that a wait with a parity leads to when it succeeds.
+fn behind_wait(flow: &Flow, w: &Site) -> Option<u32> {
+    flow.instr(w.at).operand("phaseParity")?;
+    for (n, e) in flow.cfg.blocks[w.block as usize].succ.iter().enumerate() {
+        if passed(flow, w.block, n) == Some(w.at) {
+            return Some(e.to);
+        }
+    }
+    None
+}
+
+/// Do these arrivals complete a phase in each round? Then: is that exact?
+fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
+    let count = match o.inits.first() {
+        Some(s) => constant(flow.instr(s.at), "count"),
+        None => None,
+    };
+    // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
+    let whole = match (rounds(flow, lanes, places, between), count) {
+        (Some(n), Some(c)) => Some(n == c),
+        _ => None,
+    };
+    if whole == Some(true) {
+        return Some(true);
+    }
+    let single = count == Some(1) && between.len() == 1;
+    if !own || !(single || (whole.is_none() && count.is_none())) {
+        return None;
+    }
+    // What arrives in some rounds only completes a phase in some only.
+    for s in between {
+        if !steadily(flow, lanes, *s) {
+            return None;
+        }
+    }
+    Some(single)
+}
+
+/// The arrivals of one round, if they are known.
+fn rounds(flow: &Flow, lanes: &Lanes, places: &Places, sites: &[Site]) -> Option<u64> {
+    let n = lanes.threads.exact?;
+    let mut sum = 0;
+    for s in sites {
+        let i = flow.instr(s.at);
+        let each = if i.operand("count").is_some() { constant(i, "count")? } else { 1 };
+        if !arrives(i) || i.entry.opcode == "mbarrier.arrive_drop" || !each_round(flow, lanes, *s) {
+            return None;
+        }
+        sum += each * most(&places.who(flow, lanes, s.block, s.at), lanes, n);
+    }
+    Some(sum)
+}
+
+/// What arrives in the loops, or else behind another wait and before this one.
+fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
+    let mut out = Vec::new();
+    for s in &o.arrives {
+        let is = if looped { in_loop(flow, s.block) } else { after(flow, s, w) && waited(flow, o, s, w) };
+        if is {
+            out.push(*s);
+        }
+    }
+    out
+}
+
+/// Does the arrival come behind another wait than this one?
+fn waited(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
+    for v in &o.waits {
+        if v.at != w.at && after(flow, v, s) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Does the second come behind the first on some way?
+fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
+    if a.block == b.block {
+        return a.at < b.at;
+    }
+    for e in &flow.cfg.blocks[a.block as usize].succ {
+        if reaches(flow, e.to, b.block) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Is there a way from one block to another?
@@ -322,7 +428,7 @@ pub(super) fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
             return true;
         }
         if !std::mem::replace(&mut seen[x as usize], true) {
-            stack.extend(flow.cfg.blocks[x as usize].succ.iter().map(|e| e.to));
+            flow.cfg.push_ways(x, &mut stack);
         }
     }
     false
@@ -331,114 +437,147 @@ pub(super) fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
 /// Counts that an operation cannot take from what is pending.
 fn pending(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
     for o in &objects.list {
-        let [init] = o.inits.as_slice() else { continue };
-        let at_init = flow.cfg.instrs[init.at as usize];
-        let Some(most_pending) = constant(at_init, "count") else { continue };
-        let mut said = false;
-        for s in &o.arrives {
-            let i = flow.cfg.instrs[s.at as usize];
-            let Some(c) = constant(i, "count").filter(|_| arrives(i)) else { continue };
-            let span = i.operand("count").map_or(i.span, |a| a.span);
-            let never = i.has(".noComplete");
-            let who = places.who(flow, lanes, s.block, s.at);
-            let together =
-                lanes.threads.exact.filter(|_| never && !who.elected && !who.passed && surely(flow, lanes, *s));
-            let all = together.map_or(c, |n| c.saturating_mul(most(&who, lanes, n)));
-            if c > most_pending || (never && all >= most_pending) {
-                out.push(errors::more_than_pending(span, &name(flow, o.place), all, most_pending, never, at_init.span));
-                said = true;
-                break;
+        pending_on(flow, lanes, places, o, objects.unclear, out);
+    }
+}
+
+fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: bool, out: &mut Vec<Diagnostic>) {
+    let [init] = o.inits.as_slice() else { return };
+    let at_init = flow.instr(init.at);
+    let Some(most_pending) = constant(at_init, "count") else { return };
+    for s in &o.arrives {
+        let i = flow.instr(s.at);
+        let (Some(arg), Some(c), true) = (i.operand("count"), constant(i, "count"), arrives(i)) else { continue };
+        let never = i.has(".noComplete");
+        let who = places.who(flow, lanes, s.block, s.at);
+        let all = match lanes.threads.exact {
+            Some(n) if never && !who.elected && !who.passed && surely(flow, lanes, *s) => {
+                c.saturating_mul(most(&who, lanes, n))
             }
-        }
-        // One thread alone, in one block: its arrivals one after the other.
-        let plain = o.copies.is_empty() && o.expects.is_empty() && !objects.unclear;
-        let block = o.arrives.first().map(|s| s.block);
-        let one = lanes.threads.exact.is_some_and(|n| {
-            o.arrives.iter().all(|s| {
-                let who = places.who(flow, lanes, s.block, s.at);
-                Some(s.block) == block && most(&who, lanes, n) == 1 && surely(flow, lanes, *s)
-            })
-        });
-        if said || !plain || !one || block.is_none_or(|b| in_loop(flow, b)) {
-            continue;
-        }
-        let mut left = most_pending;
-        for s in &o.arrives {
-            let i = flow.cfg.instrs[s.at as usize];
-            let c = if i.operand("count").is_some() { constant(i, "count") } else { Some(1) };
-            let Some(c) = c.filter(|_| i.entry.opcode == "mbarrier.arrive") else { break };
-            let never = i.has(".noComplete");
-            if c > left || (never && c == left) {
-                let span = i.operand("count").map_or(i.span, |a| a.span);
-                out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
-                break;
-            }
-            left = if c == left { most_pending } else { left - c };
+            _ => c,
+        };
+        if c > most_pending || (never && all >= most_pending) {
+            let name = name(flow, o.place);
+            out.push(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
+            return;
         }
     }
+    let plain = o.copies.is_empty() && o.expects.is_empty() && !unclear;
+    if !plain || !one_by_one(flow, lanes, places, &o.arrives) {
+        return;
+    }
+    let mut left = most_pending;
+    for s in &o.arrives {
+        let i = flow.instr(s.at);
+        let arg = i.operand("count");
+        let c = if arg.is_some() { constant(i, "count") } else { Some(1) };
+        let (Some(c), "mbarrier.arrive") = (c, i.entry.opcode) else { break };
+        let never = i.has(".noComplete");
+        if c > left || (never && c == left) {
+            let span = if let Some(arg) = arg { arg.span } else { i.span };
+            out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
+            break;
+        }
+        left = if c == left { most_pending } else { left - c };
+    }
+}
+
+/// Does one thread alone arrive, once at each of these, one after the other in one block?
+fn one_by_one(flow: &Flow, lanes: &Lanes, places: &Places, arrives: &[Site]) -> bool {
+    let (Some(n), Some(first)) = (lanes.threads.exact, arrives.first()) else { return false };
+    for s in arrives {
+        let who = places.who(flow, lanes, s.block, s.at);
+        if s.block != first.block || most(&who, lanes, n) != 1 || !surely(flow, lanes, *s) {
+            return false;
+        }
+    }
+    !in_loop(flow, first.block)
 }
 
 fn multicast(i: &Instr) -> bool {
     i.begins(".multicast::cluster") && i.operand("dstMem").is_some()
 }
 
+/// An instruction with the object that it is for.
+type Use = (Site, (u32, i64));
+
 /// Copies for several CTAs, where only some of these expect the bytes and all wait.
 fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let ctas = Ctas::new(flow);
-    let mut copies: Vec<(u32, (u32, i64))> = Vec::new();
-    let mut expects: Vec<(Site, (u32, i64))> = Vec::new();
-    let mut waits: Vec<(Site, (u32, i64))> = Vec::new();
-    let mut unclear = false;
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            let expecting =
-                matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
-            if !multicast(i) && !expecting && !mbarrier_wait(i) {
-                return;
-            }
-            let arg = i.operand("addr").or_else(|| i.operand("mbar"));
-            let known = arg.and_then(|a| region(flow, from, at, a, 8)).and_then(|r| place(&r));
-            let Some(p) = known else {
-                // Somebody expects them elsewhere.
-                unclear |= expecting;
-                return;
-            };
-            let site = Site { block: here.get(), at };
-            if expecting {
-                unclear |= i.begins(".multicast");
-                expects.push((site, p));
-            } else if mbarrier_wait(i) {
-                waits.push((site, p));
-            } else {
-                copies.push((at, p));
-            }
-        },
-    );
-    if unclear || expects.len() > MOST || waits.len() > MOST {
-        return;
-    }
-    for (at, p) in copies {
-        let i = flow.cfg.instrs[at as usize];
-        let told = expects.iter().filter(|e| e.1 == p).list();
-        let only = told.iter().map(|e| ctas.conditions(flow, e.0.block, e.0.at)).list();
-        let Some(first) = only.first().filter(|c| !c.is_empty()) else { continue };
-        // All of them under one condition, and a wait that is not.
-        let Some((q, v)) = first.iter().find(|c| only.iter().all(|o| o.contains(c))) else { continue };
-        let free = waits.iter().filter(|w| w.1 == p).find(|w| {
-            let when = ctas.conditions(flow, w.0.block, w.0.at);
-            !when.contains(&(*q, *v))
-        });
-        let Some(wait) = free else { continue };
-        let several = constant(i, "ctaMask").map(|m| m.count_ones() > 1);
-        if several == Some(false) {
+    let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    for (block, at, i) in flow.walk() {
+        let expecting =
+            matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
+        if !multicast(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
-        let spans = (flow.cfg.instrs[told[0].0.at as usize].span, flow.cfg.instrs[wait.0.at as usize].span);
-        out.push(errors::expected_somewhere(spans.0, &name(flow, p), i.span, spans.1, several.is_some()));
-        break;
+        let Some(p) = object(flow, from, at, mbarrier(i)) else {
+            if expecting {
+                // Somebody expects them elsewhere.
+                return;
+            }
+            continue;
+        };
+        let list = if expecting {
+            if i.begins(".multicast") {
+                return;
+            }
+            &mut expects
+        } else if mbarrier_wait(i) {
+            &mut waits
+        } else {
+            &mut copies
+        };
+        list.push((Site { block, at }, p));
     }
+    if expects.len() > MOST || waits.len() > MOST {
+        return;
+    }
+    let ctas = Ctas::new(flow);
+    for (copy, p) in &copies {
+        if partly_expected(flow, &ctas, copy.at, *p, &expects, &waits, out) {
+            break;
+        }
+    }
+}
+
+fn partly_expected(
+    flow: &Flow,
+    ctas: &Ctas,
+    copy: u32,
+    p: (u32, i64),
+    expects: &[Use],
+    waits: &[Use],
+    out: &mut Vec<Diagnostic>,
+) -> bool {
+    // All of them under one condition, and a wait that is not.
+    let mut told = None;
+    let mut common = Vec::new();
+    for (site, on) in expects {
+        if *on != p {
+            continue;
+        }
+        let only = ctas.conditions(flow, site.block, site.at);
+        if told.is_none() {
+            told = Some(site.at);
+            common = only;
+        } else {
+            common.retain(|c| only.contains(c));
+        }
+    }
+    let (Some(told), Some(condition)) = (told, common.first()) else { return false };
+    let i = flow.instr(copy);
+    let mask = constant(i, "ctaMask");
+    if matches!(mask, Some(m) if m.count_ones() <= 1) {
+        return false;
+    }
+    for (site, on) in waits {
+        if *on == p && !ctas.conditions(flow, site.block, site.at).contains(condition) {
+            let (told, wait) = (flow.instr(told).span, flow.instr(site.at).span);
+            out.push(errors::expected_somewhere(told, &name(flow, p), i.span, wait, mask.is_some()));
+            return true;
+        }
+    }
+    false
 }
 
 /// Arrivals that publish nothing, on objects whose waits acquire what was stored.
@@ -451,33 +590,41 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
             || i.entry.opcode.starts_with("bar")
     };
     for o in &objects.list {
-        let relaxed =
-            |s: &Site| arrives(flow.cfg.instrs[s.at as usize]) && flow.cfg.instrs[s.at as usize].has(".relaxed");
-        let acquires = |s: &&Site| !flow.cfg.instrs[s.at as usize].has(".relaxed");
-        let Some(wait) = o.waits.iter().find(acquires) else { continue };
-        if o.arrives.is_empty() || !o.arrives.iter().all(relaxed) || !o.expects.is_empty() || !o.copies.is_empty() {
+        if o.arrives.is_empty() || !o.expects.is_empty() || !o.copies.is_empty() {
             continue;
         }
+        let mut all = true;
+        for s in &o.arrives {
+            let i = flow.instr(s.at);
+            all &= arrives(i) && i.has(".relaxed");
+        }
+        let mut wait = None;
+        for s in &o.waits {
+            let i = flow.instr(s.at);
+            if wait.is_none() && !i.has(".relaxed") {
+                wait = Some(i);
+            }
+        }
+        let (Some(wait), true) = (wait, all) else { continue };
         // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
-        let mut step = |at: u32, i: &Instr, set: &mut Bits| {
-            let shared = i.entry.opcode == "st"
-                && i.address()
-                    .and_then(|a| region(flow, from, at, a, 4))
-                    .is_some_and(|r| r.space == ptx_dsl_table::hir::Space::Shared);
-            if shared {
+        let step = |at: u32, i: &Instr, set: &mut Bits| {
+            if i.entry.opcode == "st"
+                && let Some(arg) = i.address()
+                && matches!(region(flow, from, at, arg, 4), Some(r) if r.space == Space::Shared)
+            {
                 owe(set, 0);
             } else if orders(i) {
                 settle(set, 0);
             }
         };
         let mut said = None;
-        super::memory::debts(flow, 1, &mut step, &mut |_, at, i, set| {
+        debts(flow, 1, &step, &mut |_, at, i, set| {
             if said.is_none() && owed(set, 0) && among(&o.arrives, at) {
                 said = Some(i.span);
             }
         });
         if let Some(span) = said {
-            out.push(errors::no_release_on_object(span, &name(flow, o.place), flow.cfg.instrs[wait.at as usize].span));
+            out.push(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
         }
     }
 }

@@ -2,10 +2,12 @@
 //! (9.7.13.15.9).
 
 use super::Flow;
+use super::ask::{begins_any, has_any};
 use super::converge::Places;
-use super::dataflow::{Bits, Meet, simple};
+use super::copies::mbarrier_wait;
+use super::dataflow::{Bits, both, each};
 use super::lanes::Lanes;
-use super::paths::{Paths, Step};
+use super::paths::{Hit, Paths, Step};
 use super::provenance::Provenance;
 use super::ssa::{Val, Value};
 use crate::errors::{completion, flow as errors};
@@ -28,10 +30,6 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     }
 }
 
-fn mbarrier_wait(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "mbarrier.try_wait" | "mbarrier.test_wait")
-}
-
 /// Lets threads meet, or might: what others did before is then done.
 fn meets(i: &Instr) -> bool {
     let op = i.entry.opcode;
@@ -39,45 +37,25 @@ fn meets(i: &Instr) -> bool {
         || op.starts_with("barrier.")
         || op.ends_with(".sync")
         || matches!(op, "call" | "atom" | "red" | "griddepcontrol" | "match" | "fence" | "membar")
-        || (op == "ld" && [".acquire", ".relaxed", ".volatile"].iter().any(|q| i.has(q)))
+        || (op == "ld" && has_any(i, &[".acquire", ".relaxed", ".volatile"]))
         || mbarrier_wait(i)
 }
 
 /// The response of `try_cancel` is there when a wait on its mbarrier says so.
 fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut reads = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.entry.opcode != "clusterlaunchcontrol.query_cancel" {
-                return;
-            }
+    for (_, at, i) in flow.walk() {
+        if i.entry.opcode == "clusterlaunchcontrol.query_cancel" {
             for (_, v) in flow.ssa.uses(at) {
-                let Some(maker) = flow.ssa.maker(*v) else { continue };
-                let made = flow.cfg.instrs[maker as usize];
-                match made.entry.opcode {
-                    "ld" => reads.push(maker),
-                    // Put together from halves, or from quarters.
-                    "mov" => {
-                        let parts = |m: u32| flow.ssa.uses(m).iter().filter_map(|u| flow.ssa.maker(u.1));
-                        for half in parts(maker) {
-                            reads.push(half);
-                            if flow.cfg.instrs[half as usize].entry.opcode == "mov" {
-                                reads.extend(parts(half));
-                            }
-                        }
-                    }
-                    _ => {}
-                }
+                made_of_loads(flow, *v, 2, &mut reads);
             }
-        },
-    );
-    reads.retain(|r| flow.cfg.instrs[*r as usize].entry.opcode == "ld");
+        }
+    }
     let asks = flow.cfg.find(&|i| i.entry.opcode == "clusterlaunchcontrol.try_cancel");
     let (Some(asks), false) = (asks, reads.is_empty()) else { return };
     let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
     // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
-    let step = |i: &Instr, set: &mut Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.opcode == "clusterlaunchcontrol.try_cancel" {
             set.set(0);
             set.set(1);
@@ -90,94 +68,106 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
             set.unset(0);
         }
     };
-    let at_start = simple(&flow.cfg, 3, Meet::Any, &mut |_, i, s| step(i, s));
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if reads.contains(&at) && (set.has(0) || (set.has(1) && !waits)) {
-                out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
-                return;
-            }
-            step(i, &mut set);
+    let mut said = false;
+    each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
+        if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
+            said = true;
+            out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
         }
+    });
+}
+
+/// The loads that a value comes from: put together from halves, or from quarters.
+fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
+    let Some(maker) = flow.ssa.maker(v) else { return };
+    match flow.instr(maker).entry.opcode {
+        "ld" => out.push(maker),
+        "mov" if moves > 0 => {
+            for (_, part) in flow.ssa.uses(maker) {
+                made_of_loads(flow, *part, moves - 1, out);
+            }
+        }
+        _ => {}
     }
 }
 
 /// `get_first_ctaid` of a failed response is undefined.
 fn first_ctaid(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let canceled = |v: u32| places.canceled.contains(&flow.ssa.origin[v as usize]);
+    let canceled = |v: u32| places.canceled.contains(&flow.origin(v));
     // A predicate that goes into a number or a formula may guard in ways that are not followed here.
     let mut elsewhere = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let guard = flow.ssa.guard(at, i).map(|g| g.0);
-            elsewhere |= flow.ssa.uses(at).iter().any(|u| canceled(u.1) && Some(u.1) != guard);
-        },
-    );
-    let block_of = std::cell::Cell::new(0);
-    flow.walk(
-        |b| block_of.set(b),
-        |at, i| {
-            if i.entry.opcode != "clusterlaunchcontrol.query_cancel" || i.has(".is_canceled") {
-                return;
-            }
-            let guard = flow.ssa.guard(at, i);
-            let known = match guard {
-                Some((p, positive)) if canceled(p) => Some(positive),
-                _ => {
-                    let known = places.canceled.iter().map(|c| places.known(flow, block_of.get(), *c));
-                    known.fold(None, |a, b| if a == Some(true) { a } else { b.or(a) })
+    for (_, at, _) in flow.walk() {
+        for (_, v) in flow.ssa.uses(at) {
+            elsewhere |= canceled(*v) && !matches!(flow.guard(at), Some((p, _)) if p == *v);
+        }
+    }
+    for (block, at, i) in flow.walk() {
+        if i.entry.opcode != "clusterlaunchcontrol.query_cancel" || i.has(".is_canceled") {
+            continue;
+        }
+        let guard = flow.guard(at);
+        let known = match guard {
+            Some((p, positive)) if canceled(p) => Some(positive),
+            _ => {
+                let mut known = None;
+                for c in &places.canceled {
+                    if known != Some(true) {
+                        known = places.known(flow, block, *c).or(known);
+                    }
                 }
-            };
-            match known {
-                Some(true) => {}
-                Some(false) => out.push(errors::first_ctaid(i.span, true, true)),
-                None if guard.is_none() && !elsewhere && flow.function.entry => {
-                    // Sure where nothing ever asks, or where what asked leads here whatever the answer is.
-                    let sure = (places.canceled.is_empty() && !flow.calls)
-                        || flow.ssa.uses(at).iter().any(|u| straight(flow, lanes, u.1, at));
-                    out.push(errors::first_ctaid(i.span, sure, false));
-                }
-                None => {}
+                known
             }
-        },
-    );
+        };
+        match known {
+            Some(true) => {}
+            Some(false) => out.push(errors::first_ctaid(i.span, true, true)),
+            None if guard.is_none() && !elsewhere && flow.function.entry => {
+                // Sure where nothing ever asks, or where what asked leads here whatever the answer is.
+                let mut sure = places.canceled.is_empty() && !flow.calls;
+                for (_, v) in flow.ssa.uses(at) {
+                    sure = sure || straight(flow, lanes, *v, at);
+                }
+                out.push(errors::first_ctaid(i.span, sure, false));
+            }
+            None => {}
+        }
+    }
 }
 
 /// Is this response asked about, and then decoded at `goal` although the answer was no?
 fn straight(flow: &Flow, lanes: &Lanes, response: Val, goal: u32) -> bool {
-    let response = flow.ssa.origin[response as usize];
-    queries(flow).into_iter().any(|(block, at, p)| {
-        let same = flow.ssa.uses(at).iter().any(|u| flow.ssa.origin[u.1 as usize] == response);
-        let mut paths = Paths::new(flow, lanes);
-        let goes = |at: u32, i: &Instr| match i.entry.opcode {
-            _ if at == goal => Step::Found,
-            "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
-            _ => Step::Go,
-        };
-        same && paths.behind(block, at, Some((p, false)), &mut |at, i| goes(at, i)).is_some_and(|hit| hit.certain)
-    })
+    let response = flow.origin(response);
+    let mut goes = |at: u32, i: &Instr| match i.entry.opcode {
+        _ if at == goal => Step::Found,
+        "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
+        _ => Step::Go,
+    };
+    for (block, at, p) in queries(flow) {
+        let mut same = false;
+        for (_, v) in flow.ssa.uses(at) {
+            same |= flow.origin(*v) == response;
+        }
+        let hit = if same { Paths::new(flow, lanes).behind(block, at, Some((p, false)), &mut goes) } else { None };
+        if matches!(hit, Some(hit) if hit.certain) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Where responses are asked about: block, instruction, predicate.
 fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     let mut list = Vec::new();
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
-                && i.has(".is_canceled")
-                && i.pred.is_none()
-                && let Some((_, v)) = flow.ssa.defs(at).first()
-                && list.len() < 16
-            {
-                list.push((here.get(), at, *v));
-            }
-        },
-    );
+    for (block, at, i) in flow.walk() {
+        if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
+            && i.has(".is_canceled")
+            && i.pred.is_none()
+            && let Some((_, v)) = flow.ssa.defs(at).first()
+            && list.len() < 16
+        {
+            list.push((block, at, *v));
+        }
+    }
     list
 }
 
@@ -188,45 +178,7 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     }
     let mut said = Vec::new();
     for (block, query, p) in queries(flow) {
-        // What may depend on the answer is not guessed: loads, shuffles, and values that meet behind the query.
-        let depends = |v: Val| {
-            let mut seen = Vec::new();
-            let mut stack = vec![v];
-            while let Some(v) = stack.pop() {
-                let v = flow.ssa.origin[v as usize];
-                if seen.contains(&v) {
-                    continue;
-                }
-                seen.push(v);
-                if seen.len() > 64 {
-                    return true;
-                }
-                match &flow.ssa.values[v as usize] {
-                    Value::Def { instr, old, .. } => {
-                        let i = flow.cfg.instrs[*instr as usize];
-                        let op = i.entry.opcode;
-                        let fixed = op == "ld" && (i.has(".param") || i.has(".const"));
-                        if mbarrier_wait(i) {
-                            continue;
-                        }
-                        if (op == "ld" && !fixed)
-                            || ["shfl", "vote", "match", "redux", "atom", "bar", "clusterlaunch", "call"]
-                                .iter()
-                                .any(|p| op.starts_with(p))
-                        {
-                            return true;
-                        }
-                        stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
-                        stack.extend(old);
-                    }
-                    // The counter of a loop around the query does not; what it became behind the query was looked at.
-                    Value::Phi { block: join, .. } if flow.cfg.dominates(*join, block) => {}
-                    Value::Phi { .. } => return true,
-                    _ => {}
-                }
-            }
-            false
-        };
+        let depends = |v: Val| depends(flow, block, v);
         let mut paths = Paths::new(flow, lanes);
         paths.no_guess = Some(&depends);
         let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
@@ -238,42 +190,75 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             && !said.contains(&hit.at)
         {
             said.push(hit.at);
-            let [ask, query] = [hit.at, query].map(|at| flow.cfg.instrs[at as usize].span);
+            let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
             out.push(completion::asks_again(ask, query, hit.certain));
         }
     }
 }
 
+/// May the value depend on the answer to the query at the end of this block? Then it is not guessed: loads, shuffles, and
+/// values that meet behind the query.
+fn depends(flow: &Flow, query: u32, v: Val) -> bool {
+    let mut seen = Vec::new();
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if seen.len() > 64 {
+            return true;
+        }
+        match &flow.ssa.values[v as usize] {
+            Value::Def { instr, .. } => {
+                let i = flow.instr(*instr);
+                if mbarrier_wait(i) {
+                    continue;
+                }
+                if answers(i) {
+                    return true;
+                }
+                flow.ssa.push_sources(v, &mut stack);
+            }
+            // The counter of a loop around the query does not; what it became behind the query was looked at.
+            Value::Phi { block: join, .. } if flow.cfg.dominates(*join, query) => {}
+            Value::Phi { .. } => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// May it bring what the answer to a query says?
+fn answers(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    if op == "ld" {
+        return !i.has(".param") && !i.has(".const");
+    }
+    begins_any(op, &["shfl", "vote", "match", "redux", "atom", "bar", "clusterlaunch", "call"])
+}
+
 /// Each thread arrives once, waits once, and so on.
 fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let step = |i: &Instr, set: &mut Bits, every: bool| match i.entry.opcode {
+    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.entry.opcode {
         "barrier.cluster.arrive" if !every || i.pred.is_none() => set.set(0),
         "barrier.cluster.wait" if every || i.pred.is_none() => set.unset(0),
         "call" => set.put(0, !every),
         _ => {}
     };
-    let any = simple(&flow.cfg, 1, Meet::Any, &mut |_, i, s| step(i, s, false));
-    let every = simple(&flow.cfg, 1, Meet::Every, &mut |_, i, s| step(i, s, true));
     let mut said = false;
-    for &b in &flow.cfg.rpo {
-        let (mut any, mut every) = (any[b as usize].clone(), every[b as usize].clone());
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            match i.entry.opcode {
-                "barrier.cluster.arrive" if every.has(0) && i.pred.is_none() => {
-                    out.push(errors::arrives_twice(i.span, true));
-                    said = true;
-                }
-                "barrier.cluster.wait" if !any.has(0) && flow.function.entry => {
-                    out.push(errors::wait_without_arrive(i.span, true));
-                    said = true;
-                }
-                _ => {}
-            }
-            step(i, &mut any, false);
-            step(i, &mut every, true);
+    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.entry.opcode {
+        "barrier.cluster.arrive" if every.has(0) && i.pred.is_none() => {
+            out.push(errors::arrives_twice(i.span, true));
+            said = true;
         }
-    }
+        "barrier.cluster.wait" if !any.has(0) && flow.function.entry => {
+            out.push(errors::wait_without_arrive(i.span, true));
+            said = true;
+        }
+        _ => {}
+    });
     if !said && flow.function.entry && !flow.calls {
         out_of_step(flow, lanes, out);
     }
@@ -283,44 +268,38 @@ fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
 fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let arrives = |i: &Instr| i.entry.opcode == "barrier.cluster.arrive";
     let waits = |i: &Instr| i.entry.opcode == "barrier.cluster.wait";
-    let next = |i: &Instr, from_arrive: bool| match (arrives(i), waits(i)) {
-        (true, _) => {
-            if from_arrive {
-                Step::Found
-            } else {
-                Step::Stop
-            }
+    let next = |i: &Instr, from_arrive: bool| {
+        if arrives(i) {
+            if from_arrive { Step::Found } else { Step::Stop }
+        } else if waits(i) {
+            if from_arrive { Step::Stop } else { Step::Found }
+        } else {
+            Step::Go
         }
-        (_, true) => {
-            if from_arrive {
-                Step::Stop
-            } else {
-                Step::Found
-            }
-        }
-        _ => Step::Go,
     };
     let mut paths = Paths::new(flow, lanes);
-    let mut hits = vec![(paths.at_entry(&mut |_, i| next(i, false)), false)];
-    let mut sites = Vec::new();
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            if (arrives(i) || waits(i)) && sites.len() < 16 {
-                sites.push((here.get(), at, arrives(i)));
-            }
-        },
-    );
-    for (block, at, arrive) in sites {
-        hits.push((paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive));
-    }
     let mut said = Vec::new();
-    for (hit, arrive) in hits {
-        let Some(hit) = hit.filter(|h| !said.contains(&h.at)) else { continue };
-        said.push(hit.at);
-        let span = flow.cfg.instrs[hit.at as usize].span;
-        out.push(if arrive { errors::arrives_twice(span, false) } else { errors::wait_without_arrive(span, false) });
+    let mut say = |hit: Option<Hit>, arrive: bool| {
+        if let Some(hit) = hit
+            && !said.contains(&hit.at)
+        {
+            said.push(hit.at);
+            let span = flow.instr(hit.at).span;
+            out.push(if arrive {
+                errors::arrives_twice(span, false)
+            } else {
+                errors::wait_without_arrive(span, false)
+            });
+        }
+    };
+    say(paths.at_entry(&mut |_, i| next(i, false)), false);
+    let mut sites = 0;
+    for (block, at, i) in flow.walk() {
+        let arrive = arrives(i);
+        if (arrive || waits(i)) && sites < 16 {
+            sites += 1;
+            say(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
+        }
     }
 }
 
@@ -329,65 +308,62 @@ fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry || flow.calls {
         return;
     }
-    // Objects by variable and offset.
-    let object = |at: u32, i: &Instr, name: &str| -> Option<(u32, i64)> {
-        let arg = i.operands.iter().find(|a| a.name == name && a.role == Role::Addr)?;
-        let Operand::Address(base, offset) = &arg.value else { return None };
-        match base {
-            Base::Var(v) => Some((v.0, *offset)),
-            Base::Reg(r) => {
-                let (var, off) = from.variable(flow.ssa.read(at, *r, 0))?;
-                Some((var, off.checked_add(*offset)?))
-            }
-            Base::Abs => None,
-        }
-    };
     let mut inits: Vec<(u32, i64)> = Vec::new();
-    let mut unclear = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if i.entry.opcode == "mbarrier.init" {
-                match object(at, i, "addr") {
-                    Some(o) if !inits.contains(&o) && inits.len() < 64 => inits.push(o),
-                    Some(_) => {}
-                    None => unclear = true,
-                }
+    for (_, at, i) in flow.walk() {
+        if i.entry.opcode == "mbarrier.init" {
+            let Some(o) = object(flow, from, at, i, "addr") else { return };
+            if !inits.contains(&o) && inits.len() < 64 {
+                inits.push(o);
             }
-        },
-    );
-    if inits.is_empty() || unclear {
-        return;
+        }
     }
+    if !inits.is_empty() {
+        uses_before(flow, from, &inits, out);
+    }
+}
+
+fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut Vec<Diagnostic>) {
+    // The number of the object that an operand names.
+    let number = |at: u32, i: &Instr, name: &str| {
+        let o = object(flow, from, at, i, name)?;
+        inits.iter().position(|x| *x == o)
+    };
     let n = inits.len() + 1;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if meets(i) {
             set.fill();
         } else if i.entry.opcode == "mbarrier.init"
-            && let Some(k) = object(at, i, "addr").and_then(|o| inits.iter().position(|x| *x == o))
+            && let Some(k) = number(at, i, "addr")
         {
             set.set(k);
         }
     };
-    let any = simple(&flow.cfg, n, Meet::Any, &mut |at, i, s| step(at, i, s));
     let mut said = Bits::none(n);
-    for &b in &flow.cfg.rpo {
-        let mut set = any[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            let name = if i.entry.opcode.starts_with("mbarrier.") { "addr" } else { "mbar" };
-            let uses = !matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.inval" | "mbarrier.check_layout");
-            if uses
-                && let Some(o) = object(at, i, name)
-                && let Some(k) = inits.iter().position(|x| *x == o)
-                && !set.has(k)
-                && !said.has(k)
-            {
-                said.set(k);
-                let name = flow.module.vars.get(o.0 as usize).map_or("", |v| v.name.as_str());
-                out.push(errors::before_init(i.span, name));
-            }
-            step(at, i, &mut set);
+    each(&flow.cfg, n, &step, &mut |_, at, i, set| {
+        let name = if i.entry.opcode.starts_with("mbarrier.") { "addr" } else { "mbar" };
+        if !matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.inval" | "mbarrier.check_layout")
+            && let Some(k) = number(at, i, name)
+            && !set.has(k)
+            && !said.has(k)
+        {
+            said.set(k);
+            out.push(errors::before_init(i.span, flow.variable(inits[k].0)));
+        }
+    });
+}
+
+/// The object that the operand of this name is the address of: variable and offset.
+fn object(flow: &Flow, from: &Provenance, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
+    for a in &i.operands {
+        if a.name == name && a.role == Role::Addr {
+            let Operand::Address(base, offset) = &a.value else { return None };
+            let (var, first) = match base {
+                Base::Var(v) => (v.0, 0),
+                Base::Reg(r) => from.variable(flow.ssa.read(at, *r, 0))?,
+                Base::Abs => return None,
+            };
+            return Some((var, first.checked_add(*offset)?));
         }
     }
+    None
 }

@@ -2,9 +2,10 @@
 //! A fact is said only if it holds on every way to the value; addresses that are loaded from memory are not followed.
 
 use super::Flow;
+use super::ask::value;
 use super::ssa::{Val, Value};
-use ptx_dsl_table::hir::{Base, Instr, Operand, Space, VarId};
-use ptx_dsl_table::ty::{Class, Ty};
+use ptx_dsl_table::hir::{Arg, Base, Instr, Operand, Space, VarId};
+use ptx_dsl_table::ty::Class;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +43,17 @@ pub(super) struct Address {
     pub by: u32,
 }
 
+/// An address of which nothing is known.
+const NOWHERE: Address = Address {
+    space: Space::Global,
+    generic: true,
+    base: Origin::None,
+    offset: None,
+    mapped: false,
+    map: u32::MAX,
+    by: u32::MAX,
+};
+
 /// What an address is the address of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Origin {
@@ -61,15 +73,29 @@ impl Provenance {
     pub(super) fn new(flow: &Flow) -> Provenance {
         let mut eval = |_: Val, value: &Value, facts: &[From]| match value {
             Value::Undef | Value::Param => From::Unknown,
-            Value::Phi { args, .. } => args.iter().fold(From::Bottom, |a, v| join(a, facts[*v as usize])),
+            Value::Phi { args, .. } => {
+                let mut all = From::Bottom;
+                for v in args {
+                    all = join(all, facts[*v as usize]);
+                }
+                all
+            }
             Value::Def { instr, var, old } => {
-                let i = flow.cfg.instrs[*instr as usize];
+                let i = flow.instr(*instr);
                 let new = result(flow, *instr, i, *var, facts);
-                old.map_or(new, |o| join(new, facts[o as usize]))
+                match old {
+                    Some(o) => join(new, facts[*o as usize]),
+                    None => new,
+                }
             }
         };
         let of = flow.ssa.solve(From::Bottom, &mut eval);
-        Provenance { of: of.unwrap_or_else(|| vec![From::Unknown; flow.ssa.values.len()]) }
+        Provenance {
+            of: match of {
+                Some(of) => of,
+                None => vec![From::Unknown; flow.ssa.values.len()],
+            },
+        }
     }
 
     /// The address that a value is.
@@ -98,9 +124,8 @@ impl Provenance {
 
     /// The shared variable and the offset that a value is the address of, if all of that is known.
     pub(super) fn variable(&self, v: Val) -> Option<(u32, i64)> {
-        let a = self.address(v).filter(|a| !a.mapped)?;
-        match a.base {
-            Origin::Var(var) => Some((var.0, a.offset?)),
+        match self.address(v)? {
+            Address { base: Origin::Var(var), offset: Some(offset), mapped: false, .. } => Some((var.0, offset)),
             _ => None,
         }
     }
@@ -122,7 +147,7 @@ fn join(a: From, b: From) -> From {
             })
         }
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
-        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, x.filter(|_| x == y)),
+        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, if x == y { x } else { None }),
         _ => From::Unknown,
     }
 }
@@ -166,17 +191,47 @@ pub(super) fn space(qualifier: &str) -> Option<Space> {
     })
 }
 
-fn integer(ty: Ty) -> bool {
-    matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed)
+/// Does a qualifier name a space?
+pub(super) fn in_space(i: &Instr) -> bool {
+    for q in &i.quals {
+        if space(q).is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first qualifier that names a space, without `.to`.
+pub(super) fn space_of(i: &Instr) -> Option<(&str, Space)> {
+    for q in &i.quals {
+        let q = q.trim_start_matches(".to");
+        if let Some(space) = space(q) {
+            return Some((q, space));
+        }
+    }
+    None
+}
+
+/// Are all types integers, and of 32 or 64 bits?
+fn integers(i: &Instr) -> (bool, bool) {
+    let (mut integers, mut wide) = (true, true);
+    for t in &i.types {
+        integers &= matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed);
+        wide &= matches!(t.bits(), 32 | 64);
+    }
+    (integers, integers && wide)
 }
 
 fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
-    let get = |name: &str| i.operand(name).map_or(From::Unknown, |a| operand(flow, at, &a.value, facts));
-    let first = i.operands.first().map(|a| &a.value);
-    if !matches!(first, Some(Operand::Reg(r, lane)) if flow.ssa.var(*r, *lane) == var) {
-        return From::Unknown;
+    let get = |name: &str| match value(i, name) {
+        Some(o) => operand(flow, at, o, facts),
+        None => From::Unknown,
+    };
+    match i.operands.first() {
+        Some(Arg { value: Operand::Reg(r, lane), .. }) if flow.ssa.var(*r, *lane) == var => {}
+        _ => return From::Unknown,
     }
-    let wide = i.types.iter().all(|t| integer(*t) && matches!(t.bits(), 32 | 64));
+    let (integers, wide) = integers(i);
     match i.entry.opcode {
         "mov" if wide => get("a"),
         // An address in a window fits 32 bits; a generic one does not.
@@ -193,7 +248,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             (From::Index | From::Number(_), From::Address(_)) | (From::Address(_), From::Address(_)) => From::Unknown,
             _ => From::Unknown,
         },
-        "mad" if i.types.iter().all(|t| integer(*t)) => match (get("a"), get("b"), get("c")) {
+        "mad" if integers => match (get("a"), get("b"), get("c")) {
             (From::Bottom, _, _) | (_, From::Bottom, _) | (_, _, From::Bottom) => From::Bottom,
             (From::Address(_), _, _) | (_, From::Address(_), _) => From::Unknown,
             (_, _, c) => add(c, From::Index),
@@ -215,8 +270,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         },
         "cvta" => {
             let to_space = i.has(".to");
-            let written = i.quals.iter().find_map(|q| space(q).or_else(|| space(q.trim_start_matches(".to"))));
-            let Some(space) = written else { return From::Unknown };
+            let Some((_, space)) = space_of(i) else { return From::Unknown };
             let from = match get("a") {
                 From::Bottom => return From::Bottom,
                 From::Address(a) if a.space == space => Some(a),
@@ -234,16 +288,9 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 }
                 _ => None,
             };
-            let to_space = to_space || i.spelling.starts_with("cvta.to.");
-            From::Address(Address {
-                space,
-                generic: !to_space,
-                base: from.map_or(Origin::None, |a| a.base),
-                offset: from.and_then(|a| a.offset),
-                mapped: from.is_some_and(|a| a.mapped),
-                map: from.map_or(u32::MAX, |a| a.map),
-                by: at,
-            })
+            let generic = !to_space && !i.spelling.starts_with("cvta.to.");
+            let from = from.unwrap_or(NOWHERE);
+            From::Address(Address { space, generic, by: at, ..from })
         }
         "mapa" => {
             let from = match get("a") {
@@ -251,15 +298,10 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 From::Address(a) if a.space == Space::Shared => Some(a),
                 _ => None,
             };
-            From::Address(Address {
-                space: Space::Shared,
-                generic: !i.has(".shared::cluster"),
-                base: from.map_or(Origin::None, |a| a.base),
-                offset: from.and_then(|a| a.offset),
-                mapped: !own_rank(flow, at, i),
-                map: at,
-                by: at,
-            })
+            let from = from.unwrap_or(NOWHERE);
+            let generic = !i.has(".shared::cluster");
+            let mapped = !own_rank(flow, at, i);
+            From::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
         }
         "ld" if i.has(".param") || i.has(".param::entry") => parameter(flow, at, i, facts),
         "ld" | "atom" | "shfl.sync" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => {
@@ -275,16 +317,21 @@ fn loose(a: Address) -> From {
     From::Address(Address { offset: None, ..a })
 }
 
+/// An offset and a constant.
+pub(super) fn sum(a: Option<i64>, b: i64) -> Option<i64> {
+    a?.checked_add(b)
+}
+
 fn add(a: From, b: From) -> From {
     match (a, b) {
         (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
         (From::Number(a), From::Number(b)) => From::Number(a.wrapping_add(b)),
         (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
-            From::Address(Address { offset: a.offset.and_then(|o| o.checked_add(n)), ..a })
+            From::Address(Address { offset: sum(a.offset, n), ..a })
         }
         (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
         (From::Parameter(p, o), From::Number(n)) | (From::Number(n), From::Parameter(p, o)) => {
-            From::Parameter(p, o.and_then(|o| o.checked_add(n)))
+            From::Parameter(p, sum(o, n))
         }
         (From::Parameter(p, _), From::Index) | (From::Index, From::Parameter(p, _)) => From::Parameter(p, None),
         (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
@@ -304,10 +351,10 @@ fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
             Operand::Sreg(name) => return *name == "%cluster_ctarank",
             Operand::Reg(r, lane) => {
                 let Some(m) = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane)) else { return false };
-                let made = flow.cfg.instrs[m as usize];
-                match made.operand("a").filter(|_| made.entry.opcode == "mov") {
-                    Some(a) => now = (m, &a.value),
-                    None => return false,
+                let made = flow.instr(m);
+                match made.operand("a") {
+                    Some(a) if made.entry.opcode == "mov" => now = (m, &a.value),
+                    _ => return false,
                 }
             }
             _ => return false,
@@ -318,9 +365,7 @@ fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
 
 /// The value of a kernel parameter: a pointer, if its declaration says so.
 fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
-    let Some(Operand::Address(base, offset)) = i.operands.iter().find(|a| a.name == "a").map(|a| &a.value) else {
-        return From::Unknown;
-    };
+    let Some(Operand::Address(base, offset)) = value(i, "a") else { return From::Unknown };
     let (id, offset) = match base {
         Base::Var(v) => (*v, *offset),
         Base::Reg(r) => match facts[flow.ssa.read(at, *r, 0) as usize] {

@@ -4,7 +4,7 @@
 use super::Flow;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
-use super::dataflow::{Bits, Meet, simple};
+use super::dataflow::{Bits, Meet, each, simple};
 use super::lanes::Lanes;
 use super::mbarriers::{Site, in_loop, steadily};
 use super::memory::{MOST, Region, bytes, constant, plain, region};
@@ -63,11 +63,13 @@ fn matrix(i: &Instr) -> Option<&'static str> {
 
 /// A fence between the generic and the asynchronous proxy, in this space.
 fn fences(i: &Instr, space: Space) -> bool {
-    let named = i.has(".global") || i.has(".shared::cta") || i.has(".shared::cluster");
-    let here =
-        if space == Space::Global { i.has(".global") } else { i.has(".shared::cta") || i.has(".shared::cluster") };
-    i.spelling.starts_with("fence.proxy.async")
-        && (!named || here || (space == Space::Shared && i.spelling.starts_with("fence.proxy.async::")))
+    if !i.spelling.starts_with("fence.proxy.async") {
+        return false;
+    }
+    let shared = i.has(".shared::cta") || i.has(".shared::cluster");
+    let global = i.has(".global");
+    let here = if space == Space::Global { global } else { shared };
+    here || !(global || shared) || (space == Space::Shared && i.spelling.starts_with("fence.proxy.async::"))
 }
 
 /// Lets threads meet.
@@ -90,6 +92,26 @@ struct Writes {
     at_start: Vec<Bits>,
 }
 
+/// Does at most one thread come here?
+fn alone(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> bool {
+    let who = places.who(flow, lanes, block, at);
+    match who.warps(lanes.threads).as_slice() {
+        [] => true,
+        [(_, bits)] => who.elected || bits.count_ones() <= 1,
+        _ => false,
+    }
+}
+
+/// Where an instruction writes by the asynchronous proxy.
+fn target(i: &Instr) -> Option<&Arg> {
+    for name in ["dstMem", "addr", "a"] {
+        if let Some(arg) = i.operand(name) {
+            return Some(arg);
+        }
+    }
+    None
+}
+
 /// What became of a write: not fenced; not fenced, and threads have met; fenced by one thread after that; fenced.
 const OPEN: usize = 0;
 const MET: usize = 1;
@@ -98,69 +120,85 @@ const DONE: usize = 3;
 
 impl Writes {
     fn new(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, space: Space) -> Option<Writes> {
-        let (mut list, mut many, mut filled, mut lone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut unclear = false;
-        let here = std::cell::Cell::new(0);
-        let alone = |at: u32| {
-            let who = places.who(flow, lanes, here.get(), at);
-            let one = who.warps(lanes.threads).iter().map(|w| w.1.count_ones()).sum::<u32>() <= 1;
-            one || (who.elected && who.warps(lanes.threads).len() == 1)
+        let mut out = Writes {
+            list: Vec::new(),
+            many: Vec::new(),
+            filled: Vec::new(),
+            unclear: false,
+            lone: Vec::new(),
+            space,
+            at_start: Vec::new(),
         };
-        flow.walk(
-            |b| here.set(b),
-            |at, i| {
-                let copied = i.operand("dst").filter(|_| i.entry.opcode == "cp.async");
-                let written = match (plain(i), copied) {
-                    (Some((arg, true)), _) => Some((arg, bytes(i))),
-                    (_, Some(arg)) => Some((arg, constant(i, "cp-size").unwrap_or(0))),
-                    _ => None,
-                };
-                if let Some((arg, size)) = written {
-                    let r = region(flow, from, at, arg, size);
-                    let elsewhere = copied.is_none() && (i.has(".global") || i.has(".local"));
-                    unclear |= !elsewhere && r.is_none_or(|r| r.base == Origin::None);
-                    if let Some(r) = r.filter(|r| r.space == space && !r.mapped) {
-                        list.push((at, r));
-                        many.push(!alone(at));
-                    }
-                } else if fills(i) {
-                    let arg = i.operand("dstMem").or_else(|| i.operand("addr")).or_else(|| i.operand("a"));
-                    match arg.and_then(|a| region(flow, from, at, a, 0)) {
-                        Some(r) if !r.mapped => filled.push(r),
-                        _ => unclear = true,
-                    }
-                } else if fences(i, space) {
-                    lone.push((at, alone(at)));
-                }
-            },
-        );
-        if list.len() > MOST {
+        for (block, at, i) in flow.walk() {
+            let one = || alone(flow, lanes, places, block, at);
+            if fences(i, space) {
+                out.lone.push((at, one()));
+            } else if let Some(r) = out.add(flow, from, at, i) {
+                out.list.push((at, r));
+                out.many.push(!one());
+            }
+        }
+        if out.list.len() > MOST {
             return None;
         }
-        let mut out = Writes { list, many, filled, unclear, lone, space, at_start: Vec::new() };
-        out.at_start = simple(&flow.cfg, 4 * out.list.len(), Meet::Any, &mut |at, i, s| out.step(at, i, s));
+        out.at_start = simple(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
         Some(out)
     }
 
-    fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
-        let become_ = |set: &mut Bits, k: usize, from: usize, to: usize| {
-            if set.has(4 * k + from) {
-                set.unset(4 * k + from);
-                set.set(4 * k + to);
-            }
+    /// What a thread writes here in this space; notes what others write.
+    fn add(&mut self, flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
+        let copy = i.entry.opcode == "cp.async";
+        let written = match plain(i) {
+            Some((arg, true)) => Some((arg, bytes(i))),
+            _ if copy => i.operand("dst").map(|arg| (arg, constant(i, "cp-size").unwrap_or(0))),
+            _ => None,
         };
-        let all = 0..self.list.len();
-        if let Some(k) = self.list.iter().position(|s| s.0 == at) {
-            (0..4).for_each(|n| set.put(4 * k + n, n == OPEN));
-        } else if fences(i, self.space) {
-            let lone = self.lone.iter().any(|f| f.0 == at && f.1);
-            for k in all {
-                become_(set, k, OPEN, DONE);
-                become_(set, k, MET, if lone && self.many[k] { LATE } else { DONE });
+        if let Some((arg, size)) = written {
+            let r = region(flow, from, at, arg, size);
+            let elsewhere = !copy && (i.has(".global") || i.has(".local"));
+            self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != Origin::None);
+            return match r {
+                Some(r) if r.space == self.space && !r.mapped => Some(r),
+                _ => None,
+            };
+        }
+        if fills(i) {
+            match target(i).map(|arg| region(flow, from, at, arg, 0)) {
+                Some(Some(r)) if !r.mapped => self.filled.push(r),
+                _ => self.unclear = true,
+            }
+        }
+        None
+    }
+
+    fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
+        for (k, (write, _)) in self.list.iter().enumerate() {
+            if *write == at {
+                set.begin(4 * k, 4, OPEN);
+                return;
+            }
+        }
+        if fences(i, self.space) {
+            let lone = self.lone.contains(&(at, true));
+            for (k, many) in self.many.iter().enumerate() {
+                set.turn(4 * k + OPEN, 4 * k + DONE);
+                set.turn(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
             }
         } else if meets(i) {
-            all.for_each(|k| become_(set, k, OPEN, MET));
+            for k in 0..self.list.len() {
+                set.turn(4 * k + OPEN, 4 * k + MET);
+            }
         }
+    }
+
+    /// Does something else write here too, or something whose address is not known?
+    fn by_others(&self, base: Origin) -> bool {
+        for r in &self.filled {
+            if r.base == base || r.base == Origin::None {
+                return true;
+            }
+        }
+        self.unclear
     }
 
     /// Is write `k` not fenced on any way here?
@@ -175,12 +213,42 @@ impl Writes {
         has(LATE) && !has(OPEN) && !has(MET) && !has(DONE)
     }
 
+    /// The first write of this kind that a copy reads: either the bytes are the same, or nobody else writes to the variable
+    /// and all writes to it are of this kind.
+    fn of_source(&self, flow: &Flow, here: &Region, is: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let mut all = self.space == Space::Shared && here.base != Origin::None && !self.by_others(here.base);
+        for (k, (_, r)) in self.list.iter().enumerate() {
+            all = all && (r.base != here.base || is(k));
+        }
+        for (k, (_, r)) in self.list.iter().enumerate() {
+            if is(k) && (r.meets(flow, here) || (all && r.base == here.base)) {
+                return Some(k);
+            }
+        }
+        None
+    }
+
+    /// The first write to a variable that has been run, if all such are of this kind.
+    fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let mut first = None;
+        for (k, (_, r)) in self.list.iter().enumerate() {
+            let run = set.has(4 * k + OPEN) || set.has(4 * k + MET) || set.has(4 * k + LATE) || set.has(4 * k + DONE);
+            if run && r.base == Origin::Var(var) {
+                if !is(k) {
+                    return None;
+                }
+                first = first.or(Some(k));
+            }
+        }
+        first
+    }
+
     /// Calls `see` with what became of the writes before each instruction.
     fn each(&self, flow: &Flow, see: &mut dyn FnMut(u32, &Instr, &Bits)) {
         for &b in &flow.cfg.rpo {
             let mut set = self.at_start[b as usize].clone();
             for at in flow.cfg.range(b) {
-                let i = flow.cfg.instrs[at as usize];
+                let i = flow.instr(at);
                 see(at, i, &set);
                 self.step(at, i, &mut set);
             }
@@ -190,7 +258,6 @@ impl Writes {
 
 /// Stores, then a bulk copy of the same bytes.
 fn sources(flow: &Flow, from: &Provenance, writes: &Writes, out: &mut Vec<Diagnostic>) {
-    let list = &writes.list;
     let mut said = false;
     writes.each(flow, &mut |at, i, set| {
         if said || source(i) != Some(writes.space) {
@@ -198,21 +265,11 @@ fn sources(flow: &Flow, from: &Provenance, writes: &Writes, out: &mut Vec<Diagno
         }
         let Some(arg) = i.operand("srcMem") else { return };
         let Some(here) = region(flow, from, at, arg, constant(i, "size").unwrap_or(0)) else { return };
-        // Either the bytes are the same, or nobody else writes to the variable and no store to it is fenced.
-        let of_it = |r: &Region| r.base == here.base && here.base != Origin::None;
-        let only = writes.space == Space::Shared
-            && !writes.unclear
-            && !writes.filled.iter().any(|r| r.base == here.base || r.base == Origin::None);
-        let all = |is: &dyn Fn(usize) -> bool| only && (0..list.len()).all(|k| !of_it(&list[k].1) || is(k));
-        let find = |is: &dyn Fn(usize) -> bool| {
-            let all = all(is);
-            (0..list.len()).find(|k| is(*k) && (list[*k].1.meets(flow, &here) || (all && of_it(&list[*k].1))))
-        };
-        let span = |k: usize| flow.cfg.instrs[list[k].0 as usize].span;
-        if let Some(k) = find(&|k| writes.owed(set, k)) {
+        let span = |k: usize| flow.instr(writes.list[k].0).span;
+        if let Some(k) = writes.of_source(flow, &here, &|k| writes.owed(set, k)) {
             said = true;
             out.push(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
-        } else if let Some(k) = find(&|k| writes.late(set, k)) {
+        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.late(set, k)) {
             said = true;
             out.push(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
@@ -223,7 +280,7 @@ fn sources(flow: &Flow, from: &Provenance, writes: &Writes, out: &mut Vec<Diagno
 fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
     let mut found: Option<VarId> = None;
     let mut stack: Vec<Val> = Vec::new();
-    let mut one = true;
+
     let mut budget = 300;
     super::ssa::registers(&arg.value, &mut |r, lane| stack.push(flow.ssa.read(at, r, lane)));
     let mut seen: Vec<Val> = Vec::new();
@@ -237,26 +294,26 @@ fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
         }
         seen.push(v);
         match &flow.ssa.values[v as usize] {
-            Value::Def { instr, old, .. } => {
-                let i = flow.cfg.instrs[*instr as usize];
+            Value::Def { instr, .. } => {
+                let i = flow.instr(*instr);
                 // What is loaded may be anything.
                 if matches!(i.entry.opcode, "ld" | "call" | "atom") && !i.has(".param") {
                     return None;
                 }
                 for a in &i.operands {
                     if let Operand::VarAddr(id, _) = a.value {
-                        one &= found.is_none_or(|f| f == id);
+                        if found.is_some_and(|f| f != id) {
+                            return None;
+                        }
                         found = Some(id);
                     }
                 }
-                stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
-                stack.extend(old);
             }
-            Value::Phi { args, .. } => stack.extend(args),
-            Value::Undef | Value::Param => {}
+            Value::Phi { .. } | Value::Undef | Value::Param => {}
         }
+        flow.ssa.push_sources(v, &mut stack);
     }
-    found.filter(|_| one)
+    found
 }
 
 /// Matrices that only threads have written.
@@ -264,39 +321,40 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry || writes.list.is_empty() {
         return;
     }
-    let list = &writes.list;
     // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
     let bare = !flow.cfg.any(&|i| fills(i) || fences(i, Space::Shared));
     let mut said = false;
     writes.each(flow, &mut |at, i, set| {
-        let Some(op) = matrix(i).filter(|_| !said) else { return };
-        let span = |k: usize| flow.cfg.instrs[list[k].0 as usize].span;
-        let descriptors = || i.operands.iter().filter(|a| a.name.ends_with("desc"));
-        for arg in descriptors() {
-            let Some(var) = descends(flow, at, arg) else { continue };
-            let of_it = |r: &Region| r.base == Origin::Var(var);
-            if writes.unclear || writes.filled.iter().any(|r| of_it(r) || r.base == Origin::None) {
+        let (Some(op), false) = (matrix(i), said) else { return };
+        let span = |k: usize| flow.instr(writes.list[k].0).span;
+        let mut first = None;
+        for arg in &i.operands {
+            if !arg.name.ends_with("desc") {
                 continue;
             }
-            let find = |is: &dyn Fn(usize) -> bool| {
-                let mut of = (0..list.len()).filter(|k| of_it(&list[*k].1) && (0..4).any(|n| set.has(4 * k + n)));
-                of.clone().all(is).then(|| of.next()).flatten()
-            };
-            if let Some(k) = find(&|k| writes.owed(set, k)) {
+            first = first.or(Some(arg.span));
+            let Some(var) = descends(flow, at, arg) else { continue };
+            if writes.by_others(Origin::Var(var)) {
+                continue;
+            }
+            if let Some(k) = writes.of_matrix(var, set, &|k| writes.owed(set, k)) {
                 said = true;
                 out.push(errors::no_proxy_fence(arg.span, op, span(k), false));
-            } else if let Some(k) = find(&|k| writes.late(set, k)) {
+                return;
+            }
+            if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
                 said = true;
                 out.push(errors::proxy_fence_late(arg.span, op, span(k)));
-            }
-            if said {
                 return;
             }
         }
-        let first = (0..list.len()).find(|k| writes.owed(set, *k));
-        if let (true, Some(arg), Some(_)) = (bare, descriptors().next(), first) {
-            said = true;
-            out.push(errors::no_proxy_fence(arg.span, op, span(0), false));
+        let Some(arg) = first.filter(|_| bare) else { return };
+        for k in 0..writes.list.len() {
+            if writes.owed(set, k) {
+                said = true;
+                out.push(errors::no_proxy_fence(arg, op, span(0), false));
+                return;
+            }
         }
     });
 }
@@ -305,62 +363,62 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
 /// this may still be right where something orders the two that is not seen here: a hint.
 fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut list = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if let Some((arg, false)) = plain(i)
-                && let Some(r) = region(flow, from, at, arg, bytes(i)).filter(|r| r.space == Space::Shared)
-                && list.len() < MOST
-            {
-                list.push((at, r));
-            }
-        },
-    );
+    for (_, at, i) in flow.walk() {
+        if let Some((arg, false)) = plain(i)
+            && let Some(r) = region(flow, from, at, arg, bytes(i))
+            && r.space == Space::Shared
+            && list.len() < MOST
+        {
+            list.push((at, r));
+        }
+    }
+    rewritten(flow, lanes, from, &list, out);
+}
+
+fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
     // For each load: nothing since; a release to the other proxy; fenced.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let become_ = |set: &mut Bits, k: usize, from: usize, to: usize| {
-            if set.has(3 * k + from) {
-                set.unset(3 * k + from);
-                set.set(3 * k + to);
+        for (k, (load, _)) in list.iter().enumerate() {
+            if *load == at {
+                set.begin(3 * k, 3, 0);
+                return;
             }
-        };
-        if let Some(k) = list.iter().position(|s| s.0 == at) {
-            (0..3).for_each(|n| set.put(3 * k + n, n == 0));
-        } else if fences(i, Space::Shared) {
-            let half = i.spelling.starts_with("fence.proxy.async::");
-            for k in 0..list.len() {
-                match (half, i.has(".release")) {
-                    (false, _) => {
-                        become_(set, k, 0, 2);
-                        become_(set, k, 1, 2);
-                    }
-                    (true, true) => become_(set, k, 0, 1),
-                    (true, false) => become_(set, k, 1, 2),
+        }
+        if !fences(i, Space::Shared) {
+            return;
+        }
+        let half = i.spelling.starts_with("fence.proxy.async::");
+        for k in 0..list.len() {
+            match (half, i.has(".release")) {
+                (false, _) => {
+                    set.turn(3 * k, 3 * k + 2);
+                    set.turn(3 * k + 1, 3 * k + 2);
                 }
+                (true, true) => set.turn(3 * k, 3 * k + 1),
+                (true, false) => set.turn(3 * k + 1, 3 * k + 2),
             }
         }
     };
-    let at_start = simple(&flow.cfg, 3 * list.len(), Meet::Any, &mut |at, i, s| step(at, i, s));
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            let arg = i.operand("dstMem").or_else(|| i.operand("addr")).or_else(|| i.operand("a"));
-            let size = if i.entry.opcode.starts_with("cluster") { 16 } else { constant(i, "size").unwrap_or(0) };
-            // What fills in some rounds only may do so before anything was loaded.
-            let each = || !in_loop(flow, b) || steadily(flow, lanes, Site { block: b, at });
-            if let Some(arg) = arg.filter(|_| fills(i) && each())
-                && let Some(here) = region(flow, from, at, arg, size)
-            {
-                let open = |k: usize| (set.has(3 * k) || set.has(3 * k + 1)) && !set.has(3 * k + 2);
-                if let Some(k) = (0..list.len()).find(|k| open(*k) && list[*k].1.meets(flow, &here)) {
-                    let half = set.has(3 * k + 1) && !set.has(3 * k);
-                    let load = flow.cfg.instrs[list[k].0 as usize].span;
-                    out.push(errors::reused_without_fence(arg.span, i.entry.opcode, load, half));
-                    return;
-                }
-            }
-            step(at, i, &mut set);
+    let mut said = false;
+    each(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
+        if said || !fills(i) {
+            return;
         }
-    }
+        // What fills in some rounds only may do so before anything was loaded.
+        if in_loop(flow, b) && !steadily(flow, lanes, Site { block: b, at }) {
+            return;
+        }
+        let size = if i.entry.opcode.starts_with("cluster") { 16 } else { constant(i, "size").unwrap_or(0) };
+        let Some(arg) = target(i) else { return };
+        let Some(here) = region(flow, from, at, arg, size) else { return };
+        for (k, (load, r)) in list.iter().enumerate() {
+            let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
+            if (fresh || half) && !set.has(3 * k + 2) && r.meets(flow, &here) {
+                said = true;
+                let half = half && !fresh;
+                out.push(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
+                return;
+            }
+        }
+    });
 }

@@ -4,11 +4,13 @@
 //! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
 
 use super::Flow;
-use super::inline::{bits, inlined, mov};
+use super::ask::{begins_any, has_any, vector};
+use super::inline::{Inlined, inlined, mov};
 use super::lanes::{Fact, Lanes};
+use super::provenance::in_space;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
 use ptx_dsl_table::isa::Role;
-use ptx_dsl_table::list::List;
+use std::collections::BinaryHeap;
 
 /// How often what was found leads to more: an address in a slot is the address of the next one.
 const ROUNDS: usize = 4;
@@ -16,92 +18,124 @@ const ROUNDS: usize = 4;
 /// The function as the rules see it, if that differs from how it is written.
 pub(super) fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
     let inline = inlined(module, function, whole);
-    let body = inline.as_ref().map_or(&function.body, |i| &i.body);
-    let regs = inline.as_ref().map_or(&function.regs, |i| &i.regs);
-    let extra = inline.as_ref().map_or(Vec::new(), |i| i.extra.clone());
+    let (regs, body, extra) = match &inline {
+        Some(i) => (i.regs.as_slice(), i.body.as_slice(), i.extra.as_slice()),
+        None => (function.regs.as_slice(), function.body.as_slice(), [].as_slice()),
+    };
     // By variable: it is in registers as far as it can be.
     let mut done = vec![false; module.vars.len() + extra.len()];
-    let mut slots = find(module, &extra, regs, body, &done);
-    if inline.is_none() && slots.is_empty() {
-        let numbers = numbers(&function.regs, body);
-        if numbers.is_empty() || !body.iter().any(|s| matches!(s, Stmt::Instr(i) if counted(i, &numbers))) {
-            return None;
-        }
+    let slots = find(module, extra, regs, body, &done);
+    if inline.is_none() && slots.is_empty() && !any_counted(regs, body) {
+        return None;
     }
-    let first = inline.as_ref().map_or(u32::MAX, |i| i.first);
-    let mut out = head(function);
-    let (mut regs, mut body) = match inline {
-        Some(i) => {
-            out.labels = i.labels;
-            (i.regs, i.body)
-        }
-        None => {
-            out.labels = function.labels.clone();
-            (function.regs.clone(), function.body.clone())
-        }
+    let mut work = match inline {
+        Some(inlined) => inlined,
+        None => Inlined {
+            regs: function.regs.clone(),
+            labels: function.labels.clone(),
+            body: function.body.clone(),
+            extra: Vec::new(),
+            first: u32::MAX,
+        },
     };
+    replace(module, &mut work, slots, &mut done);
+    constants(&work.regs, &mut work.body);
+    Some(Function { regs: work.regs, labels: work.labels, body: work.body, ..head(function) })
+}
+
+/// Puts registers in place of the slots, and of those that are found then.
+fn replace(module: &Module, work: &mut Inlined, mut slots: Slots, done: &mut [bool]) {
     for _ in 0..ROUNDS {
         if slots.is_empty() {
             break;
         }
-        slots.clean.iter().for_each(|slot| mark(&mut done, slot.0));
+        for slot in &slots.clean {
+            mark(done, slot.0);
+        }
         let of = vec![None; slots.clean.len()];
-        let new = Vec::with_capacity(body.len());
-        let mut rewrite = Rewrite { module, slots, regs: &mut regs, of, extra: &extra, first, body: new };
+        let body = std::mem::take(&mut work.body);
+        work.body.reserve(body.len());
+        let mut rewrite = Rewrite { module, slots, of, work };
         for stmt in body {
             match stmt {
                 Stmt::Instr(i) => rewrite.instr(i),
-                label => rewrite.body.push(label),
+                label => rewrite.work.body.push(label),
             }
         }
-        body = rewrite.body;
-        slots = find(module, &extra, &regs, &body, &done);
+        slots = find(module, &work.extra, &work.regs, &work.body, done);
     }
-    let numbers = numbers(&regs, &body);
-    for stmt in &mut body {
-        if let Stmt::Instr(i) = stmt
-            && counts(i)
-        {
-            for arg in i.operands.iter_mut().filter(|a| a.role == Role::Src) {
-                if let Operand::Reg(r, 0) = arg.value
-                    && let Some(n) = of(&numbers, r)
-                {
-                    arg.value = Operand::Imm(n);
-                }
+}
+
+/// Puts constants in place of the registers that hold them, where counts are asked for.
+fn constants(regs: &[Reg], body: &mut [Stmt]) {
+    let numbers = numbers(regs, body);
+    for stmt in body {
+        let Stmt::Instr(i) = stmt else { continue };
+        if !counts(i) {
+            continue;
+        }
+        for arg in &mut i.operands {
+            if let (Role::Src, Operand::Reg(r, 0)) = (arg.role, &arg.value)
+                && let Some(n) = of(&numbers, *r)
+            {
+                arg.value = Operand::Imm(n);
             }
         }
     }
-    out.body = body;
-    out.regs = regs;
-    Some(out)
 }
 
 /// Instructions whose counts, bytes, parities and masks the rules want to know. Compilers put these into registers.
 fn counts(i: &Instr) -> bool {
     let op = i.entry.opcode;
-    ["mbarrier.", "cp.", "bar", "st.bulk"].iter().any(|p| op.starts_with(p))
+    begins_any(op, &["mbarrier.", "cp.", "bar", "st.bulk"])
 }
 
-fn counted(i: &Instr, numbers: &[Option<u64>]) -> bool {
-    let known = |o: &Operand| matches!(o, Operand::Reg(r, 0) if of(numbers, *r).is_some());
-    counts(i) && i.operands.iter().any(|a| a.role == Role::Src && known(&a.value))
+/// Does an instruction of that kind use a register with a constant?
+fn any_counted(regs: &[Reg], body: &[Stmt]) -> bool {
+    let numbers = numbers(regs, body);
+    if numbers.is_empty() {
+        return false;
+    }
+    for stmt in body {
+        let Stmt::Instr(i) = stmt else { continue };
+        if !counts(i) {
+            continue;
+        }
+        for a in &i.operands {
+            if let (Role::Src, Operand::Reg(r, 0)) = (a.role, &a.value)
+                && of(&numbers, *r).is_some()
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// What is known of a register.
 fn of<T: Copy>(known: &[Option<T>], r: RegId) -> Option<T> {
-    known.get(r.0 as usize).copied().flatten()
+    match known.get(r.0 as usize) {
+        Some(known) => *known,
+        None => None,
+    }
 }
 
 /// By register: the constant, if it is written once, with one. Nothing where nobody asks.
 fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
-    let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
-    if !instrs().any(|i| counts(i)) {
+    let mut asked = false;
+    for stmt in body {
+        asked = asked || matches!(stmt, Stmt::Instr(i) if counts(i));
+    }
+    if !asked {
         return Vec::new();
     }
     let mut out = vec![None; regs.len()];
     let writes = writes(regs.len(), body);
-    for i in instrs().filter(|i| i.entry.opcode == "mov" && i.pred.is_none()) {
-        if let [d, a] = i.operands.as_slice()
+    for stmt in body {
+        if let Stmt::Instr(i) = stmt
+            && i.entry.opcode == "mov"
+            && i.pred.is_none()
+            && let [d, a] = i.operands.as_slice()
             && let Operand::Reg(d, 0) = d.value
             && writes.get(d.0 as usize) == Some(&1)
         {
@@ -120,12 +154,14 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
     let mut out = vec![0u32; regs];
     for stmt in body {
         let Stmt::Instr(i) = stmt else { continue };
-        for a in i.operands.iter().filter(|a| a.role == Role::Dst) {
-            super::ssa::registers(&a.value, &mut |r, _| {
-                if let Some(n) = out.get_mut(r.0 as usize) {
-                    *n += 1;
-                }
-            });
+        for a in &i.operands {
+            if a.role == Role::Dst {
+                super::ssa::registers(&a.value, &mut |r, _| {
+                    if let Some(n) = out.get_mut(r.0 as usize) {
+                        *n += 1;
+                    }
+                });
+            }
         }
     }
     out
@@ -137,8 +173,8 @@ pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
     let mut any = false;
     for &b in &flow.cfg.rpo {
         let Some(at) = flow.cfg.branch(b) else { continue };
-        let i = flow.cfg.instrs[at as usize];
-        let Some((p, positive)) = flow.ssa.guard(at, i) else { continue };
+        let i = flow.instr(at);
+        let Some((p, positive)) = flow.guard(at) else { continue };
         if let (Fact::Const(n), "bra") = (lanes.facts[p as usize], i.entry.opcode) {
             taken[at as usize] = Some((n != 0) == positive);
             any = true;
@@ -147,20 +183,22 @@ pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
     if !any {
         return None;
     }
-    let mut out =
-        Function { regs: flow.function.regs.clone(), labels: flow.function.labels.clone(), ..head(flow.function) };
-    let mut taken = taken.into_iter();
+    let mut body = Vec::with_capacity(flow.function.body.len());
+    let mut at = 0;
     for stmt in &flow.function.body {
-        match stmt {
-            Stmt::Label(_) => out.body.push(stmt.clone()),
-            Stmt::Instr(i) => match taken.next().flatten() {
-                Some(false) => {}
-                Some(true) => out.body.push(Stmt::Instr(Box::new(Instr { pred: None, ..(**i).clone() }))),
-                None => out.body.push(stmt.clone()),
-            },
+        let mut stmt = stmt.clone();
+        if let Stmt::Instr(i) = &mut stmt {
+            at += 1;
+            match taken[at - 1] {
+                Some(false) => continue,
+                Some(true) => i.pred = None,
+                None => {}
+            }
         }
+        body.push(stmt);
     }
-    Some(out)
+    let f = flow.function;
+    Some(Function { regs: f.regs.clone(), labels: f.labels.clone(), body, ..head(f) })
 }
 
 /// All of a function but its registers, labels and statements.
@@ -223,7 +261,7 @@ impl Slots {
 fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, u32)> {
     match module.vars.get(v.0 as usize) {
         Some(var) => matches!(var.space, Space::Local | Space::ParamFunc).then_some((var.space, var.size)),
-        None => extra.get(v.0 as usize - module.vars.len()).map(|e| (Space::ParamFunc, e.0)),
+        None => Some((Space::ParamFunc, extra.get(v.0 as usize - module.vars.len())?.0)),
     }
 }
 
@@ -235,8 +273,8 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
         _ => return None,
     };
     let arg = i.address()?;
-    let named = i.quals.iter().any(|q| matches!(q.as_str(), ".local" | ".param" | ".param::func"));
-    let other = i.quals.iter().any(|q| super::provenance::space(q).is_some()) && !named;
+    let named = has_any(i, &[".local", ".param", ".param::func"]);
+    let other = !named && in_space(i);
     let (known, offset) = match &arg.value {
         Operand::Address(Base::Var(v), offset) => (Known { var: *v, offset: 0, generic: false }, *offset),
         Operand::Address(Base::Reg(r), offset) => (of(&seen.known, *r)?, *offset),
@@ -245,103 +283,167 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
     if other || known.generic == named {
         return None;
     }
-    let n = [(".v2", 2), (".v4", 4), (".v8", 8)].iter().find(|v| i.has(v.0)).map_or(1, |v| v.1);
+    let n = vector(i);
     let size = i.types.last()?.bytes();
     Some(((known.var, known.offset.checked_add(offset)?, size), n, writes))
 }
 
 /// The data operands of a load or store, one for each element.
-fn elements(i: &Instr) -> Vec<&Operand> {
-    let data = i.operands.iter().find(|a| a.role != Role::Addr && matches!(a.name, "d" | "a" | "b"));
-    match data.map(|a| &a.value) {
-        Some(Operand::Vector(list)) => list.iter().list(),
-        Some(o) => vec![o],
-        None => Vec::new(),
+fn elements(i: &Instr) -> &[Operand] {
+    for a in &i.operands {
+        if a.role != Role::Addr && matches!(a.name, "d" | "a" | "b") {
+            return match &a.value {
+                Operand::Vector(list) => list,
+                o => std::slice::from_ref(o),
+            };
+        }
     }
+    &[]
 }
 
 /// Places that nothing but loads and stores of themselves touches, in variables that are not done yet.
 fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], done: &[bool]) -> Slots {
     let mut seen = Seen { writes: Vec::new(), known: Vec::new() };
-    let instrs = || body.iter().filter_map(|s| if let Stmt::Instr(i) = s { Some(i) } else { None });
-    let touches = |o: &Operand| match o {
-        Operand::Address(Base::Var(v), _) | Operand::VarAddr(v, _) => private(module, extra, *v).is_some(),
-        _ => false,
-    };
-    if !instrs().any(|i| i.operands.iter().any(|a| touches(&a.value))) {
+    if !names_private(module, extra, body) {
         return Slots { seen, clean: Vec::new() };
     }
     seen.writes = writes(regs.len(), body);
     seen.known = vec![None; regs.len()];
-    // By variable: it stays what it is.
-    let mut memory = done.to_vec();
-    // The places, and whether each use of one leaves it clean.
-    let mut used: Vec<(Slot, bool)> = Vec::new();
-    let mut together: Vec<(Slot, u32)> = Vec::new();
-    for i in instrs() {
-        let made = derived(module, extra, i, &seen);
-        if let Some((d, known)) = made {
-            seen.known[d.0 as usize] = Some(known);
-            continue;
+    let mut uses = Uses { memory: done.to_vec(), used: Vec::new(), together: Vec::new() };
+    for stmt in body {
+        let Stmt::Instr(i) = stmt else { continue };
+        match derived(module, extra, i, &seen) {
+            Some((d, known)) => seen.known[d.0 as usize] = Some(known),
+            None => uses.add(module, extra, regs, i, &seen),
         }
-        let at = place(i, &seen).filter(|(slot, ..)| private(module, extra, slot.0).is_some());
-        if let Some(((var, offset, size), n, _)) = at {
-            let whole = private(module, extra, var).is_some_and(|(_, bytes)| {
-                offset >= 0
-                    && size > 0
-                    && offset % i64::from(size) == 0
-                    && offset + i64::from(n * size) <= i64::from(bytes)
-            });
-            let data = elements(i);
-            let fits = |o: &&Operand| match o {
-                Operand::Reg(r, _) => regs.get(r.0 as usize).is_some_and(|r| r.ty.bytes() == size),
-                Operand::Imm(_) | Operand::Sink => true,
-                _ => false,
-            };
-            let clean = whole && matches!(size, 2 | 4 | 8) && data.len() == n as usize && data.iter().all(fits);
+    }
+    Slots { seen, clean: uses.clean() }
+}
+
+/// Does an operand name a variable of the thread?
+fn names_private(module: &Module, extra: &[(u32, RegId)], body: &[Stmt]) -> bool {
+    for stmt in body {
+        let Stmt::Instr(i) = stmt else { continue };
+        for a in &i.operands {
+            if let Operand::Address(Base::Var(v), _) | Operand::VarAddr(v, _) = a.value
+                && private(module, extra, v).is_some()
+            {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// What is done with variables of the thread.
+struct Uses {
+    /// By variable: it stays what it is.
+    memory: Vec<bool>,
+    /// The places, and whether each use of one leaves it clean.
+    used: Vec<(Slot, bool)>,
+    /// Places that are loaded or stored as one vector: the first, and how many.
+    together: Vec<(Slot, u32)>,
+}
+
+impl Uses {
+    fn add(&mut self, module: &Module, extra: &[(u32, RegId)], regs: &[Reg], i: &Instr, seen: &Seen) {
+        let mut slot = false;
+        if let Some((first, n, _)) = place(i, seen)
+            && let Some((_, bytes)) = private(module, extra, first.0)
+        {
+            slot = true;
+            let clean = fits(first, n, bytes) && plain(elements(i), n, first.2, regs);
             for k in 0..n {
-                used.push(((var, offset + i64::from(k * size), size), clean));
+                self.used.push((nth(first, k), clean));
             }
             if n > 1 {
-                together.push(((var, offset, size), n));
+                self.together.push((first, n));
             }
         }
-        let mut escape = |v: VarId| mark(&mut memory, v);
-        let compares = i.entry.opcode == "setp";
+        if i.entry.opcode == "setp" {
+            return;
+        }
         for a in &i.operands {
-            if compares || (at.is_some() && a.role == Role::Addr) {
-                continue;
-            }
-            escapes(&a.value, &seen, &mut escape);
-        }
-    }
-    // One for each place: clean if all its uses are.
-    used.sort_unstable();
-    used.dedup_by_key(|u| u.0);
-    // What is loaded and stored as one vector is replaced as a whole, or not.
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for ((var, offset, size), n) in &together {
-            let all = || (0..*n).map(|k| (*var, offset + i64::from(k * size), *size));
-            let clean = all().all(|slot| used.binary_search(&(slot, true)).is_ok());
-            for slot in all().filter(|_| !clean) {
-                if let Ok(at) = used.binary_search(&(slot, true)) {
-                    used[at].1 = false;
-                    changed = true;
-                }
+            if !slot || a.role != Role::Addr {
+                escapes(&a.value, seen, &mut |v| mark(&mut self.memory, v));
             }
         }
     }
-    // Places that overlap are memory.
-    for pair in used.windows(2) {
-        let ((v, o, size), (w, p, _)) = (pair[0].0, pair[1].0);
-        if v == w && o + i64::from(size) > p {
-            mark(&mut memory, v);
+
+    /// The clean places, in ascending order.
+    fn clean(mut self) -> Vec<Slot> {
+        // One for each place: clean if all its uses are.
+        let mut places: Vec<Slot> = Vec::new();
+        let mut clean: Vec<bool> = Vec::new();
+        for (slot, is) in BinaryHeap::from(self.used).into_sorted_vec() {
+            if places.last() != Some(&slot) {
+                places.push(slot);
+                clean.push(is);
+            }
+        }
+        while tear(&self.together, &places, &mut clean) {}
+        // Places that overlap are memory.
+        for pair in places.windows(2) {
+            let ((v, o, size), (w, p, _)) = (pair[0], pair[1]);
+            if v == w && o + i64::from(size) > p {
+                mark(&mut self.memory, v);
+            }
+        }
+        let mut out = Vec::new();
+        for (k, slot) in places.iter().enumerate() {
+            if clean[k] && self.memory.get(slot.0.0 as usize) == Some(&false) {
+                out.push(*slot);
+            }
+        }
+        out
+    }
+}
+
+/// The `k`th place of a vector.
+fn nth((var, offset, size): Slot, k: u32) -> Slot {
+    (var, offset + i64::from(k * size), size)
+}
+
+/// Do the `n` places lie in a variable of so many bytes, as its elements do?
+fn fits((_, offset, size): Slot, n: u32, bytes: u32) -> bool {
+    matches!(size, 2 | 4 | 8)
+        && offset >= 0
+        && offset % i64::from(size) == 0
+        && offset + i64::from(n * size) <= i64::from(bytes)
+}
+
+/// Are these `n` operands of so many bytes?
+fn plain(data: &[Operand], n: u32, size: u32, regs: &[Reg]) -> bool {
+    let mut all = data.len() == n as usize;
+    for o in data {
+        all &= match o {
+            Operand::Reg(r, _) => matches!(regs.get(r.0 as usize), Some(r) if r.ty.bytes() == size),
+            Operand::Imm(_) | Operand::Sink => true,
+            _ => false,
+        };
+    }
+    all
+}
+
+/// What is loaded and stored as one vector is replaced as a whole, or not. `false` if there is nothing to do any more.
+fn tear(together: &[(Slot, u32)], places: &[Slot], clean: &mut [bool]) -> bool {
+    let mut changed = false;
+    for (first, n) in together {
+        let mut all = true;
+        for k in 0..*n {
+            all &= matches!(places.binary_search(&nth(*first, k)), Ok(at) if clean[at]);
+        }
+        if all {
+            continue;
+        }
+        for k in 0..*n {
+            if let Ok(at) = places.binary_search(&nth(*first, k)) {
+                changed |= clean[at];
+                clean[at] = false;
+            }
         }
     }
-    used.retain(|((v, ..), clean)| *clean && memory.get(v.0 as usize) == Some(&false));
-    Slots { seen, clean: used.into_iter().map(|u| u.0).list() }
+    changed
 }
 
 fn mark(vars: &mut [bool], v: VarId) {
@@ -360,7 +462,9 @@ fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
             }
         }
         Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter().for_each(|o| escapes(o, seen, each));
+            for o in list {
+                escapes(o, seen, each);
+            }
         }
         Operand::Pair(a, b) => {
             escapes(a, seen, each);
@@ -377,8 +481,13 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
     }
     let (d, a) = (i.operands.first()?, i.operands.get(1)?);
     let Operand::Reg(d, 0) = d.value else { return None };
-    if seen.writes.get(d.0 as usize) != Some(&1) || !i.types.iter().all(|t| matches!(t.bits(), 32 | 64)) {
+    if seen.writes.get(d.0 as usize) != Some(&1) {
         return None;
+    }
+    for t in &i.types {
+        if !matches!(t.bits(), 32 | 64) {
+            return None;
+        }
     }
     let from = match &a.value {
         Operand::VarAddr(v, offset) if matches!(private(module, extra, *v), Some((Space::Local, _))) => {
@@ -395,7 +504,11 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
         },
         _ => {
             let back = i.has(".to") || i.spelling.starts_with("cvta.to.");
-            if back != from.generic || !i.quals.iter().any(|q| q.ends_with(".local")) {
+            let mut local = false;
+            for q in &i.quals {
+                local |= q.ends_with(".local");
+            }
+            if back != from.generic || !local {
                 return None;
             }
             Known { generic: !back, ..from }
@@ -407,63 +520,61 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
 struct Rewrite<'a> {
     module: &'a Module,
     slots: Slots,
-    regs: &'a mut Vec<Reg>,
     /// By place: its register, if it has one already.
     of: Vec<Option<RegId>>,
-    extra: &'a [(u32, RegId)],
-    first: u32,
-    body: Vec<Stmt>,
+    work: &'a mut Inlined,
 }
 
 impl Rewrite<'_> {
     /// The register of a place; none if that stays memory.
     fn register(&mut self, slot: Slot) -> Option<RegId> {
         let at = self.slots.clean.binary_search(&slot).ok()?;
-        if self.of[at].is_some() {
-            return self.of[at];
+        if self.of[at].is_none() {
+            self.of[at] = Some(self.given(slot).unwrap_or_else(|| self.work.register(slot.2)));
         }
-        // An argument that came in a register has one.
-        let given = (slot.0.0 as usize).checked_sub(self.first as usize).and_then(|k| self.extra.get(k));
-        let reg = match given {
-            Some((size, reg)) if *size == slot.2 => *reg,
-            _ => {
-                self.regs.push(Reg { name: String::new(), ty: bits(slot.2), lanes: 1 });
-                RegId(self.regs.len() as u32 - 1)
-            }
-        };
-        self.of[at] = Some(reg);
         self.of[at]
     }
 
+    /// The register of an argument that came in one.
+    fn given(&self, slot: Slot) -> Option<RegId> {
+        let k = slot.0.0.checked_sub(self.work.first)?;
+        match self.work.extra.get(k as usize) {
+            Some((size, reg)) if *size == slot.2 => Some(*reg),
+            _ => None,
+        }
+    }
+
     fn instr(&mut self, i: Box<Instr>) {
-        let at = place(&i, &self.slots.seen).filter(|(slot, ..)| self.slots.clean.binary_search(slot).is_ok());
-        let Some(((var, offset, size), _, writes)) = at else {
-            self.body.push(Stmt::Instr(i));
-            return;
-        };
+        if self.moves(&i) {
+            self.work.body.push(Stmt::Instr(i));
+        }
+    }
+
+    /// Puts moves in place of a load or store of clean places; says whether the instruction stays too.
+    fn moves(&mut self, i: &Instr) -> bool {
+        let Some((first, _, writes)) = place(i, &self.slots.seen) else { return true };
+        if self.slots.clean.binary_search(&first).is_err() {
+            return true;
+        }
+        let (var, _, size) = first;
         let mut moves = Vec::new();
-        for (k, o) in elements(&i).into_iter().enumerate() {
-            let slot = (var, offset + k as i64 * i64::from(size), size);
+        for (k, o) in elements(i).iter().enumerate() {
             // A neighbour of another shape keeps all of it in memory.
-            let Some(reg) = self.register(slot) else {
-                self.body.push(Stmt::Instr(i));
-                return;
-            };
+            let Some(reg) = self.register(nth(first, k as u32)) else { return true };
             let reg = Operand::Reg(reg, 0);
             let stmt = match (writes, o) {
-                (_, Operand::Sink) => continue,
+                (_, Operand::Sink) => None,
                 (true, o) => mov(size, reg, o.clone(), i.pred.clone(), i.span),
                 (false, o) => mov(size, o.clone(), reg, i.pred.clone(), i.span),
             };
             moves.extend(stmt);
         }
-        self.body.append(&mut moves);
+        self.work.body.append(&mut moves);
         // A spill itself still reads what it stores; what holds an address lets it go nowhere else.
-        let spill = self.module.vars.get(var.0 as usize).is_some_and(|v| v.space == Space::Local);
-        let address =
-            elements(&i).iter().any(|o| matches!(o, Operand::Reg(r, _) if of(&self.slots.seen.known, *r).is_some()));
-        if writes && spill && !address {
-            self.body.push(Stmt::Instr(i));
+        let mut stays = writes && matches!(self.module.vars.get(var.0 as usize), Some(v) if v.space == Space::Local);
+        for o in elements(i) {
+            stays &= !matches!(o, Operand::Reg(r, _) if of(&self.slots.seen.known, *r).is_some());
         }
+        stays
     }
 }

@@ -2,15 +2,17 @@
 //! flags that are polled.
 
 use super::Flow;
+use super::ask::has_any;
 use super::copies::mbarrier_wait;
 use super::ctas::{Conditions, Ctas, apart};
+use super::dataflow::Bits;
 use super::loops::Loops;
-use super::memory::{MOST, Region, constant, debts, owe, owed, region, settle};
+use super::memory::{MOST, Region, behind, constant, debts, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::ssa::{Val, Value};
 use crate::errors::order as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Instr, Operand, Space};
+use ptx_dsl_table::hir::{Instr, Space};
 use ptx_dsl_table::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -58,7 +60,7 @@ fn scope(i: &Instr) -> Scope {
 /// A load, store or atomic operation of the memory model's strong kind.
 fn strong(i: &Instr) -> bool {
     match i.entry.opcode {
-        "ld" | "st" => [".acquire", ".release", ".relaxed", ".volatile", ".mmio"].iter().any(|q| i.has(q)),
+        "ld" | "st" => has_any(i, &[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]),
         "atom" | "red" => true,
         _ => false,
     }
@@ -82,29 +84,24 @@ fn fence(i: &Instr) -> bool {
 
 /// Operations on the memory of another CTA, of a scope that ends at the own one.
 fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let op = i.entry.opcode;
-            let object = matches!(
-                op,
-                "mbarrier.arrive" | "mbarrier.arrive_drop" | "mbarrier.expect_tx" | "mbarrier.complete_tx"
-            );
-            if !i.has(".cta") || !(object || strong(i)) {
-                return;
-            }
-            let Some(arg) = i.address() else { return };
-            if region(flow, from, at, arg, 8).is_none_or(|r| !r.mapped || r.space != Space::Shared) {
-                return;
-            }
-            if object {
-                let relaxed = i.has(".relaxed") && !op.contains("_tx");
-                out.push(errors::scope_too_narrow(i.span, !relaxed));
-            } else if !i.has(".shared") && !i.has(".shared::cta") {
-                out.push(errors::peer_out_of_scope(i.span, op, acquires(i) || releases(i)));
-            }
-        },
-    );
+    for (_, at, i) in flow.walk() {
+        let op = i.entry.opcode;
+        let object =
+            matches!(op, "mbarrier.arrive" | "mbarrier.arrive_drop" | "mbarrier.expect_tx" | "mbarrier.complete_tx");
+        if !i.has(".cta") || !(object || strong(i)) {
+            continue;
+        }
+        let Some(arg) = i.address() else { continue };
+        if !matches!(region(flow, from, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
+            continue;
+        }
+        if object {
+            let relaxed = i.has(".relaxed") && !op.contains("_tx");
+            out.push(errors::scope_too_narrow(i.span, !relaxed));
+        } else if !i.has(".shared") && !i.has(".shared::cta") {
+            out.push(errors::peer_out_of_scope(i.span, op, acquires(i) || releases(i)));
+        }
+    }
 }
 
 /// Waits of the scope of their CTA, where other CTAs arrive.
@@ -112,41 +109,36 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     // Variables on whose mapped address somebody arrives with cluster scope, and whether anybody stores into another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let Some(arg) = i.address() else { return };
-            let arrives = i.entry.opcode.starts_with("mbarrier.arrive");
-            let mapped = || region(flow, from, at, arg, 8).filter(|r| r.mapped);
-            if i.entry.opcode == "st" {
-                stores |= !i.has(".shared") && !i.has(".shared::cta") && mapped().is_some();
-            } else if arrives
-                && i.has(".cluster")
-                && !i.has(".relaxed")
-                && let Some(Region { base: Origin::Var(v), .. }) = mapped()
-            {
+    for (_, at, i) in flow.walk() {
+        let Some(arg) = i.address() else { continue };
+        let op = i.entry.opcode;
+        let store = op == "st" && !i.has(".shared") && !i.has(".shared::cta");
+        let arrives = op.starts_with("mbarrier.arrive") && i.has(".cluster") && !i.has(".relaxed");
+        if (store || arrives)
+            && let Some(r) = region(flow, from, at, arg, 8)
+            && r.mapped
+        {
+            stores |= store;
+            if let (true, Origin::Var(v)) = (arrives, r.base) {
                 wide.push(v.0);
             }
-        },
-    );
-    let mut said = false;
-    flow.walk(
-        |_| {},
-        |at, i| {
-            // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
-            let narrow = i.has(".cta") || stores;
-            if said || !narrow || !mbarrier_wait(i) || i.has(".cluster") || i.has(".relaxed") {
-                return;
-            }
-            let base = i.operand("addr").and_then(|a| region(flow, from, at, a, 8)).map(|r| r.base);
-            if let Some(Origin::Var(v)) = base
-                && wide.contains(&v.0)
-            {
-                said = true;
-                out.push(errors::wait_too_narrow(i.span));
-            }
-        },
-    );
+        }
+    }
+    for (_, at, i) in flow.walk() {
+        // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
+        let narrow = i.has(".cta") || stores;
+        if narrow
+            && mbarrier_wait(i)
+            && !i.has(".cluster")
+            && !i.has(".relaxed")
+            && let Some(r) = behind(flow, from, at, "addr", 8)
+            && let Origin::Var(v) = r.base
+            && wide.contains(&v.0)
+        {
+            out.push(errors::wait_too_narrow(i.span));
+            return;
+        }
+    }
 }
 
 /// A loop that reads a flag again and again.
@@ -192,17 +184,10 @@ fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
             continue;
         }
         seen.push(v);
-        match &flow.ssa.values[v as usize] {
-            Value::Def { instr, old, .. } => {
-                if *instr == read {
-                    return true;
-                }
-                stack.extend(flow.ssa.uses(*instr).iter().map(|u| u.1));
-                stack.extend(old);
-            }
-            Value::Phi { args, .. } => stack.extend(args),
-            Value::Undef | Value::Param => {}
+        if matches!(flow.ssa.values[v as usize], Value::Def { instr, .. } if instr == read) {
+            return true;
         }
+        flow.ssa.push_sources(v, &mut stack);
     }
     false
 }
@@ -221,84 +206,127 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
         if blocks.is_empty() || blocks.len() > 8 || out.len() >= MOST {
             continue;
         }
-        let mut instrs: Vec<(u32, &Instr)> = Vec::new();
-        for b in &blocks {
-            instrs.extend(flow.cfg.range(*b).map(|at| (at, flow.cfg.instrs[at as usize])));
-        }
-        if !instrs.iter().all(|(_, i)| idle(i)) {
-            continue;
-        }
-        let reads = |i: &Instr| match i.entry.opcode {
-            // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
-            "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.begins(".shared")),
-            "atom" => !acquires(i),
-            "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
-            _ => false,
-        };
-        let Some(&(at, read)) = instrs.iter().find(|(_, i)| reads(i)) else { continue };
-        if instrs.iter().any(|(_, i)| acquires(i)) {
-            continue;
-        }
-        let leaves = blocks.iter().filter_map(|b| flow.cfg.branch(*b)).any(|branch| {
-            flow.ssa.guard(branch, flow.cfg.instrs[branch as usize]).is_some_and(|(p, _)| made_of(flow, p, at))
-        });
-        if leaves {
-            let arg = read.address();
-            let base = arg.and_then(|a| region(flow, from, at, a, 4)).map(|r| r.base);
+        let Some(at) = first_read(flow, &blocks) else { continue };
+        if leaves_by(flow, &blocks, at) {
+            let read = flow.instr(at);
+            let base = match read.address() {
+                Some(arg) => region(flow, from, at, arg, 4).map(|r| r.base),
+                None => None,
+            };
             out.push(Poll { blocks, span: read.span, base });
         }
     }
     out
 }
 
+/// The first read of a flag in a loop that only waits, without acquire.
+fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
+    let mut first = None;
+    for b in blocks {
+        for at in flow.cfg.range(*b) {
+            let i = flow.instr(at);
+            if !idle(i) || acquires(i) {
+                return None;
+            }
+            if first.is_none() && reads(i) {
+                first = Some(at);
+            }
+        }
+    }
+    first
+}
+
+/// Reads a flag, with no order.
+fn reads(i: &Instr) -> bool {
+    match i.entry.opcode {
+        // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
+        "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.begins(".shared")),
+        "atom" => !acquires(i),
+        "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
+        _ => false,
+    }
+}
+
+/// Does a branch of the loop choose by what was read?
+fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
+    for b in blocks {
+        if let Some(branch) = flow.cfg.branch(*b)
+            && let Some((p, _)) = flow.guard(branch)
+            && made_of(flow, p, read)
+        {
+            return true;
+        }
+    }
+    false
+}
+
 /// A loop that waits for a flag without acquire, then plain loads.
 fn polled(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let polls = polls(flow, from);
-    if polls.is_empty() {
-        return;
+    if !polls.is_empty() {
+        read_behind(flow, &polls, out);
     }
-    let inside = |k: usize, at: u32| polls[k].blocks.iter().any(|b| flow.cfg.range(*b).contains(&at));
-    let mut said = false;
-    let mut step = |at: u32, i: &Instr, set: &mut super::dataflow::Bits| {
-        let op = i.entry.opcode;
-        if let Some(k) = (0..polls.len()).find(|k| inside(*k, at)) {
+}
+
+fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
+    // The loop that an instruction is in.
+    let inside = |at: u32| {
+        let block = flow.cfg.block_of(at);
+        for (k, poll) in polls.iter().enumerate() {
+            if poll.blocks.contains(&block) {
+                return Some(k);
+            }
+        }
+        None
+    };
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if let Some(k) = inside(at) {
             owe(set, k);
-        } else if op.starts_with("bar")
-            || fence(i)
-            || op.starts_with("tcgen05.fence")
-            || matches!(op, "griddepcontrol")
-            || i.has(".acquire")
-            || i.has(".acq_rel")
-            || (mbarrier_wait(i) && !i.has(".relaxed"))
-        {
-            (0..polls.len()).for_each(|k| settle(set, k));
+        } else if orders(i) {
+            for k in 0..polls.len() {
+                settle(set, k);
+            }
         }
     };
-    debts(flow, polls.len(), &mut step, &mut |_, at, i, set| {
-        let space = |q: &&str| i.has(q);
-        let plain = i.entry.opcode == "ld"
-            && ![
-                ".volatile",
-                ".relaxed",
-                ".acquire",
-                ".mmio",
-                ".nc",
-                ".local",
-                ".param",
-                ".param::entry",
-                ".param::func",
-                ".const",
-            ]
-            .iter()
-            .any(space);
-        if said || !plain || (0..polls.len()).any(|k| inside(k, at)) {
+    let mut said = false;
+    debts(flow, polls.len(), &step, &mut |_, at, i, set| {
+        if said || i.entry.opcode != "ld" || has_any(i, NOT_PLAIN) || inside(at).is_some() {
             return;
         }
-        if let Some(k) = (0..polls.len()).find(|k| owed(set, *k)) {
-            said = true;
-            out.push(errors::polled_without_acquire(i.span, polls[k].span));
+        for (k, poll) in polls.iter().enumerate() {
+            if owed(set, k) {
+                said = true;
+                out.push(errors::polled_without_acquire(i.span, poll.span));
+                return;
+            }
         }
     });
+}
+
+/// Qualifiers of loads that are ordered, or of memory that nobody else writes.
+const NOT_PLAIN: &[&str] = &[
+    ".volatile",
+    ".relaxed",
+    ".acquire",
+    ".mmio",
+    ".nc",
+    ".local",
+    ".param",
+    ".param::entry",
+    ".param::func",
+    ".const",
+];
+
+/// Orders what comes behind it after what was read.
+fn orders(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    op.starts_with("bar")
+        || fence(i)
+        || op.starts_with("tcgen05.fence")
+        || op == "griddepcontrol"
+        || i.has(".acquire")
+        || i.has(".acq_rel")
+        || (mbarrier_wait(i) && !i.has(".relaxed"))
 }
 
 /// An access to a flag.
@@ -315,72 +343,85 @@ struct Flag {
     where_: Conditions,
 }
 
+/// The accesses to flags, and what else is done about order.
+struct Flags {
+    list: Vec<Flag>,
+    /// Synchronising accesses to who knows where.
+    unknown_acquire: bool,
+    unknown_release: bool,
+    fences: bool,
+}
+
+impl Flags {
+    fn new(flow: &Flow, from: &Provenance) -> Flags {
+        let ctas = Ctas::new(flow);
+        let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
+        for (block, at, i) in flow.walk() {
+            out.fences |= fence(i);
+            let op = i.entry.opcode;
+            if !matches!(op, "ld" | "st" | "atom" | "red") || has_any(i, &[".local", ".param", ".const"]) {
+                continue;
+            }
+            match flag_region(flow, from, at, i) {
+                Some(region) if out.list.len() < MOST => {
+                    out.list.push(Flag::new(i, at, region, ctas.conditions(flow, block, at)));
+                }
+                _ => {
+                    out.unknown_acquire |= acquires(i);
+                    out.unknown_release |= releases(i);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Where an access goes, if it is known whose memory that is.
+fn flag_region(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
+    let r = region(flow, from, at, i.address()?, super::memory::bytes(i))?;
+    (r.base != Origin::None).then_some(r)
+}
+
+impl Flag {
+    fn new(i: &Instr, at: u32, region: Region, where_: Conditions) -> Flag {
+        let op = i.entry.opcode;
+        Flag {
+            at,
+            region,
+            scope: scope(i),
+            acquires: acquires(i),
+            releases: releases(i),
+            reads: matches!(op, "ld" | "atom"),
+            writes: matches!(op, "atom" | "red") || (op == "st" && constant(i, "b") != Some(0)),
+            weak: !strong(i),
+            where_,
+        }
+    }
+}
+
 /// Flags in global or shared memory.
 fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let ctas = Ctas::new(flow);
-    let mut list: Vec<Flag> = Vec::new();
-    // Synchronising accesses to who knows where.
-    let (mut unknown_acquire, mut unknown_release, mut fences) = (false, false, false);
-    let here = std::cell::Cell::new(0);
-    flow.walk(
-        |b| here.set(b),
-        |at, i| {
-            fences |= fence(i);
-            let op = i.entry.opcode;
-            if !matches!(op, "ld" | "st" | "atom" | "red") || i.has(".local") || i.has(".param") || i.has(".const") {
-                return;
-            }
-            let arg = i.address();
-            let region = arg.and_then(|a| region(flow, from, at, a, super::memory::bytes(i)));
-            let Some(region) = region.filter(|r| r.base != Origin::None && list.len() < MOST) else {
-                unknown_acquire |= acquires(i);
-                unknown_release |= releases(i);
-                return;
-            };
-            let zero = i.operand("b").is_some_and(|b| matches!(b.value, Operand::Imm(0)));
-            list.push(Flag {
-                at,
-                scope: scope(i),
-                acquires: acquires(i),
-                releases: releases(i),
-                reads: matches!(op, "ld" | "atom"),
-                writes: matches!(op, "atom" | "red") || (op == "st" && !zero),
-                weak: !strong(i),
-                where_: ctas.conditions(flow, here.get(), at),
-                region,
-            });
-        },
-    );
-    let span = |f: &Flag| flow.cfg.instrs[f.at as usize].span;
-    // Flags and data often share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
-    let maybe = |a: &Flag, b: &Flag| a.region.base == b.region.base && a.region.may_meet(&b.region);
-    let same = |a: &Flag, b: &Flag| a.region.meets(flow, &b.region);
+    let all = Flags::new(flow, from);
+    let list = &all.list;
+    let span = |f: &Flag| flow.instr(f.at).span;
     // One of the two sides has no order.
-    if !fences {
-        if let Some((a, w)) = unpaired(&list, unknown_release, &maybe, &same, true) {
+    if !all.fences {
+        if let Some((a, w)) = unpaired(flow, list, all.unknown_release, true) {
             out.push(errors::one_sided(span(a), span(w), true));
-        } else if let Some((r, l)) = unpaired(&list, unknown_acquire, &maybe, &same, false) {
+        } else if let Some((r, l)) = unpaired(flow, list, all.unknown_acquire, false) {
             out.push(errors::one_sided(span(r), span(l), false));
         }
     }
-    // Scopes that do not hold both.
-    'flags: for r in list.iter().filter(|f| f.releases) {
-        for a in list.iter().filter(|f| f.acquires && f.at != r.at && same(f, r)) {
-            if a.region.mapped || r.region.mapped || r.region.space != Space::Global {
-                continue;
-            }
-            let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
-            let between = apart(&a.where_, &r.where_);
-            if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
-                out.push(errors::flag_scope(span(narrow), span(wide), between));
-                break 'flags;
-            }
-        }
-    }
+    scopes(flow, list, out);
     // One place of all CTAs, and atomic operations that are atomic in one.
-    for f in list.iter().filter(|f| f.scope == Scope::Cta && !f.weak && f.writes && !f.acquires && !f.releases) {
-        let i = flow.cfg.instrs[f.at as usize];
-        if matches!(i.entry.opcode, "atom" | "red")
+    for f in list {
+        let i = flow.instr(f.at);
+        if f.scope == Scope::Cta
+            && !f.weak
+            && f.writes
+            && !f.acquires
+            && !f.releases
+            && matches!(i.entry.opcode, "atom" | "red")
             && f.region.space == Space::Global
             && f.region.bytes.is_some()
             && f.where_.is_empty()
@@ -393,21 +434,43 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     narrow_fences(flow, from, out);
 }
 
-/// An access that synchronises, and one of the other kind on the same object, if none of those does.
-fn unpaired<'a>(
-    list: &'a [Flag],
-    unknown: bool,
-    maybe: &dyn Fn(&Flag, &Flag) -> bool,
-    same: &dyn Fn(&Flag, &Flag) -> bool,
-    acquire: bool,
-) -> Option<(&'a Flag, &'a Flag)> {
+/// Scopes that do not hold both sides.
+fn scopes(flow: &Flow, list: &[Flag], out: &mut Vec<Diagnostic>) {
+    for r in list {
+        if !r.releases || r.region.mapped || r.region.space != Space::Global {
+            continue;
+        }
+        for a in list {
+            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.meets(flow, &r.region) {
+                continue;
+            }
+            let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
+            let between = apart(&a.where_, &r.where_);
+            if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
+                out.push(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
+                return;
+            }
+        }
+    }
+}
+
+/// An access that synchronises, and one of the other kind on the same object, if none of those does. Flags and data often
+/// share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
+fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> Option<(&'a Flag, &'a Flag)> {
     if unknown {
         return None;
     }
-    for f in list.iter().filter(|f| if acquire { f.acquires } else { f.releases }) {
+    for f in list {
+        let synchronises = if acquire { f.acquires } else { f.releases };
+        if !synchronises {
+            continue;
+        }
         let mut other = None;
         let mut paired = f.region.mapped || (f.acquires && f.releases);
-        for g in list.iter().filter(|g| maybe(f, g)) {
+        for g in list {
+            if f.region.base != g.region.base || !f.region.may_meet(&g.region) {
+                continue;
+            }
             paired |= if acquire { g.releases } else { g.acquires };
             // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
             let resets = !g.writes && !f.writes;
@@ -416,7 +479,7 @@ fn unpaired<'a>(
             } else {
                 g.reads && g.at != f.at
             };
-            if counts && !g.acquires && !g.releases && same(f, g) {
+            if counts && !g.acquires && !g.releases && f.region.meets(flow, &g.region) {
                 other = other.or(Some(g));
             }
         }
@@ -435,28 +498,25 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         return;
     }
     let polls = polls(flow, from);
-    let polled = |b: Origin| polls.iter().any(|p| p.base == Some(b));
-    let mut step = |_: u32, i: &Instr, set: &mut super::dataflow::Bits| {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
         if narrow(i) {
             owe(set, 0);
         }
     };
     let mut said = false;
-    debts(flow, 1, &mut step, &mut |_, at, i, set| {
+    debts(flow, 1, &step, &mut |_, at, i, set| {
         let flag =
             matches!(i.entry.opcode, "st" | "atom" | "red") && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
-        if said || !flag || !owed(set, 0) {
+        if said || !flag || !owed(set, 0) || constant(i, "b") == Some(0) {
             return;
         }
-        let arg = i.address();
-        let inside = polls.iter().any(|p| p.span == i.span);
-        if let Some(r) = arg.and_then(|a| region(flow, from, at, a, 4))
-            && r.space == Space::Global
-            && r.base != Origin::None
-            && polled(r.base)
-            && !inside
-            && constant(i, "b") != Some(0)
-        {
+        let Some(r) = flag_region(flow, from, at, i) else { return };
+        let (mut polled, mut inside) = (false, false);
+        for p in &polls {
+            polled |= p.base == Some(r.base);
+            inside |= p.span == i.span;
+        }
+        if r.space == Space::Global && polled && !inside {
             said = true;
             out.push(errors::fence_scope(first.span, i.span));
         }

@@ -4,15 +4,15 @@ use super::Flow;
 use super::accesses::{Access, Kind, accesses};
 use super::cfg::NONE;
 use super::memory::{MOST, address, bytes, constant, region};
-use super::provenance::{Address, From, Origin, Provenance, space};
+use super::provenance::{Address, Origin, Provenance, space, space_of, sum};
 use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_table::hir::{Base, Instr, Operand, Param, Space};
 use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     read_only(flow, from, out);
-    let block_of = std::cell::Cell::new(0);
     // Blocks that every thread comes through.
     let mut always = vec![false; flow.cfg.blocks.len()];
     let mut b = 0;
@@ -23,40 +23,35 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             next => b = next,
         }
     }
-    flow.walk(
-        |b| block_of.set(b),
-        |at, i| {
-            if matches!(i.entry.opcode, "cvta" | "mapa" | "getctarank") {
-                conversion(flow, from, at, i, out);
-                return;
-            }
-            let sure = always[block_of.get() as usize] && i.pred.is_none();
-            apart(flow, from, at, i, sure, out);
-            for access in accesses(i) {
-                // A tensor's map stands before the coordinates.
-                let operand = match &access.arg.value {
-                    Operand::Addresses(list) => list.first(),
-                    o => Some(o),
-                };
-                let found = match operand {
-                    Some(Operand::Address(Base::Reg(r), offset)) => Some((*r, 0, *offset)),
-                    Some(Operand::Reg(r, lane)) => Some((*r, *lane, 0)),
-                    Some(Operand::Address(Base::Var(v), offset)) => {
-                        bounds_of_variable(flow, *v, *offset, &access, out);
-                        None
-                    }
-                    _ => None,
-                };
-                let found = found.and_then(|(r, lane, offset)| {
-                    let address = from.address(flow.ssa.read(at, r, lane))?;
-                    Some((address, offset, flow.name(flow.ssa.var(r, lane)).to_string()))
-                });
-                if let Some((address, offset, name)) = found {
-                    one(flow, &access, address, offset, &name, sure, out);
-                }
-            }
-        },
-    );
+    for (block, at, i) in flow.walk() {
+        if matches!(i.entry.opcode, "cvta" | "mapa" | "getctarank") {
+            conversion(flow, from, at, i, out);
+            continue;
+        }
+        let sure = always[block as usize] && i.pred.is_none();
+        apart(flow, from, at, i, sure, out);
+        accesses(i, &mut |access| accessed(flow, from, at, &access, sure, out));
+    }
+}
+
+fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool, out: &mut Vec<Diagnostic>) {
+    // A tensor's map stands before the coordinates.
+    let operand = match &access.arg.value {
+        Operand::Addresses(list) => list.first(),
+        o => Some(o),
+    };
+    let (r, lane, offset) = match operand {
+        Some(Operand::Address(Base::Reg(r), offset)) => (*r, 0, *offset),
+        Some(Operand::Reg(r, lane)) => (*r, *lane, 0),
+        Some(Operand::Address(Base::Var(v), offset)) => {
+            bounds_of_variable(flow, *v, *offset, access, out);
+            return;
+        }
+        _ => return,
+    };
+    if let Some(address) = from.address(flow.ssa.read(at, r, lane)) {
+        one(flow, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure, out);
+    }
 }
 
 fn word(space: Space) -> &'static str {
@@ -69,17 +64,35 @@ fn word(space: Space) -> &'static str {
     }
 }
 
-fn whose(flow: &Flow, a: &Address) -> Option<String> {
-    match a.base {
-        Origin::Var(v) => flow.module.vars.get(v.0 as usize).map(|v| v.name.clone()),
-        Origin::Pointer(n) => flow.function.params.get(n as usize).map(|p| p.name.clone()),
-        Origin::None => None,
+fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
+    Some(match a.base {
+        Origin::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
+        Origin::Pointer(n) => &flow.function.params.get(n as usize)?.name,
+        Origin::None => return None,
+    })
+}
+
+/// Where the instruction of this number stands, if there is one.
+fn span(flow: &Flow, at: u32) -> Option<Span> {
+    Some(flow.cfg.instrs.get(at as usize)?.span)
+}
+
+/// Is the kernel always launched with clusters of several CTAs?
+fn clusters(flow: &Flow) -> bool {
+    match flow.function.reqnctapercluster {
+        Some([x, y, z]) => x > 1 || y > 1 || z > 1,
+        None => false,
     }
+}
+
+/// The constant rank of the CTA that a `mapa` is for.
+fn rank(flow: &Flow, a: &Address) -> Option<u64> {
+    constant(flow.cfg.instrs.get(a.map as usize)?, "b")
 }
 
 fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always: bool, out: &mut Vec<Diagnostic>) {
     let span = access.arg.span;
-    let by = flow.cfg.instrs.get(a.by as usize).map(|i| i.span);
+    let by = self::span(flow, a.by);
     let is = word(a.space);
     let of = whose(flow, &a);
     let global = a.space == Space::Global;
@@ -87,7 +100,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
-                out.push(errors::space_of_register(span, name, is, a.generic, q, of.as_deref(), by));
+                out.push(errors::space_of_register(span, name, is, a.generic, q, of, by));
                 return;
             }
             if a.generic && !global {
@@ -96,29 +109,26 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             }
         }
         Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
-            out.push(errors::native_as_generic(span, name, is, of.as_deref(), by));
+            out.push(errors::native_as_generic(span, name, is, of, by));
             return;
         }
         Kind::Object | Kind::Shared if a.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, name, is, of.as_deref(), by));
+            out.push(errors::object_elsewhere(span, name, is, of, by));
             return;
         }
         Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, name, is, of.as_deref(), by));
+            out.push(errors::map_elsewhere(span, name, is, of, by));
             return;
         }
         Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
     }
     if a.mapped && access.own {
-        let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
-        let map = flow.cfg.instrs.get(a.map as usize);
-        let fixed = map.and_then(|i| i.operand("b")).is_some_and(|r| matches!(r.value, Operand::Imm(_)));
-        let by = map.map(|i| i.span).or(by);
-        out.push(errors::mapped_used_as_own(span, name, by, clusters && fixed && always && flow.function.entry));
+        let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
+        out.push(errors::mapped_used_as_own(span, name, self::span(flow, a.map).or(by), sure));
         return;
     }
     if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
-        out.push(errors::read_only_space(span, name, is, of.as_deref(), by));
+        out.push(errors::read_only_space(span, name, is, of, by));
         return;
     }
     if let Origin::Pointer(n) = a.base
@@ -129,7 +139,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         out.push(errors::read_only_parameter(span, &p.name, p.rust_type));
         return;
     }
-    let Some(total) = a.offset.and_then(|o| o.checked_add(offset)) else { return };
+    let Some(total) = sum(a.offset, offset) else { return };
     let base_align = match a.base {
         Origin::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
@@ -141,12 +151,14 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             }
             var.align
         }
-        Origin::Pointer(n) => flow.function.params.get(n as usize).and_then(|p| p.ptr).map_or(1, |p| p.1),
+        Origin::Pointer(n) => match flow.function.params.get(n as usize) {
+            Some(Param { ptr: Some((_, align)), .. }) => *align,
+            _ => 1,
+        },
         Origin::None => return,
     };
     if base_align >= access.align && total.rem_euclid(i64::from(access.align)) != 0 {
-        let of = of.unwrap_or_default();
-        out.push(errors::misaligned_register(span, name, &of, total, access.align));
+        out.push(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
     }
 }
 
@@ -172,24 +184,29 @@ fn bounds_of_variable(
 
 /// A copy and the mbarrier that it completes on, in two CTAs.
 fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
-    let data = i.operand("dstMem").or_else(|| i.operand("a").filter(|_| i.entry.opcode.ends_with(".async")));
+    let data = match i.operand("dstMem") {
+        None if i.entry.opcode.ends_with(".async") => i.operand("a"),
+        data => data,
+    };
     let (Some(data), Some(mbar)) = (data, i.operand("mbar")) else { return };
     // Of a pair of CTAs either may have it.
     if i.has(".cta_group::2") {
         return;
     }
-    let at_address = |o: &Operand| address(flow, from, at, o).map(|a| a.0).filter(|a| a.space == Space::Shared);
-    let (Some(a), Some(b)) = (at_address(&data.value), at_address(&mbar.value)) else { return };
-    let rank = |a: &Address| flow.cfg.instrs.get(a.map as usize).and_then(|i| constant(i, "b"));
+    let (Some((a, _)), Some((b, _))) = (address(flow, from, at, &data.value), address(flow, from, at, &mbar.value))
+    else {
+        return;
+    };
+    if a.space != Space::Shared || b.space != Space::Shared {
+        return;
+    }
     let differ = match (a.mapped, b.mapped) {
-        (true, true) => rank(&a).zip(rank(&b)).is_some_and(|(a, b)| a != b),
-        (true, false) | (false, true) => true,
-        (false, false) => false,
+        (true, true) => matches!((rank(flow, &a), rank(flow, &b)), (Some(a), Some(b)) if a != b),
+        (one, other) => one || other,
     };
     if differ {
-        let clusters = flow.function.reqnctapercluster.is_some_and(|d| d.iter().any(|n| *n > 1));
-        let fixed = rank(if a.mapped { &a } else { &b }).is_some();
-        let sure = clusters && fixed && sure && flow.function.entry;
+        let fixed = rank(flow, if a.mapped { &a } else { &b }).is_some();
+        let sure = clusters(flow) && fixed && sure && flow.function.entry;
         out.push(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
     }
 }
@@ -197,37 +214,24 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
 fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
     let Some(arg) = i.operand("a") else { return };
-    let (a, name) = match &arg.value {
-        Operand::Reg(r, lane) => {
-            let v = flow.ssa.read(at, *r, *lane);
-            (from.of.get(v as usize).copied(), flow.name(flow.ssa.var(*r, *lane)))
-        }
-        _ => return,
-    };
-    let Some(From::Address(a)) = a else { return };
+    let Operand::Reg(r, lane) = &arg.value else { return };
+    let Some(a) = from.address(flow.ssa.read(at, *r, *lane)) else { return };
+    let name = flow.name(flow.ssa.var(*r, *lane));
     let is = word(a.space);
-    let by = flow.cfg.instrs.get(a.by as usize).map(|i| i.span);
+    let by = span(flow, a.by);
     let global = a.space == Space::Global;
     if i.entry.opcode != "cvta" {
         let in_space = i.has(".shared::cluster");
         if a.space != Space::Shared {
-            out.push(errors::space_of_register(
-                arg.span,
-                name,
-                is,
-                a.generic,
-                ".shared",
-                whose(flow, &a).as_deref(),
-                by,
-            ));
+            out.push(errors::space_of_register(arg.span, name, is, a.generic, ".shared", whose(flow, &a), by));
         } else if in_space == a.generic {
             out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }
         return;
     }
     let to = i.spelling.starts_with("cvta.to.") || i.has(".to");
-    let Some(q) = i.quals.iter().map(|q| q.trim_start_matches(".to")).find(|q| space(q).is_some()) else { return };
-    if space(q) != Some(a.space) {
+    let Some((q, space)) = space_of(i) else { return };
+    if space != a.space {
         out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
@@ -242,27 +246,27 @@ fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let mut loads = Vec::new();
     let mut stores = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let list = match i.entry.opcode {
-                "st" | "atom" | "red" => &mut stores,
-                _ if constant(i) => &mut loads,
-                _ => return,
-            };
-            let arg = i.operand("a").filter(|a| a.role == Role::Addr);
-            if let Some(r) = arg.and_then(|a| region(flow, from, at, a, bytes(i)))
-                && r.space == Space::Global
-                && list.len() < MOST
-            {
-                list.push((at, r));
-            }
-        },
-    );
+    for (_, at, i) in flow.walk() {
+        let list = match i.entry.opcode {
+            "st" | "atom" | "red" => &mut stores,
+            _ if constant(i) => &mut loads,
+            _ => continue,
+        };
+        if let Some(arg) = i.operand("a")
+            && arg.role == Role::Addr
+            && let Some(r) = region(flow, from, at, arg, bytes(i))
+            && r.space == Space::Global
+            && list.len() < MOST
+        {
+            list.push((at, r));
+        }
+    }
     for (at, load) in &loads {
-        if let Some((store, _)) = stores.iter().find(|s| s.1.meets(flow, load)) {
-            out.push(errors::not_read_only(flow.cfg.instrs[*at as usize].span, flow.cfg.instrs[*store as usize].span));
-            return;
+        for (store, to) in &stores {
+            if to.meets(flow, load) {
+                out.push(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
+                return;
+            }
         }
     }
 }

@@ -4,7 +4,6 @@
 use super::cfg::Cfg;
 use ptx_dsl_table::hir::{Base, Function, Instr, Operand, RegId};
 use ptx_dsl_table::isa::Role;
-use ptx_dsl_table::list::List;
 
 /// A value: an index into [`Ssa::values`].
 pub(super) type Val = u32;
@@ -27,6 +26,19 @@ pub(super) enum Value {
 
 /// A join of more ways has each value once.
 pub(super) const PLACED: usize = 16;
+
+/// The place of the argument that comes by one edge: none where each value is there once.
+pub(super) fn place(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
+    if pred.len() > PLACED {
+        return None;
+    }
+    for (k, p) in pred.iter().enumerate() {
+        if *p == edge {
+            return Some(k);
+        }
+    }
+    None
+}
 
 /// The values of a function.
 pub(super) struct Ssa {
@@ -62,6 +74,24 @@ struct Build {
 }
 
 impl Build {
+    /// Room for the joins, which predecessors give their arguments before or after the walk comes to them.
+    fn room(&mut self) {
+        for (b, list) in self.joins.iter().enumerate() {
+            self.first[b] = self.values.len() as Val;
+            for _ in list {
+                self.values.push(Value::Phi { block: b as u32, args: Vec::new() });
+            }
+        }
+    }
+
+    /// Back to where `before` had so many.
+    fn back(&mut self, length: usize) {
+        while self.before.len() > length
+            && let Some((var, old)) = self.before.pop()
+        {
+            self.now[var as usize] = old;
+        }
+    }
     fn write(&mut self, var: u32, value: Value) -> Val {
         let v = self.values.len() as Val;
         self.values.push(value);
@@ -76,7 +106,10 @@ impl Build {
     }
 
     fn read(&self, var: u32) -> Val {
-        self.now.get(var as usize).copied().unwrap_or(UNDEF)
+        match self.now.get(var as usize) {
+            Some(v) => *v,
+            None => UNDEF,
+        }
     }
 }
 
@@ -98,14 +131,50 @@ pub(super) fn registers(operand: &Operand, each: &mut dyn FnMut(RegId, u32)) {
     }
 }
 
+/// The value of a variable in a list.
+fn of_var(list: &[(u32, Val)], var: u32) -> Option<Val> {
+    for (of, v) in list {
+        if *of == var {
+            return Some(*v);
+        }
+    }
+    None
+}
+
+/// By block: where what it dominates ends, if that is not too much for all blocks together.
+fn frontiers(cfg: &Cfg) -> Option<Vec<Vec<u32>>> {
+    let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); cfg.blocks.len()];
+    let mut total = 0;
+    for &b in &cfg.rpo {
+        let pred = &cfg.blocks[b as usize].pred;
+        if pred.len() < 2 {
+            continue;
+        }
+        for &(p, _) in pred {
+            let mut at = p;
+            while at != cfg.idom[b as usize] && frontier[at as usize].last() != Some(&b) {
+                frontier[at as usize].push(b);
+                at = cfg.idom[at as usize];
+                total += 1;
+                if total > MOST_JOINS {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(frontier)
+}
+
 /// The registers that an instruction reads.
 fn reads(instr: &Instr, each: &mut dyn FnMut(RegId, u32)) {
     if let Some((p, _)) = &instr.pred {
         registers(p, each);
     }
     // `%r.b0` as a destination leaves the rest of the register as it was.
-    for arg in instr.operands.iter().filter(|a| a.role != Role::Dst) {
-        registers(&arg.value, each);
+    for arg in &instr.operands {
+        if arg.role != Role::Dst {
+            registers(&arg.value, each);
+        }
     }
 }
 
@@ -143,38 +212,44 @@ impl Ssa {
             joins: ssa.joins(cfg, vars as usize)?,
             first: vec![UNDEF; blocks],
         };
-        // Room for the joins, which predecessors give their arguments before or after the walk comes to them.
-        for (b, list) in build.joins.iter().enumerate() {
-            build.first[b] = build.values.len() as Val;
-            build.values.extend(list.iter().map(|_| Value::Phi { block: b as u32, args: Vec::new() }));
-        }
-        for p in function.params.iter().chain(&function.rets).filter_map(|p| p.reg) {
-            build.write(ssa.var(p, 0), Value::Param);
-        }
-        let mut below: Vec<Vec<u32>> = vec![Vec::new(); blocks];
-        for &b in cfg.rpo.iter().rev().filter(|b| cfg.idom[**b as usize] != **b) {
-            below[cfg.idom[b as usize] as usize].push(b);
-        }
-        // Down the tree, and back up to where `before` had so many.
-        let mut stack = cfg.rpo.first().map(|b| Ok(*b)).into_iter().list();
-        while let Some(next) = stack.pop() {
-            match next {
-                Err(length) => {
-                    for (var, old) in build.before.drain(length..).rev() {
-                        build.now[var as usize] = old;
-                    }
-                }
-                Ok(b) => {
-                    stack.push(Err(build.before.len()));
-                    ssa.block(&mut build, cfg, b);
-                    stack.extend(std::mem::take(&mut below[b as usize]).into_iter().map(Ok));
+        build.room();
+        for list in [&function.params, &function.rets] {
+            for p in list {
+                if let Some(reg) = p.reg {
+                    build.write(ssa.var(reg, 0), Value::Param);
                 }
             }
         }
+        ssa.walk(&mut build, cfg);
         ssa.number(build, cfg);
         ssa.link();
         ssa.origins();
         Some(ssa)
+    }
+
+    /// Down the tree of dominators, and back up to where `before` had so many.
+    fn walk(&mut self, build: &mut Build, cfg: &Cfg) {
+        let Some(&entry) = cfg.rpo.first() else { return };
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); cfg.blocks.len()];
+        for &b in cfg.rpo.iter().rev() {
+            let up = cfg.idom[b as usize];
+            if up != b {
+                below[up as usize].push(b);
+            }
+        }
+        let mut stack = vec![Ok(entry)];
+        while let Some(next) = stack.pop() {
+            match next {
+                Err(length) => build.back(length),
+                Ok(b) => {
+                    stack.push(Err(build.before.len()));
+                    self.block(build, cfg, b);
+                    for &child in &below[b as usize] {
+                        stack.push(Ok(child));
+                    }
+                }
+            }
+        }
     }
 
     fn block(&mut self, build: &mut Build, cfg: &Cfg, b: u32) {
@@ -189,7 +264,7 @@ impl Ssa {
             let first = build.first[e.to as usize];
             let pred = &cfg.blocks[e.to as usize].pred;
             // By predecessor, or each value once where there are too many.
-            let place = if pred.len() <= PLACED { pred.iter().position(|p| *p == (b, n as u32)) } else { None };
+            let place = place(pred, (b, n as u32));
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
                 let a = build.now[*var as usize];
                 let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };
@@ -208,48 +283,14 @@ impl Ssa {
     /// By block: the variables of which several values may meet there. These are the iterated dominance frontiers of the
     /// blocks that write them (Cytron et al.), of variables that some block reads before it writes them. `None`: too many.
     fn joins(&self, cfg: &Cfg, vars: usize) -> Option<Vec<Vec<u32>>> {
-        let n = cfg.blocks.len();
-        let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let frontier = frontiers(cfg)?;
+        let (writers, across) = self.writers(cfg, vars);
+        let mut joins: Vec<Vec<u32>> = vec![Vec::new(); cfg.blocks.len()];
         let mut total = 0;
-        for &b in cfg.rpo.iter().filter(|b| cfg.blocks[**b as usize].pred.len() > 1) {
-            for &(p, _) in &cfg.blocks[b as usize].pred {
-                let mut at = p;
-                while at != cfg.idom[b as usize] && frontier[at as usize].last() != Some(&b) {
-                    frontier[at as usize].push(b);
-                    at = cfg.idom[at as usize];
-                    total += 1;
-                    if total > MOST_JOINS {
-                        return None;
-                    }
-                }
+        for (var, mut work) in writers.into_iter().enumerate() {
+            if !across[var] {
+                continue;
             }
-        }
-        let mut writers: Vec<Vec<u32>> = vec![Vec::new(); vars];
-        let mut across = vec![false; vars];
-        for &b in &cfg.rpo {
-            let written = |writers: &[Vec<u32>], var: u32| writers[var as usize].last() == Some(&b);
-            for i in cfg.range(b).map(|i| cfg.instrs[i as usize]) {
-                reads(i, &mut |r, lane| {
-                    let var = self.var(r, lane);
-                    if (var as usize) < vars && !written(&writers, var) {
-                        across[var as usize] = true;
-                    }
-                });
-                for arg in i.operands.iter().filter(|a| a.role == Role::Dst) {
-                    let partly = partly(i, &arg.value);
-                    registers(&arg.value, &mut |r, lane| {
-                        let var = self.var(r, lane);
-                        if (var as usize) < vars && !written(&writers, var) {
-                            across[var as usize] |= partly;
-                            writers[var as usize].push(b);
-                        }
-                    });
-                }
-            }
-        }
-        let mut joins: Vec<Vec<u32>> = vec![Vec::new(); n];
-        let mut total = 0;
-        for (var, mut work) in writers.into_iter().enumerate().filter(|(var, _)| across[*var]) {
             while let Some(b) = work.pop() {
                 for &f in &frontier[b as usize] {
                     if joins[f as usize].last() != Some(&(var as u32)) {
@@ -266,12 +307,111 @@ impl Ssa {
         Some(joins)
     }
 
+    /// By variable: the blocks that write it, and whether some block reads it before it writes it.
+    fn writers(&self, cfg: &Cfg, vars: usize) -> (Vec<Vec<u32>>, Vec<bool>) {
+        let mut writers: Vec<Vec<u32>> = vec![Vec::new(); vars];
+        let mut across = vec![false; vars];
+        for &b in &cfg.rpo {
+            for at in cfg.range(b) {
+                self.note(cfg.instrs[at as usize], b, &mut writers, &mut across);
+            }
+        }
+        (writers, across)
+    }
+
+    /// Adds an instruction of block `b` to both.
+    fn note(&self, i: &Instr, b: u32, writers: &mut [Vec<u32>], across: &mut [bool]) {
+        let written = |writers: &[Vec<u32>], var: u32| match writers.get(var as usize) {
+            Some(list) => list.last() == Some(&b),
+            None => true,
+        };
+        reads(i, &mut |r, lane| {
+            let var = self.var(r, lane);
+            if !written(writers, var) {
+                across[var as usize] = true;
+            }
+        });
+        for arg in &i.operands {
+            if arg.role != Role::Dst {
+                continue;
+            }
+            let partly = partly(i, &arg.value);
+            registers(&arg.value, &mut |r, lane| {
+                let var = self.var(r, lane);
+                if !written(writers, var) {
+                    across[var as usize] |= partly;
+                    writers[var as usize].push(b);
+                }
+            });
+        }
+    }
+
     /// Leaves out the joins that nobody reads, and numbers the values in the order of the code.
     fn number(&mut self, build: Build, cfg: &Cfg) {
-        let Build { mut values, joins, first, .. } = build;
-        let mut wanted = values.iter().map(|v| !matches!(v, Value::Phi { .. })).list();
-        let olds = values.iter().filter_map(|v| if let Value::Def { old, .. } = v { *old } else { None });
-        let mut stack = self.uses.iter().map(|u| u.1).chain(olds).list();
+        let order = self.order(&build, cfg);
+        let mut new = vec![UNDEF; build.values.len()];
+        for (k, v) in order.iter().enumerate() {
+            new[*v as usize] = k as Val;
+        }
+        for list in [&mut self.uses, &mut self.defs] {
+            for (_, v) in list {
+                *v = new[*v as usize];
+            }
+        }
+        let mut values = build.values;
+        for v in order {
+            let mut value = std::mem::replace(&mut values[v as usize], Value::Undef);
+            match &mut value {
+                Value::Def { old: Some(old), .. } => *old = new[*old as usize],
+                Value::Undef | Value::Param | Value::Def { .. } => {}
+                Value::Phi { args, .. } => {
+                    for a in args {
+                        *a = new[*a as usize];
+                    }
+                }
+            }
+            self.values.push(value);
+        }
+    }
+
+    /// The values that stay.
+    fn order(&self, build: &Build, cfg: &Cfg) -> Vec<Val> {
+        let wanted = self.wanted(&build.values);
+        let mut order: Vec<Val> = Vec::new();
+        for (v, value) in build.values.iter().enumerate() {
+            if matches!(value, Value::Undef | Value::Param) {
+                order.push(v as Val);
+            }
+        }
+        for &b in &cfg.rpo {
+            let first = build.first[b as usize];
+            for v in first..first + build.joins[b as usize].len() as Val {
+                if wanted[v as usize] {
+                    order.push(v);
+                }
+            }
+            for at in cfg.range(b) {
+                for (_, v) in self.defs(at) {
+                    order.push(*v);
+                }
+            }
+        }
+        order
+    }
+
+    /// By value: it is no join, or somebody reads it.
+    fn wanted(&self, values: &[Value]) -> Vec<bool> {
+        let mut wanted = Vec::with_capacity(values.len());
+        let mut stack = Vec::new();
+        for value in values {
+            wanted.push(!matches!(value, Value::Phi { .. }));
+            if let Value::Def { old: Some(old), .. } = value {
+                stack.push(*old);
+            }
+        }
+        for (_, v) in &self.uses {
+            stack.push(*v);
+        }
         while let Some(v) = stack.pop() {
             if !std::mem::replace(&mut wanted[v as usize], true)
                 && let Value::Phi { args, .. } = &values[v as usize]
@@ -279,34 +419,15 @@ impl Ssa {
                 stack.extend(args);
             }
         }
-        let mut order: Vec<Val> =
-            (0..values.len() as Val).filter(|v| matches!(values[*v as usize], Value::Undef | Value::Param)).list();
-        for &b in &cfg.rpo {
-            let phis = first[b as usize]..first[b as usize] + joins[b as usize].len() as Val;
-            order.extend(phis.filter(|v| wanted[*v as usize]));
-            order.extend(cfg.range(b).flat_map(|i| self.defs(i)).map(|d| d.1));
-        }
-        let mut new = vec![UNDEF; values.len()];
-        for (k, v) in order.iter().enumerate() {
-            new[*v as usize] = k as Val;
-        }
-        for (_, v) in self.uses.iter_mut().chain(&mut self.defs) {
-            *v = new[*v as usize];
-        }
-        for v in order {
-            let mut value = std::mem::replace(&mut values[v as usize], Value::Undef);
-            match &mut value {
-                Value::Undef | Value::Param => {}
-                Value::Def { old, .. } => *old = old.map(|o| new[o as usize]),
-                Value::Phi { args, .. } => args.iter_mut().for_each(|a| *a = new[*a as usize]),
-            }
-            self.values.push(value);
-        }
+        wanted
     }
 
     /// The variable of an element of a register.
     pub(super) fn var(&self, reg: RegId, lane: u32) -> u32 {
-        self.base.get(reg.0 as usize).map_or(u32::MAX, |b| b + lane)
+        match self.base.get(reg.0 as usize) {
+            Some(b) => b + lane,
+            None => u32::MAX,
+        }
     }
 
     /// The register of a variable.
@@ -318,17 +439,20 @@ impl Ssa {
         let first = self.uses.len();
         reads(instr, &mut |r, lane| {
             let var = self.var(r, lane);
-            if !self.uses[first..].iter().any(|u| u.0 == var) {
+            if of_var(&self.uses[first..], var).is_none() {
                 self.uses.push((var, build.read(var)));
             }
         });
         self.use_at[i as usize] = (first as u32, self.uses.len() as u32);
         let first = self.defs.len() as u32;
-        for arg in instr.operands.iter().filter(|a| a.role == Role::Dst) {
+        for arg in &instr.operands {
+            if arg.role != Role::Dst {
+                continue;
+            }
             let partly = partly(instr, &arg.value);
             registers(&arg.value, &mut |r, lane| {
                 let var = self.var(r, lane);
-                let old = partly.then(|| build.read(var));
+                let old = if partly { Some(build.read(var)) } else { None };
                 let v = build.write(var, Value::Def { instr: i, var, old });
                 self.defs.push((var, v));
             });
@@ -350,15 +474,18 @@ impl Ssa {
 
     /// The value that an instruction reads from a register.
     pub(super) fn read(&self, i: u32, reg: RegId, lane: u32) -> Val {
-        let var = self.var(reg, lane);
-        self.uses(i).iter().find(|u| u.0 == var).map_or(UNDEF, |u| u.1)
+        of_var(self.uses(i), self.var(reg, lane)).unwrap_or(UNDEF)
     }
 
-    /// The value of the predicate that guards an instruction.
-    pub(super) fn guard(&self, i: u32, instr: &Instr) -> Option<(Val, bool)> {
-        match &instr.pred {
-            Some((Operand::Reg(r, lane), positive)) => Some((self.read(i, *r, *lane), *positive)),
-            _ => None,
+    /// Adds what a value is made of.
+    pub(super) fn push_sources(&self, v: Val, out: &mut Vec<Val>) {
+        self.sources(v, &mut |source| out.push(source));
+    }
+
+    /// Adds the values that an instruction reads.
+    pub(super) fn push_uses(&self, at: u32, out: &mut Vec<Val>) {
+        for (_, v) in self.uses(at) {
+            out.push(*v);
         }
     }
 
@@ -414,21 +541,36 @@ impl Ssa {
         bottom: T,
         eval: &mut dyn FnMut(Val, &Value, &[T]) -> T,
     ) -> Option<Vec<T>> {
+        let mut facts = vec![bottom; self.values.len()];
+        let mut again = |v: Val| {
+            let new = eval(v, &self.values[v as usize], &facts);
+            let changed = new != facts[v as usize];
+            facts[v as usize] = new;
+            changed
+        };
+        self.settle(&mut again).then_some(facts)
+    }
+
+    /// Asks for each value whether it changed, and again for those made of it if it did. `false` if that goes on for too long.
+    fn settle(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
         let n = self.values.len();
-        let mut facts = vec![bottom; n];
         let mut queued = vec![true; n];
-        let mut now = (0..n as Val).list();
+        let mut now = Vec::with_capacity(n);
+        for v in 0..n as Val {
+            now.push(v);
+        }
         let mut next = Vec::new();
         let mut budget = n * 16 + 1000;
         while !now.is_empty() {
             for &v in &now {
                 queued[v as usize] = false;
-                budget = budget.checked_sub(1)?;
-                let new = eval(v, &self.values[v as usize], &facts);
-                if new == facts[v as usize] {
+                if budget == 0 {
+                    return false;
+                }
+                budget -= 1;
+                if !again(v) {
                     continue;
                 }
-                facts[v as usize] = new;
                 for &u in self.users(v) {
                     if !queued[u as usize] {
                         queued[u as usize] = true;
@@ -439,7 +581,7 @@ impl Ssa {
             now.clear();
             std::mem::swap(&mut now, &mut next);
         }
-        Some(facts)
+        true
     }
 
     fn origins(&mut self) {
@@ -459,8 +601,11 @@ impl Ssa {
             }
             one
         });
-        let n = self.values.len() as Val;
-        let mut origin = found.unwrap_or_else(|| (0..n).list());
+        let n = self.values.len();
+        let mut origin = match found {
+            Some(found) => found,
+            None => vec![BOTTOM; n],
+        };
         for (v, o) in origin.iter_mut().enumerate() {
             if *o == BOTTOM {
                 *o = v as Val;

@@ -2,8 +2,8 @@
 //! made it and an acquire by who uses it.
 
 use super::Flow;
-use super::dataflow::{Bits, Meet, simple};
-use super::memory::{MOST, Region, bytes, plain, region};
+use super::dataflow::{Bits, each};
+use super::memory::{MOST, Region, behind, bytes, plain, region};
 use super::provenance::Provenance;
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
@@ -16,86 +16,84 @@ const SEEN: usize = 2;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut used: Vec<Region> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            if let Some(arg) = i.operand("tensorMap")
-                && let Some(r) = region(flow, from, at, arg, 128)
-                && used.len() < MOST
-            {
-                used.push(r);
-            }
-        },
-    );
+    for (_, at, _) in flow.walk() {
+        if let Some(r) = behind(flow, from, at, "tensorMap", 128)
+            && used.len() < MOST
+        {
+            used.push(r);
+        }
+    }
     if used.is_empty() {
         return;
     }
     let mut changed: Vec<(u32, Region)> = Vec::new();
-    flow.walk(
-        |_| {},
-        |at, i| {
-            let target = match i.entry.opcode {
-                "tensormap.replace" => i.operand("addr").map(|a| (a, 128)),
-                "tensormap.cp_fenceproxy" => i.operand("dst").map(|a| (a, 128)),
-                _ => plain(i).filter(|p| p.1).map(|p| (p.0, bytes(i))),
-            };
-            let Some((arg, size)) = target else { return };
-            if let Some(r) = region(flow, from, at, arg, size)
-                && r.space == Space::Global
-                && used.iter().any(|u| u.meets(flow, &r))
-                && changed.len() < MOST
-            {
-                changed.push((at, r));
-            }
-        },
-    );
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let become_ = |set: &mut Bits, k: usize, from: usize, to: usize| {
-            if set.has(3 * k + from) {
-                set.unset(3 * k + from);
-                set.set(3 * k + to);
-            }
+    for (_, at, i) in flow.walk() {
+        let target = match i.entry.opcode {
+            "tensormap.replace" => behind(flow, from, at, "addr", 128),
+            "tensormap.cp_fenceproxy" => behind(flow, from, at, "dst", 128),
+            _ => match plain(i) {
+                Some((arg, true)) => region(flow, from, at, arg, bytes(i)),
+                _ => None,
+            },
         };
-        let all = 0..changed.len();
-        if let Some(k) = changed.iter().position(|c| c.0 == at) {
-            let state = if i.entry.opcode == "tensormap.cp_fenceproxy" { RELEASED } else { CHANGED };
-            (0..3).for_each(|n| set.put(3 * k + n, n == state));
-        } else if i.entry.opcode == "call" {
-            for k in all {
-                become_(set, k, CHANGED, SEEN);
-                become_(set, k, RELEASED, SEEN);
+        if let Some(r) = target
+            && r.space == Space::Global
+            && changed.len() < MOST
+            && first_hit(flow, &used, &r).is_some()
+        {
+            changed.push((at, r));
+        }
+    }
+    uses(flow, from, &changed, out);
+}
+
+/// The first region that has certainly a byte in common with this one.
+fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
+    for (k, r) in list.iter().enumerate() {
+        if r.meets(flow, here) {
+            return Some(k);
+        }
+    }
+    None
+}
+
+/// Uses of a map that was changed.
+fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        for (k, (change, _)) in changed.iter().enumerate() {
+            if *change == at {
+                let replaced = i.entry.opcode == "tensormap.cp_fenceproxy";
+                set.begin(3 * k, 3, if replaced { RELEASED } else { CHANGED });
+                return;
+            }
+        }
+        if i.entry.opcode == "call" {
+            for k in 0..changed.len() {
+                set.turn(3 * k + CHANGED, 3 * k + SEEN);
+                set.turn(3 * k + RELEASED, 3 * k + SEEN);
             }
         } else if i.spelling.starts_with("fence.proxy.tensormap") {
-            let of = i.operand("addr").and_then(|a| region(flow, from, at, a, 128));
-            for k in all {
+            let of = behind(flow, from, at, "addr", 128);
+            for (k, (_, map)) in changed.iter().enumerate() {
                 if i.has(".release") {
-                    become_(set, k, CHANGED, RELEASED);
-                } else if of.as_ref().is_none_or(|r| r.may_meet(&changed[k].1)) {
-                    become_(set, k, RELEASED, SEEN);
+                    set.turn(3 * k + CHANGED, 3 * k + RELEASED);
+                } else if !matches!(&of, Some(r) if !r.may_meet(map)) {
+                    set.turn(3 * k + RELEASED, 3 * k + SEEN);
                 }
             }
         }
     };
-    let at_start = simple(&flow.cfg, 3 * changed.len(), Meet::Any, &mut |at, i, s| step(at, i, s));
-    for &b in &flow.cfg.rpo {
-        let mut set = at_start[b as usize].clone();
-        for at in flow.cfg.range(b) {
-            let i = flow.cfg.instrs[at as usize];
-            if let Some(arg) = i.operand("tensorMap")
-                && let Some(here) = region(flow, from, at, arg, 128)
-            {
-                let open = |k: usize| (set.has(3 * k + CHANGED) || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
-                if let Some(k) = (0..changed.len()).find(|k| open(*k) && changed[*k].1.meets(flow, &here)) {
-                    let released = !set.has(3 * k + CHANGED);
-                    out.push(errors::map_without_fence(
-                        arg.span,
-                        flow.cfg.instrs[changed[k].0 as usize].span,
-                        released,
-                    ));
-                    return;
-                }
+    let mut said = false;
+    each(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
+        let Some(arg) = i.operand("tensorMap") else { return };
+        let Some(here) = region(flow, from, at, arg, 128) else { return };
+        for (k, (change, map)) in changed.iter().enumerate() {
+            let fresh = set.has(3 * k + CHANGED);
+            let open = (fresh || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
+            if !said && open && map.meets(flow, &here) {
+                said = true;
+                out.push(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
             }
-            step(at, i, &mut set);
         }
-    }
+    });
 }

@@ -1,10 +1,11 @@
 //! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
 
 use super::super::Flow;
+use super::super::ask::{has_any, value};
 use super::super::ssa::{UNDEF, Val, Value};
 use super::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
 use super::{Fact, Lanes, Pred, Set, Shared, THREADS, UNKNOWN, shared};
-use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_table::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_table::ty::{Class, Ty};
 
 impl Lanes {
@@ -27,17 +28,21 @@ impl Lanes {
                 out
             }
             Value::Def { instr, var, old } => {
-                let i = flow.cfg.instrs[*instr as usize];
-                if flow.ssa.uses(*instr).iter().any(|u| facts[u.1 as usize] == Fact::Bottom) {
-                    return Fact::Bottom;
+                let i = flow.instr(*instr);
+                for (_, u) in flow.ssa.uses(*instr) {
+                    if facts[*u as usize] == Fact::Bottom {
+                        return Fact::Bottom;
+                    }
                 }
                 let new = self.result(flow, shape, v, *instr, i, *var, facts);
                 match old {
                     None => new,
                     Some(o) => {
-                        let guard =
-                            flow.ssa.guard(*instr, i).map_or(Shared::No, |g| shared(facts[g.0 as usize], &self.same));
-                        self.join(new, facts[*o as usize], guard < Shared::Warp)
+                        let apart = match flow.guard(*instr) {
+                            Some((p, _)) => shared(facts[p as usize], &self.same) < Shared::Warp,
+                            None => true,
+                        };
+                        self.join(new, facts[*o as usize], apart)
                     }
                 }
             }
@@ -67,25 +72,29 @@ impl Lanes {
             }
             Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
             Operand::Sreg("WARP_SZ") => Fact::Const(32),
-            Operand::Sreg(name) => {
-                if let Some(found) = self.special.iter().find(|s| s.0 == *name) {
-                    return found.1;
-                }
-                let fact = match shape.table(name).filter(|s| self.asked || matches!(s, Special::Fact(_))) {
-                    Some(Special::Fact(f)) => f,
-                    Some(Special::Table(t)) => self.table(t),
-                    None => Fact::Is(Shared::No),
-                };
-                self.special.push((name, fact));
-                fact
-            }
+            Operand::Sreg(name) => self.special(shape, name),
             _ => Fact::Is(Shared::No),
         }
     }
 
+    fn special(&mut self, shape: &Shape, name: &'static str) -> Fact {
+        for (known, fact) in &self.special {
+            if *known == name {
+                return *fact;
+            }
+        }
+        let fact = match shape.table(name) {
+            Some(Special::Fact(f)) => f,
+            Some(Special::Table(t)) if self.asked => self.table(t),
+            _ => Fact::Is(Shared::No),
+        };
+        self.special.push((name, fact));
+        fact
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn result(&mut self, flow: &Flow, shape: &Shape, v: Val, at: u32, i: &Instr, var: u32, facts: &[Fact]) -> Fact {
-        let arg = |name: &str| i.operand(name).map(|a| &a.value);
+        let arg = |name: &str| value(i, name);
         // What every lane computes from shared values is shared.
         let mut least = Shared::Cta;
         for (_, u) in flow.ssa.uses(at) {
@@ -101,8 +110,8 @@ impl Lanes {
             "setp" if self.wanted[v as usize] => {
                 self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(Fact::Is(least))
             }
-            "mov" | "cvt" => match (arg("a"), i.operands.len()) {
-                (Some(a), 2) if i.types.iter().all(|t| plain(*t)) => self.operand(flow, shape, at, a, facts),
+            "mov" | "cvt" => match arg("a") {
+                Some(a) if keeps(i) => self.operand(flow, shape, at, a, facts),
                 _ => Fact::Is(least),
             },
             "not" if i.has(".pred") => {
@@ -118,13 +127,16 @@ impl Lanes {
                 let (p, q) = (self.pred(a), self.pred(b));
                 self.combine(p, q, i.entry.opcode == "and", least)
             }
-            "elect.sync" => match i.operands.first().map(|a| &a.value) {
-                Some(Operand::Pair(_, p)) if matches!(&**p, Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var) => {
-                    Fact::Pred(Pred { elected: [v, UNDEF], passed: [UNDEF, v], ..UNKNOWN })
+            "elect.sync" => {
+                if let Some(Arg { value: Operand::Pair(_, p), .. }) = i.operands.first()
+                    && let Operand::Reg(r, _) = &**p
+                    && flow.ssa.var(*r, 0) == var
+                {
+                    return Fact::Pred(Pred { elected: [v, UNDEF], passed: [UNDEF, v], ..UNKNOWN });
                 }
                 // The lane that was elected is the same for all.
-                _ => Fact::Is(Shared::Warp),
-            },
+                Fact::Is(Shared::Warp)
+            }
             "shfl.sync" => match (arg("b"), arg("c"), arg("membermask")) {
                 // From one lane to all of the warp.
                 (Some(Operand::Imm(_)), Some(Operand::Imm(31)), Some(Operand::Imm(m)))
@@ -140,15 +152,14 @@ impl Lanes {
             },
             "barrier.red" | "bar.red" | "barrier.cta.red" | "bar.cta.red" => Fact::Is(Shared::Warp),
             "ld" => {
-                let fixed = [".param", ".param::entry", ".const"].iter().any(|q| i.has(q));
+                let fixed = has_any(i, &[".param", ".param::entry", ".const"]);
                 // What a function was given or gave back is in `.param` variables too.
-                let own = i.operands.iter().all(|a| match a.value {
-                    Operand::Address(Base::Var(v), _) => {
-                        flow.module.vars.get(v.0 as usize).is_some_and(|v| v.space != Space::ParamFunc)
+                let mut entry = flow.function.entry;
+                for a in &i.operands {
+                    if let Operand::Address(Base::Var(v), _) = a.value {
+                        entry &= matches!(flow.module.vars.get(v.0 as usize), Some(v) if v.space != Space::ParamFunc);
                     }
-                    _ => true,
-                });
-                let entry = flow.function.entry && own;
+                }
                 if fixed && (entry || i.has(".const")) { Fact::Is(least) } else { Fact::Is(Shared::No) }
             }
             "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max" | "rem" | "div"
@@ -197,10 +208,10 @@ impl Lanes {
         if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty.bits() > 64 {
             return None;
         }
-        let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
-        let b = self.operand(flow, shape, at, &i.operand("b")?.value, facts);
-        let op = i.quals.iter().find_map(|q| Compare::of(q))?;
-        let boolean = [".and", ".or", ".xor"].into_iter().find(|q| i.has(q));
+        let a = self.operand(flow, shape, at, value(i, "a")?, facts);
+        let b = self.operand(flow, shape, at, value(i, "b")?, facts);
+        let op = comparison(i)?;
+        let boolean = boolean(i);
         let signed = ty.class() == Class::Signed;
         if let (Fact::Const(x), Fact::Const(y), None) = (a, b, boolean) {
             return Some(Fact::Const(u64::from(holds(op, signed, ty.bits(), x, y))));
@@ -267,7 +278,7 @@ impl Lanes {
     fn numbers(&self, f: Fact) -> Numbers<'_> {
         match f {
             Fact::Const(n) => Numbers::One(n as u32),
-            Fact::Table(k) => self.tables.get(k as usize).map_or(Numbers::One(0), |t| Numbers::Each(t)),
+            Fact::Table(k) if (k as usize) < self.tables.len() => Numbers::Each(&self.tables[k as usize]),
             _ => Numbers::One(0),
         }
     }
@@ -278,7 +289,7 @@ impl Lanes {
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
             return None;
         }
-        if [".wide", ".hi", ".cc", ".sat", ".relu"].iter().any(|q| i.has(q)) {
+        if has_any(i, &[".wide", ".hi", ".cc", ".sat", ".relu"]) {
             return None;
         }
         let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
@@ -295,7 +306,7 @@ impl Lanes {
         // Chosen once, not for each thread.
         let of = operation(i.entry.opcode, signed)?;
         if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
-            return of(x as u32, y as u32, z as u32).map(|n| Fact::Const(u64::from(n)));
+            return Some(Fact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
         }
         if let Some((from, fact)) = &self.known[v as usize]
             && *from == [a, b, c]
@@ -311,6 +322,38 @@ impl Lanes {
         self.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
+}
+
+/// `.CmpOp`
+fn comparison(i: &Instr) -> Option<Compare> {
+    for q in &i.quals {
+        if let Some(op) = Compare::of(q) {
+            return Some(op);
+        }
+    }
+    None
+}
+
+/// `.BoolOp`
+fn boolean(i: &Instr) -> Option<&'static str> {
+    if i.has(".and") {
+        Some(".and")
+    } else if i.has(".or") {
+        Some(".or")
+    } else if i.has(".xor") {
+        Some(".xor")
+    } else {
+        None
+    }
+}
+
+/// A `mov` or `cvt` of one number that stays as it is.
+fn keeps(i: &Instr) -> bool {
+    let mut all = i.operands.len() == 2;
+    for t in &i.types {
+        all &= plain(*t);
+    }
+    all
 }
 
 /// Types whose `mov` or `cvt` keeps a number of 32 bits as it is.

@@ -1,7 +1,7 @@
 //! Numbers for every thread of a CTA: special registers, comparisons, operations.
 
+use super::super::ask::begins_any;
 use super::{Fact, Set, Shared, THREADS};
-use ptx_dsl_table::list::List;
 
 /// `%tid` and friends as far as the block's shape says.
 pub(super) struct Shape {
@@ -13,8 +13,17 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn table(&self, name: &str) -> Option<Special> {
         // What the last thread has stands for those behind it, which are not there.
-        let last = self.dims.map_or(u32::MAX, |[x, y, z]| x.saturating_mul(y).saturating_mul(z).max(1) - 1);
-        let of = |f: &dyn Fn(u32) -> u32| Some(Special::Table((0..THREADS as u32).map(|t| f(t.min(last))).list()));
+        let last = match self.dims {
+            Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
+            None => u32::MAX,
+        };
+        let of = |f: &dyn Fn(u32) -> u32| {
+            let mut table = Vec::with_capacity(THREADS);
+            for t in 0..THREADS as u32 {
+                table.push(f(t.min(last)));
+            }
+            Some(Special::Table(table))
+        };
         let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
         match name {
             "%laneid" => of(&|t| t % 32),
@@ -28,7 +37,10 @@ impl Shape {
                     b'y' => 1,
                     _ => 2,
                 };
-                self.dims.map_or(Some(Special::Fact(Fact::Is(Shared::Cta))), |d| of(&|_| d[k]))
+                match self.dims {
+                    Some(d) => of(&|_| d[k]),
+                    None => Some(Special::Fact(Fact::Is(Shared::Cta))),
+                }
             }
             "%warpid" | "%nwarpid" => Some(Special::Fact(Fact::Is(Shared::Warp))),
             _ => {
@@ -47,7 +59,7 @@ impl Shape {
                     "%reserved_smem",
                     "%envreg",
                 ];
-                cta.iter().any(|p| name.starts_with(p)).then_some(Special::Fact(Fact::Is(Shared::Cta)))
+                begins_any(name, &cta).then_some(Special::Fact(Fact::Is(Shared::Cta)))
             }
         }
     }
@@ -119,20 +131,30 @@ pub(super) fn operation(opcode: &str, signed: bool) -> Option<Operation> {
         "min" => |x, y, _| Some(x.min(y)),
         "max" if signed => |x, y, _| Some((x as i32).max(y as i32) as u32),
         "max" => |x, y, _| Some(x.max(y)),
-        "rem" if signed => |x, y, _| (x as i32).checked_rem(y as i32).map(|n| n as u32),
+        "rem" if signed => |x, y, _| Some((x as i32).checked_rem(y as i32)? as u32),
         "rem" => |x, y, _| x.checked_rem(y),
-        "div" if signed => |x, y, _| (x as i32).checked_div(y as i32).map(|n| n as u32),
+        "div" if signed => |x, y, _| Some((x as i32).checked_div(y as i32)? as u32),
         "div" => |x, y, _| x.checked_div(y),
         _ => return None,
     })
 }
 
 pub(super) fn by_warp(t: &[u32]) -> bool {
-    t.chunks(32).all(|w| w.windows(2).all(|p| p[0] == p[1]))
+    for (k, n) in t.iter().enumerate() {
+        if *n != t[k / 32 * 32] {
+            return false;
+        }
+    }
+    true
 }
 
 pub(super) fn by_warp_set(s: &Set) -> bool {
-    s.iter().all(|w| matches!(*w as u32, 0 | u32::MAX) && matches!((*w >> 32) as u32, 0 | u32::MAX))
+    for word in s {
+        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
+            return false;
+        }
+    }
+    true
 }
 
 pub(super) fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
