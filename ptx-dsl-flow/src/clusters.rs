@@ -124,30 +124,29 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
     for (b, _, i) in flow.walk() {
         own[b as usize] += u32::from(i.entry.opcode == "barrier.cluster.arrive");
     }
-    // At the end of the blocks that come first in the order.
-    let mut at_end: Vec<Option<(u32, u32)>> = vec![None; n];
+    let mut at_end = vec![(0, 0); n];
+    // What comes before in the order.
+    let mut done = vec![false; n];
     let mut most = 0;
     for &b in &flow.cfg.rpo {
         let mut before: Option<(u32, u32)> = None;
         for (p, _) in &flow.cfg.blocks[b as usize].pred {
-            before = match (before, at_end[*p as usize]) {
-                (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-                (a, b) => a.or(b),
-            };
+            if done[*p as usize] {
+                let (x, y) = at_end[*p as usize];
+                let (least, here) = before.unwrap_or((x, y));
+                before = Some((least.min(x), here.max(y)));
+            }
         }
         let (least, here) = before.unwrap_or((0, 0));
         let own = own[b as usize];
-        at_end[b as usize] = Some((least + own, here + own));
+        at_end[b as usize] = (least + own, here + own);
+        done[b as usize] = true;
         most = most.max(here + own);
         if own > 0 && flow.cfg.in_loop(b) {
             most = most.max(MANY);
         }
     }
-    let mut out = Vec::with_capacity(n);
-    for end in at_end {
-        out.push(end.unwrap_or((0, 0)));
-    }
-    (out, most)
+    (at_end, most)
 }
 
 /// Does the whole CTA run the instruction if one of its threads does?

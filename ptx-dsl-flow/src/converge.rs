@@ -86,18 +86,18 @@ impl Places {
     /// Finds what holds at the start of each block.
     fn solve(&mut self, flow: &Flow) {
         // A predicate that is made anew is not yet known again.
-        let mut made = vec![Vec::new(); flow.cfg.blocks.len()];
+        let mut made: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
         for (b, at, _) in flow.walk() {
             for (_, v) in flow.ssa.defs(at) {
                 if let Some(n) = position(&self.preds, *v) {
-                    made[b as usize].push(n);
+                    made[b as usize].push(n as u32);
                 }
             }
         }
         let mut block = |b: u32, set: &mut Bits| {
-            for &n in &made[b as usize] {
-                set.unset(2 * n);
-                set.unset(2 * n + 1);
+            for n in &made[b as usize] {
+                set.unset(2 * *n as usize);
+                set.unset(2 * *n as usize + 1);
             }
         };
         let bits = self.preds.len() * 2;
@@ -299,8 +299,12 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
         let who = places.who(flow, lanes, block, at);
         let op = opcode(i);
         if warp {
-            let sure = who.part(lanes.threads).or_else(|| who.part_of_one(flow, lanes, block, at));
-            if let Some(part) = sure.or_else(|| who.part_if_many(lanes.threads)) {
+            let mut sure = who.part(lanes.threads);
+            if sure.is_none() {
+                sure = who.part_of_one(flow, lanes, block, at);
+            }
+            let part = if sure.is_some() { sure } else { who.part_if_many(lanes.threads) };
+            if let Some(part) = part {
                 let barrier = grain.is_none();
                 // Lanes that have left are no longer waited for by the barriers of today's machines.
                 let error = sure.is_some() && !(barrier && who.others_left && who.why.is_some());

@@ -1,7 +1,7 @@
 //! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
 
 use super::Flow;
-use super::ask::{has_any, missing};
+use super::ask::{disjoint, has_any, missing};
 use super::converge::{Places, Who, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, each};
@@ -75,11 +75,8 @@ fn lifetimes(
         } else if i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy") {
             let here = places.who(flow, lanes, flow.cfg.block_of(at), at);
             for (k, Init { who, .. }) in inits.iter().enumerate() {
-                let mut common = false;
-                for (a, b) in here.set.iter().zip(&who.set) {
-                    common |= a & b != 0;
-                }
-                if common && !(here.elected && who.passed || here.passed && who.elected) {
+                let apart = here.elected && who.passed || here.passed && who.elected;
+                if !apart && !disjoint(&here.set, &who.set) {
                     settle(set, n + k);
                 }
             }

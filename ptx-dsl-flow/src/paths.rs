@@ -99,7 +99,11 @@ impl<'a, 'h> Paths<'a, 'h> {
                 phis[*block as usize].push(v as Val);
             }
         }
-        Paths { flow, lanes, budget: ALL, phis, seen: vec![Vec::new(); blocks], no_guess: None }
+        let mut seen = Vec::with_capacity(blocks);
+        for _ in 0..blocks {
+            seen.push(Vec::new());
+        }
+        Paths { flow, lanes, budget: ALL, phis, seen, no_guess: None }
     }
 
     /// From the start of the kernel.

@@ -375,9 +375,14 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
         },
         Base::Abs => return From::Unknown,
     };
-    let params = &flow.function.params;
-    let Some(n) = params.iter().position(|p| p.var == Some(id)) else { return From::Unknown };
-    let p = &params[n];
+    let mut found = None;
+    for (n, p) in flow.function.params.iter().enumerate() {
+        if p.var == Some(id) {
+            found = Some((n, p));
+            break;
+        }
+    }
+    let Some((n, p)) = found else { return From::Unknown };
     let small = i.types.last().is_some_and(|t| t.bits() < 64) && flow.module.address_size == 64;
     // Of the other spaces it is not said whether the number is a generic address.
     let global = p.read_only || matches!(p.ptr, Some((Some(Space::Global), _)));

@@ -5,6 +5,7 @@
 
 use super::Flow;
 use super::ask::{begins_any, has_any, vector};
+use super::dataflow::Bits;
 use super::inline::{Inlined, inlined, mov};
 use super::lanes::{Fact, Lanes};
 use super::provenance::in_space;
@@ -169,14 +170,17 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
 
 /// The function without the branches that constant arguments of its callees decide, if there are any.
 pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
-    let mut taken = vec![None; flow.cfg.instrs.len()];
+    // By instruction: a branch that is always taken; one that never is.
+    let n = flow.cfg.instrs.len();
+    let (mut always, mut never) = (Bits::none(n), Bits::none(n));
     let mut any = false;
     for &b in &flow.cfg.rpo {
         let Some(at) = flow.cfg.branch(b) else { continue };
         let i = flow.instr(at);
         let Some((p, positive)) = flow.guard(at) else { continue };
         if let (Fact::Const(n), "bra") = (lanes.facts[p as usize], i.entry.opcode) {
-            taken[at as usize] = Some((n != 0) == positive);
+            let taken = if (n != 0) == positive { &mut always } else { &mut never };
+            taken.set(at as usize);
             any = true;
         }
     }
@@ -184,15 +188,17 @@ pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
         return None;
     }
     let mut body = Vec::with_capacity(flow.function.body.len());
-    let mut at = 0;
+    let mut next = 0;
     for stmt in &flow.function.body {
         let mut stmt = stmt.clone();
         if let Stmt::Instr(i) = &mut stmt {
-            at += 1;
-            match taken[at - 1] {
-                Some(false) => continue,
-                Some(true) => i.pred = None,
-                None => {}
+            let at = next;
+            next += 1;
+            if never.has(at) {
+                continue;
+            }
+            if always.has(at) {
+                i.pred = None;
             }
         }
         body.push(stmt);

@@ -105,13 +105,16 @@ pub(crate) fn nobody_waits(span: Span, id: u64) -> Diagnostic {
 }
 
 pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnostic {
-    let (what, label) = if writes {
-        ("one warp writes `{}` here, and others may not have read it yet", "read by all threads here")
+    let (message, label) = if writes {
+        (format!("one warp writes `{name}` here, and others may not have read it yet"), "read by all threads here")
     } else {
-        ("all threads read `{}` here, and the warp that writes it need not have done so", "written by one warp here")
+        (
+            format!("all threads read `{name}` here, and the warp that writes it need not have done so"),
+            "written by one warp here",
+        )
     };
     section(
-        found(690, span, false, what.replace("{}", name)).label(other, label),
+        found(690, span, false, message).label(other, label),
         "accesses of different threads that conflict have an order only if something makes the threads meet",
         "8.7",
     )
