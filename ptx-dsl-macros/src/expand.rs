@@ -6,21 +6,21 @@ use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
 use crate::tokens::Source;
+use crate::trees;
 use proc_macro::{Ident, Span, TokenStream, TokenTree};
 use ptx_dsl_emit as emit;
 use ptx_dsl_emit::code::{Code, Name};
 use ptx_dsl_syntax::Compiled;
-use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::hir::FuncId;
 use ptx_dsl_syntax::parse::parse_header;
-use ptx_dsl_syntax::token::Tok;
+use ptx_dsl_syntax::token::{Tok, Token};
 use std::cell::RefCell;
 
 /// `ptx!`
-pub fn ptx(input: TokenStream) -> TokenStream {
-    let source = Source::new(input);
+pub fn ptx(input: TokenStream) -> Vec<TokenTree> {
+    let source = Source::new(&trees::list(input));
     let (_, used, _) = parse_header(&source.tokens);
-    if source.tokens.get(used).is_some_and(|t| t.kind == Tok::Punct('|')) {
+    if let Some(Token { kind: Tok::Punct('|'), .. }) = source.tokens.get(used) {
         return closure::closure(&source, used);
     }
     let compiled = ptx_dsl_syntax::compile(&source.tokens);
@@ -29,7 +29,7 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 }
 
 /// The items of all kernels and all findings; and the Rust names of the kernels.
-pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+pub fn kernels(source: &Source, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ident>) {
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
@@ -49,37 +49,46 @@ pub struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
-    pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+    pub fn run(self, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ident>) {
         let (holes, problems) = (Holes::default(), RefCell::new(Vec::new()));
-        let ident = |name: &Name, s| {
-            let span = (self.spans)(s).0;
-            if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
-        };
         let source = emit::Source {
             line: self.line,
-            name: &|name, s| holes.keep(TokenTree::Ident(ident(name, s)).into()),
+            name: &|name, s| holes.keep(TokenTree::Ident(self.ident(name, s)).into()),
             rust_type: &|s| Some(rust_type((self.rust)(s))?.map(|tokens| Code::one(holes.keep(tokens)))),
-            file: self.file,
+            file: self.file.clone(),
             problems: &problems,
         };
-        let broken = compiled.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        let broken = compiled.failed();
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
-        let entries: Vec<_> = compiled.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined).collect();
-        let names: Vec<_> = entries.iter().map(|(_, f)| (emit::rust_name(&f.name), f.span)).collect();
-        if let Some((first, _)) = names.first() {
+        let mut entries = Vec::new();
+        for (i, f) in compiled.hir.functions.iter().enumerate() {
+            if f.entry && f.defined {
+                entries.push((FuncId(i as u32), emit::rust_name(&f.name), f.span));
+            }
+        }
+        if let Some((_, first, _)) = entries.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-            out.extend(holes.tokens(&text.item()));
-            for (i, _) in entries {
-                for part in emit::kernel(&compiled.hir, FuncId(i as u32), &source, &text, broken) {
-                    out.extend(holes.tokens(&part));
+            holes.tokens(&text.item(), &mut out);
+            for (entry, ..) in &entries {
+                for part in &emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
+                    holes.tokens(part, &mut out);
                 }
             }
         }
         for (message, at) in problems.into_inner() {
             let (first, last) = (self.spans)(at);
             let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
-            out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
+            report::problem(&Problem { code: 153, message, first, last, help }, &mut out);
         }
-        (out, names.iter().map(|(name, s)| ident(name, *s)).collect())
+        let mut names = Vec::new();
+        for (_, name, at) in &entries {
+            names.push(self.ident(name, *at));
+        }
+        (out, names)
+    }
+
+    fn ident(&self, name: &Name, at: ptx_dsl_syntax::span::Span) -> Ident {
+        let span = (self.spans)(at).0;
+        if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
     }
 }

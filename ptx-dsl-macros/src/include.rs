@@ -6,38 +6,48 @@ use crate::report;
 use crate::report::Problem;
 use crate::rust_type::string;
 use crate::tokens::Source;
-use proc_macro::{Span, TokenStream};
+use crate::trees;
+use proc_macro::{Span, TokenStream, TokenTree};
 use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_syntax::parse::parse_levels;
+use std::path::Path;
 
 /// Expands the macro.
-pub fn include(input: TokenStream) -> TokenStream {
-    let fail = |message: String, span: Span| {
-        let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".into());
-        report::problem(&Problem { code: 152, message, first: span, last: span, help })
-    };
-    let mut input = input.into_iter();
-    let (name, span) = match string(input.next().into_iter().collect()) {
+pub fn include(input: TokenStream) -> Vec<TokenTree> {
+    let input = trees::list(input);
+    let (name, span) = match string(input.first()) {
         Ok(found) => found,
-        Err(span) => return fail("`include_ptx!` takes a string, the path of a file".into(), span),
+        Err(span) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), span),
     };
-    let rest = Source::new(input.collect());
+    let rest = Source::new(&input[1..]);
+    let mut path = span.local_file().unwrap_or_default();
+    path.pop();
+    path.push(&name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => expand(&name, span, &text, &path, &rest),
+        Err(e) => fail(format!("cannot read `{}`: {e}", path.display()), span),
+    }
+}
+
+fn fail(message: String, span: Span) -> Vec<TokenTree> {
+    let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".to_owned());
+    let mut out = Vec::new();
+    report::problem(&Problem { code: 152, message, first: span, last: span, help }, &mut out);
+    out
+}
+
+/// What is made of the file's text; `rest` is what stands behind its name.
+fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> Vec<TokenTree> {
     let (levels, mut wrong) = parse_levels(&rest.tokens);
-    let here = span.local_file().and_then(|f| f.parent().map(std::path::Path::to_owned)).unwrap_or_default();
-    let path = here.join(&name);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) => return fail(format!("cannot read `{}`: {e}", path.display()), span),
-    };
-    let (lexed, mut diagnostics) = lex(&text);
+    let (lexed, mut diagnostics) = lex(text);
     let mut compiled = ptx_dsl_syntax::compile(&lexed.tokens);
     diagnostics.append(&mut compiled.diagnostics);
-    wrong.extend(levels::apply(&levels, &mut diagnostics));
+    wrong.append(&mut levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
     let mut out = report::items(&wrong, &|s| rest.span(s), &|_| None);
-    let lines = Lines::new(&text);
+    let lines = Lines::new(text);
     let at = |s: ptx_dsl_syntax::span::Span| lines.line_column(lexed.bytes(s).start);
     let place = |s: ptx_dsl_syntax::span::Span| {
         let (line, column) = at(s);
@@ -46,14 +56,16 @@ pub fn include(input: TokenStream) -> TokenStream {
     };
     let line = |s| at(s).0 as u32;
     let spans = |_| (span, span);
-    let rust = |s| text.get(lexed.bytes(s)).and_then(|t| t.parse().ok()).unwrap_or_default();
-    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.clone()), place: &place };
-    let (items, _) = expansion.run(&compiled);
+    let rust = |s| match text.get(lexed.bytes(s)) {
+        Some(written) => trees::read(written),
+        None => TokenStream::new(),
+    };
+    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
+    let (mut items, _) = expansion.run(&compiled);
+    out.append(&mut items);
     // rustc rebuilds when the file changes.
-    let absolute = std::path::absolute(&path).unwrap_or(path);
-    let absolute = absolute.to_string_lossy();
-    out.extend(items);
-    let rebuild = format!("const _: &[u8] = ::core::include_bytes!({absolute:?});");
-    out.extend(rebuild.parse::<TokenStream>());
+    let absolute = std::path::absolute(path);
+    let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();
+    trees::add(trees::read(&format!("const _: &[u8] = ::core::include_bytes!({absolute:?});")), &mut out);
     out
 }

@@ -9,6 +9,7 @@ mod include;
 mod report;
 mod rust_type;
 mod tokens;
+mod trees;
 
 use proc_macro::TokenStream;
 
@@ -19,12 +20,12 @@ use proc_macro::TokenStream;
 /// a value.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
-    expand::ptx(input)
+    trees::stream(expand::ptx(input))
 }
 
 /// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`. Levels of findings, which
 /// `ptx!` has in its header, stand behind the name: `include_ptx!("kernels/saxpy.ptx", allow(PTX0516))`.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
-    include::include(input)
+    trees::stream(include::include(input))
 }

@@ -1,8 +1,10 @@
 //! Diagnostics as rustc shows them: `compile_error!` on the offending tokens on stable, real labels, notes and helps on
 //! nightly. Warnings on stable are the use of a deprecated item on the token.
 
-use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use crate::trees;
+use proc_macro::{Ident, Literal, Punct, Spacing, Span, TokenTree};
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
+use std::fmt;
 
 /// Tokens of PTX to Rust spans, the first and the last.
 type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);
@@ -10,8 +12,12 @@ type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);
 type Places<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>;
 
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
-pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> TokenStream {
-    diagnostics.iter().map(|d| item(d, spans, place)).collect()
+pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> Vec<TokenTree> {
+    let mut out = Vec::new();
+    for d in diagnostics {
+        item(d, spans, place, &mut out);
+    }
+    out
 }
 
 /// An error that only the macros can find: of the Rust in a kernel, or around it.
@@ -29,18 +35,19 @@ pub struct Problem {
 }
 
 /// One problem of the macro's own.
-pub fn problem(p: &Problem) -> TokenStream {
-    let mut text = format!("[PTX{:04}] {}", p.code, p.message);
-    if let Some(help) = &p.help {
-        text.push_str(&format!("\n  = help: {help}"));
-    }
-    error(&text, p.first, p.last)
+pub fn problem(p: &Problem, out: &mut Vec<TokenTree>) {
+    let Problem { code, message, help, .. } = p;
+    let text = match help {
+        Some(help) => format!("[PTX{code:04}] {message}\n  = help: {help}"),
+        None => format!("[PTX{code:04}] {message}"),
+    };
+    error(&text, p.first, p.last, out);
 }
 
 #[cfg(ptx_dsl_nightly)]
-fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
     if place(d.span).is_some() {
-        return shown(d, spans, place);
+        return shown(d, spans, place, out);
     }
     let level = match d.severity {
         Severity::Error => proc_macro::Level::Error,
@@ -50,90 +57,83 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
         let (first, last): (Span, Span) = spans(s);
         first.join(last).unwrap_or(first)
     };
-    let mut out = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[PTX{:04}] {}", d.code, d.message));
+    let mut shown = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[PTX{:04}] {}", d.code, d.message));
     for (span, text) in &d.labels {
-        out = out.span_note(join(*span), text.clone());
+        shown = shown.span_note(join(*span), text.clone());
     }
     for note in &d.notes {
-        out = out.note(note.clone());
+        shown = shown.note(note.clone());
     }
     for help in &d.helps {
-        out = out.help(help.clone());
+        shown = shown.help(help.clone());
     }
-    out.emit();
-    TokenStream::new()
+    shown.emit();
 }
 
 #[cfg(not(ptx_dsl_nightly))]
-fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
-    shown(d, spans, place)
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
+    shown(d, spans, place, out);
 }
 
 /// As tokens that rustc complains about: `compile_error!`, or for a warning a deprecated constant that is named like the
 /// finding and used where it is.
-fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
     let (first, last) = spans(d.span);
-    let notes = notes(d, spans, place);
-    let code = format!("PTX{:04}", d.code);
+    let text = text(d, spans, place);
+    let code = d.code;
     match d.severity {
-        Severity::Error => error(&format!("[{code}] {}{notes}", d.message), first, last),
+        Severity::Error => error(&format!("[PTX{code:04}] {text}"), first, last, out),
         Severity::Warning => {
-            let text = format!("{}{notes}", d.message);
             // One token is underlined: of `.name` the name.
             let at = if first.source_text().as_deref() == Some(".") { last } else { first };
-            let deprecated = format!("#[deprecated(note = {text:?})] const {code}: () = ();");
-            let mut body: TokenStream = deprecated.parse().unwrap_or_default();
-            body.extend([TokenTree::Ident(Ident::new(&code, at))]);
-            let mut out: TokenStream = "const _: () =".parse().unwrap_or_default();
-            out.extend([group(body), TokenTree::Punct(Punct::new(';', Spacing::Alone))]);
-            out
+            let deprecated = format!("#[deprecated(note = {text:?})] const PTX{code:04}: () = ();");
+            let mut body = trees::list(trees::read(&deprecated));
+            body.push(TokenTree::Ident(Ident::new(&format!("PTX{code:04}"), at)));
+            trees::add(trees::read("const _: () ="), out);
+            out.push(TokenTree::Group(trees::block(body)));
+            out.push(TokenTree::Punct(Punct::new(';', Spacing::Alone)));
         }
     }
 }
 
-/// What follows the message: where it is in a file, the other places, notes, helps.
-fn notes(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
-    let mut text = String::new();
+/// The message and what follows it: where it is in a file, the other places, notes, helps.
+fn text(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
+    let mut text = d.message.clone();
     if let Some(place) = place(d.span) {
-        text.push_str(&format!("\n --> {place}"));
+        add(&mut text, format_args!("\n --> {place}"));
     }
-    let line = |s| {
-        let at = spans(s).0;
-        (at.line(), at.column())
-    };
+    let primary = spans(d.span).0.line();
     for (span, label) in &d.labels {
-        match place(*span) {
-            Some(place) => text.push_str(&format!("\n  = note: {label}\n ::: {place}")),
-            None => match (line(*span), line(d.span)) {
-                ((0, _), _) => text.push_str(&format!("\n  = note: {label}")),
-                ((here, column), (primary, _)) if here == primary => {
-                    text.push_str(&format!("\n  = note: {label}, at column {column} of this line"));
-                }
-                ((here, _), _) => text.push_str(&format!("\n  = note: {label}, at line {here}")),
-            },
+        let at = spans(*span).0;
+        match (place(*span), at.line()) {
+            (Some(place), _) => add(&mut text, format_args!("\n  = note: {label}\n ::: {place}")),
+            (None, 0) => add(&mut text, format_args!("\n  = note: {label}")),
+            (None, line) if line == primary => {
+                add(&mut text, format_args!("\n  = note: {label}, at column {} of this line", at.column()));
+            }
+            (None, line) => add(&mut text, format_args!("\n  = note: {label}, at line {line}")),
         }
     }
     for note in &d.notes {
-        text.push_str(&format!("\n  = note: {note}"));
+        add(&mut text, format_args!("\n  = note: {note}"));
     }
     for help in &d.helps {
-        text.push_str(&format!("\n  = help: {help}"));
+        add(&mut text, format_args!("\n  = help: {help}"));
     }
     text
 }
 
-/// `::core::compile_error! { "text" }`, underlined from `first` to `last`.
-fn error(text: &str, first: Span, last: Span) -> TokenStream {
-    let path: TokenStream = "::core::compile_error!".parse().unwrap_or_default();
-    let mut body = group(TokenTree::Literal(Literal::string(text)).into());
-    body.set_span(last);
-    let path = path.into_iter().map(|mut tree| {
-        tree.set_span(first);
-        tree
-    });
-    path.chain([body]).collect()
+fn add(text: &mut String, more: fmt::Arguments<'_>) {
+    text.push_str(&fmt::format(more));
 }
 
-fn group(body: TokenStream) -> TokenTree {
-    TokenTree::Group(Group::new(Delimiter::Brace, body))
+/// `::core::compile_error! { "text" }`, underlined from `first` to `last`.
+fn error(text: &str, first: Span, last: Span, out: &mut Vec<TokenTree>) {
+    for mut tree in trees::read("::core::compile_error!") {
+        tree.set_span(first);
+        out.push(tree);
+    }
+    let mut body = trees::block(vec![TokenTree::Literal(Literal::string(text))]);
+    body.set_span(last);
+    out.push(TokenTree::Group(body));
 }

@@ -1,17 +1,20 @@
 //! The little of Rust that the macros have to read: types of parameters, a string, names. A parser of all of Rust would make up
 //! half of the time that it takes to build this crate.
 
+use crate::trees;
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 use ptx_dsl_emit::RustType;
+use std::str::Chars;
 
 /// Reads a type; nothing if these tokens cannot be one.
 pub fn rust_type(tokens: TokenStream) -> Option<RustType<TokenStream>> {
-    let list: Vec<TokenTree> = plain(tokens).into_iter().collect();
-    let TokenTree::Punct(p) = list.first()? else { return type_like(&list).then(|| value(list)) };
-    if p.as_char() != '&' {
-        return type_like(&list).then(|| value(list));
-    }
-    let mut rest = &list[1..];
+    let tokens = plain(tokens);
+    let list = trees::list(tokens.clone());
+    let mut rest = match list.as_slice() {
+        [] => return None,
+        [TokenTree::Punct(p), rest @ ..] if p.as_char() == '&' => rest,
+        list => return if type_like(list) { Some(RustType::Value(tokens)) } else { None },
+    };
     if let [TokenTree::Punct(quote), TokenTree::Ident(_), more @ ..] = rest
         && quote.as_char() == '\''
     {
@@ -42,13 +45,16 @@ pub fn path_end(tokens: &TokenStream) -> Option<String> {
 }
 
 /// The value of a string literal and where it stands; where something else stands, if it is none.
-pub fn string(tokens: TokenStream) -> Result<(String, Span), Span> {
-    let Some(token) = plain(tokens).into_iter().next() else { return Err(Span::call_site()) };
+pub fn string(token: Option<&TokenTree>) -> Result<(String, Span), Span> {
+    let Some(token) = token else { return Err(Span::call_site()) };
+    let Some(token) = plain(token.clone().into()).into_iter().next() else { return Err(Span::call_site()) };
     let span = token.span();
-    match token {
-        TokenTree::Literal(l) => text_of(&l.to_string()).map(|s| (s, span)).ok_or(span),
-        _ => Err(span),
+    if let TokenTree::Literal(l) = token
+        && let Some(text) = text_of(&l.to_string())
+    {
+        return Ok((text, span));
     }
+    Err(span)
 }
 
 /// Without the invisible group that a `$ty:ty` of a macro stands in.
@@ -60,14 +66,18 @@ fn plain(tokens: TokenStream) -> TokenStream {
     }
 }
 
-fn value(list: Vec<TokenTree>) -> RustType<TokenStream> {
-    RustType::Value(list.into_iter().collect())
-}
-
 /// `[T]`, not `[T; N]`.
 fn is_slice(group: &Group) -> bool {
-    let mut tokens = group.stream().into_iter().peekable();
-    tokens.peek().is_some() && !tokens.any(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ';'))
+    let mut empty = true;
+    for token in group.stream() {
+        if let TokenTree::Punct(p) = token
+            && p.as_char() == ';'
+        {
+            return false;
+        }
+        empty = false;
+    }
+    !empty
 }
 
 /// Does it begin as a type, and close each `<`?
@@ -104,7 +114,7 @@ fn text_of(literal: &str) -> Option<String> {
         let inner = raw.get(hashes + 1..raw.len().checked_sub(hashes + 1)?)?;
         return Some(inner.to_string());
     }
-    let mut rest = literal.strip_prefix('"')?.strip_suffix('"')?.chars().peekable();
+    let mut rest = literal.strip_prefix('"')?.strip_suffix('"')?.chars();
     let mut out = String::new();
     while let Some(c) = rest.next() {
         if c != '\\' {
@@ -116,19 +126,29 @@ fn text_of(literal: &str) -> Option<String> {
             'r' => out.push('\r'),
             't' => out.push('\t'),
             '0' => out.push('\0'),
-            'x' => {
-                let digits: String = rest.by_ref().take(2).collect();
-                out.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
-            }
+            'x' => out.push(char::from_u32(rest.next()?.to_digit(16)? * 16 + rest.next()?.to_digit(16)?)?),
             'u' => {
-                let digits: String = rest.by_ref().skip(1).take_while(|c| *c != '}').filter(|c| *c != '_').collect();
-                out.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
+                rest.next();
+                out.push(braced(&mut rest)?);
             }
-            '\n' => while rest.next_if(|c| c.is_whitespace()).is_some() {},
+            '\n' => rest = rest.as_str().trim_start().chars(),
             other => out.push(other),
         }
     }
     Some(out)
+}
+
+/// `e9}` of `\u{e9}`.
+fn braced(rest: &mut Chars<'_>) -> Option<char> {
+    let mut code = 0;
+    for c in rest {
+        match c {
+            '}' => break,
+            '_' => {}
+            digit => code = code * 16 + digit.to_digit(16)?,
+        }
+    }
+    char::from_u32(code)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Rust tokens -> PTX tokens. Rust's lexer glues some PTX pieces together (`1.128x256b` is one literal) and cuts others
 //! (`%r1` is two tokens); both are mended here. Each source token keeps its span under its number.
 
+use crate::trees;
 use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 use ptx_dsl_syntax::lex::split_literal;
 use ptx_dsl_syntax::token::{Tok, Token};
@@ -22,19 +23,18 @@ pub struct Source {
 type Position = (usize, usize);
 
 fn start(span: Span) -> Option<Position> {
-    (span.line() > 0).then(|| (span.line(), span.column()))
+    if span.line() > 0 { Some((span.line(), span.column())) } else { None }
 }
 
 fn end(span: Span) -> Option<Position> {
-    let at = span.end();
-    (at.line() > 0).then(|| (at.line(), at.column()))
+    start(span.end())
 }
 
 impl Source {
-    /// All of a token stream.
-    pub fn new(stream: TokenStream) -> Self {
+    /// All of these tokens.
+    pub fn new(trees: &[TokenTree]) -> Self {
         let mut s = Source::default();
-        s.read(stream);
+        s.read(trees);
         s.join();
         s
     }
@@ -55,17 +55,18 @@ impl Source {
         self.tokens.push(Token { kind, id, glued });
     }
 
-    fn read(&mut self, stream: TokenStream) {
-        let mut trees = stream.into_iter().peekable();
-        while let Some(tree) = trees.next() {
-            match &tree {
+    fn read(&mut self, trees: &[TokenTree]) {
+        let mut rest = trees;
+        while let [tree, after @ ..] = rest {
+            rest = after;
+            match tree {
                 TokenTree::Group(g) => {
                     let pair = match g.delimiter() {
                         Delimiter::Parenthesis => ('(', ')'),
                         Delimiter::Brace => ('{', '}'),
                         Delimiter::Bracket => ('[', ']'),
                         Delimiter::None => {
-                            self.read(g.stream());
+                            self.read(&trees::list(g.stream()));
                             continue;
                         }
                     };
@@ -73,7 +74,7 @@ impl Source {
                     let glued = self.glued(open, open);
                     let first = self.id(open, None);
                     self.push(Tok::Punct(pair.0), first, glued);
-                    self.read(g.stream());
+                    self.read(&trees::list(g.stream()));
                     let glued = self.glued(close, close);
                     let last = self.id(close, None);
                     self.push(Tok::Punct(pair.1), last, glued);
@@ -81,14 +82,20 @@ impl Source {
                 }
                 TokenTree::Ident(i) => {
                     let glued = self.glued(i.span(), i.span());
-                    let text = i.to_string();
                     let id = self.id(i.span(), Some(tree.clone()));
-                    self.push(Tok::Word(text.strip_prefix("r#").map_or(text.clone(), str::to_owned)), id, glued);
+                    let mut text = i.to_string();
+                    if let Some(plain) = text.strip_prefix("r#") {
+                        text = plain.to_owned();
+                    }
+                    self.push(Tok::Word(text), id, glued);
                 }
                 TokenTree::Punct(p) => {
                     // A doc comment inside PTX is a comment.
-                    if p.as_char() == '#' && trees.peek().is_some_and(is_doc) {
-                        trees.next();
+                    if p.as_char() == '#'
+                        && let [doc, after @ ..] = rest
+                        && is_doc(doc)
+                    {
+                        rest = after;
                         continue;
                     }
                     let glued = self.glued(p.span(), p.span());
@@ -142,32 +149,45 @@ impl Source {
 
     /// The Rust span of a range of tokens: where it starts and where it ends.
     pub fn span(&self, span: ptx_dsl_syntax::span::Span) -> (Span, Span) {
-        let at =
-            |id: u32| self.spans.get(id as usize).copied().unwrap_or_else(|| (Span::call_site(), Span::call_site()));
-        (at(span.first).0, at(span.last).1)
+        (self.spans_of(span.first).0, self.spans_of(span.last).1)
+    }
+
+    fn spans_of(&self, id: u32) -> (Span, Span) {
+        match self.spans.get(id as usize) {
+            Some(spans) => *spans,
+            None => (Span::call_site(), Span::call_site()),
+        }
     }
 
     /// The line of the first token of a range, 0 if unknown.
     pub fn line(&self, span: ptx_dsl_syntax::span::Span) -> u32 {
-        start(self.span(span).0).map_or(0, |p| p.0 as u32)
+        self.span(span).0.line() as u32
     }
 
     /// The Rust tokens of a range.
     pub fn rust(&self, span: ptx_dsl_syntax::span::Span) -> TokenStream {
-        let mut out = TokenStream::new();
+        let mut out = Vec::new();
         let mut id = span.first;
         while id <= span.last {
-            if let Some((_, tree, close)) =
-                self.groups.iter().find(|(open, _, close)| *open == id && *close <= span.last)
-            {
-                out.extend([tree.clone()]);
-                id = close + 1;
-                continue;
+            if let Some((tree, close)) = self.group(id, span.last) {
+                out.push(tree.clone());
+                id = close;
+            } else if let Some(Some(tree)) = self.rust.get(id as usize) {
+                out.push(tree.clone());
             }
-            out.extend(self.rust.get(id as usize).cloned().flatten());
             id += 1;
         }
-        out
+        trees::stream(out)
+    }
+
+    /// The group that begins here and ends there at the latest, and where it ends.
+    fn group(&self, first: u32, last: u32) -> Option<(&TokenTree, u32)> {
+        for (open, tree, close) in self.groups.as_slice() {
+            if *open == first && *close <= last {
+                return Some((tree, *close));
+            }
+        }
+        None
     }
 }
 
