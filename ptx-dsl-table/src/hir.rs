@@ -237,7 +237,7 @@ impl Function {
 impl Instr {
     /// Is the qualifier (with its dot) written?
     pub fn has(&self, qualifier: &str) -> bool {
-        self.quals.iter().any(|q| q == qualifier)
+        written(&self.quals, qualifier)
     }
 
     /// Has it one of these qualifiers (with their dots)?
@@ -247,23 +247,73 @@ impl Instr {
 
     /// Does a qualifier begin so (with its dot)?
     pub fn begins(&self, prefix: &str) -> bool {
-        self.quals.iter().any(|q| q.starts_with(prefix))
+        behind(&self.quals, prefix).is_some()
     }
 
     /// The address that it goes to or comes from, the first if there are two.
     pub fn address(&self) -> Option<&Arg> {
-        self.operands.iter().find(|a| a.role == isa::Role::Addr)
+        let mut found = None;
+        for operand in &self.operands {
+            if operand.role == isa::Role::Addr {
+                found = Some(operand);
+                break;
+            }
+        }
+        found
     }
 
     /// The number of the operand of this name in the syntax block.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.operands.iter().position(|a| a.name == name)
+        for (i, operand) in self.operands.as_slice().iter().enumerate() {
+            if operand.name == name {
+                return Some(i);
+            }
+        }
+        None
     }
 
     /// The operand of this name in the syntax block.
     pub fn operand(&self, name: &str) -> Option<&Arg> {
-        self.operands.iter().find(|a| a.name == name)
+        let number = self.position(name)?;
+        Some(&self.operands[number])
     }
+
+    /// The first of these qualifiers that is written.
+    pub fn first_of(&self, words: &[&'static str]) -> Option<&'static str> {
+        first_of(&self.quals, words)
+    }
+}
+
+/// Is the qualifier (with its dot) among these?
+pub fn written(quals: &[String], word: &str) -> bool {
+    for q in quals {
+        if q == word {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first of the words (with their dots) that is among these qualifiers.
+pub fn first_of(quals: &[String], words: &[&'static str]) -> Option<&'static str> {
+    let mut found = None;
+    for word in words {
+        if written(quals, word) {
+            found = Some(*word);
+            break;
+        }
+    }
+    found
+}
+
+/// What follows in the first of these qualifiers that begins so.
+pub fn behind<'a>(quals: &'a [String], prefix: &str) -> Option<&'a str> {
+    for q in quals {
+        if let Some(rest) = q.strip_prefix(prefix) {
+            return Some(rest);
+        }
+    }
+    None
 }
 
 /// An operand with the name it has in the syntax block.

@@ -87,11 +87,21 @@ const ALL: &[(&str, Ty, u32, Class)] = &[
 impl Ty {
     /// From a name without its dot.
     pub fn from_name(name: &str) -> Option<Ty> {
-        ALL.iter().find(|t| t.0 == name).map(|t| t.1)
+        for row in ALL {
+            if row.0 == name {
+                return Some(row.1);
+            }
+        }
+        None
     }
 
     fn row(self) -> &'static (&'static str, Ty, u32, Class) {
-        ALL.iter().find(|t| t.1 == self).unwrap_or(&ALL[0])
+        for row in ALL {
+            if row.1 == self {
+                return row;
+            }
+        }
+        &ALL[0]
     }
 
     /// Its name, without the dot.

@@ -17,7 +17,7 @@ const ISSPACEP: &str = "isspacep.space p, a;
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
         .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))])

@@ -24,7 +24,7 @@ fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("cp.async").section("9.7.9.25.3.1").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "cp.async.cop.shared{::cta}.global{.level::cache_hint}{.level::prefetch_size} [dst], [src], cp-size{, src-size}{, cache-policy};

@@ -15,7 +15,7 @@ const SYS: Rule = Rule::Needs(has(".mmio"), has(".sys"), "`.mmio` is for `.sys` 
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("st.async").section("9.7.9.12").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar];

@@ -107,22 +107,36 @@ const OPERATIONS: &[(&str, &[Type], &str)] = &[
 ];
 
 fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    if [".v2", ".v4", ".v8"].iter().any(|v| i.has(v)) {
+    if i.first_of(&[".v2", ".v4", ".v8"]).is_some() {
         return None;
     }
-    let (op, allowed, words) = OPERATIONS.iter().find(|o| i.has(o.0))?;
-    let written = i.types.first()?;
-    if allowed.contains(written) {
-        return None;
+    let written = *i.types.first()?;
+    for (op, allowed, words) in OPERATIONS {
+        if i.has(op) {
+            if allowed.contains(&written) {
+                return None;
+            }
+            let (ty, near) = (written.name(), nearest(written, allowed).name());
+            let text = format!("`{op}` takes {words}, not `.{ty}`\nwrite `.{near}`, and registers of that type");
+            return Some((text, None));
+        }
     }
-    let near = allowed.iter().find(|t| t.bits() == written.bits()).or(allowed.first());
-    let help = near.map_or(String::new(), |t| format!("\nwrite `.{}`, and registers of that type", t.name()));
-    Some((format!("`{op}` takes {words}, not `.{}`{help}", written.name()), None))
+    None
+}
+
+/// The first of these types that is as wide, or the first.
+fn nearest(written: Type, allowed: &[Type]) -> Type {
+    for ty in allowed {
+        if ty.bits() == written.bits() {
+            return *ty;
+        }
+    }
+    allowed[0]
 }
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("atom").section("9.7.13.5").since(ptx(1, 1)).requires(sm(11))
         .syntax(atom!(
             "atom{.sem}{.scope}{.space}.op{.level::cache_hint}.type d, [a], b{, cache_policy};

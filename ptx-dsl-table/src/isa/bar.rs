@@ -34,7 +34,7 @@ fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("barrier.sync").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax("barrier.sync{.aligned} a{, b};")
         .operands(SYNC).rules(RULES)

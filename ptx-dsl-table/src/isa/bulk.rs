@@ -40,7 +40,7 @@ const VALIDITY: &[&str] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk{.weak}.shared::cta.global.mbarrier::complete_tx::bytes{.report_mechanism}{.L2::cache_hint} [dstMem], [srcMem], size, [mbar]{, cache_policy};

@@ -18,7 +18,7 @@ const RESPONSE: OperandSpec = src("try_cancel_response", ty(Ty::B128)).reg();
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("clusterlaunchcontrol.try_cancel").section("9.7.13.17").since(ptx(8, 6)).requires(sm(100))
         .first(&["async"])
         .syntax(

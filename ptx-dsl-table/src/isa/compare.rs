@@ -22,17 +22,18 @@ const BF16: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).req
 /// The operators a type can be compared with, and `.ftz`, which only sources with subnormals to flush take.
 fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let source = *instr.types.last()?;
-    let any_of = |names: &[&'static str]| names.iter().copied().find(|n| instr.has(n));
-    let of_unsigned = any_of(&[".lo", ".ls", ".hi", ".hs"]);
-    let of_float = any_of(&[".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"]);
-    let ordered = any_of(&[".lt", ".le", ".gt", ".ge"]).or(of_unsigned);
+    let of_unsigned = instr.first_of(&[".lo", ".ls", ".hi", ".hs"]);
+    let of_float = instr.first_of(&[".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"]);
+    let ordered = instr.first_of(&[".lt", ".le", ".gt", ".ge"]).or(of_unsigned);
     let name = source.name();
     let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
     let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
     let message = if let (Some(op), false) = (of_float, float) {
         // `.num` and `.nan` have no counterpart.
-        let plain = op.strip_suffix('u').map_or(String::new(), |p| format!("\nwrite `{p}`"));
-        format!("`{op}` compares floating-point values, not `.{name}`{plain}")
+        match op.strip_suffix('u') {
+            Some(plain) => format!("`{op}` compares floating-point values, not `.{name}`\nwrite `{plain}`"),
+            None => format!("`{op}` compares floating-point values, not `.{name}`"),
+        }
     } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
         format!(
             "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\nwrite `.u{}` or `.s{}`",
@@ -40,8 +41,13 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
             source.bits()
         )
     } else if let (Some(op), true) = (of_unsigned, signed || float) {
-        let plain = [(".lo", ".lt"), (".ls", ".le"), (".hi", ".gt"), (".hs", ".ge")].into_iter().find(|p| p.0 == op);
-        format!("`{op}` compares unsigned integers, not `.{name}`\nwrite `{}`", plain.map_or(".eq", |p| p.1))
+        let plain = match op {
+            ".lo" => ".lt",
+            ".ls" => ".le",
+            ".hi" => ".gt",
+            _ => ".ge",
+        };
+        format!("`{op}` compares unsigned integers, not `.{name}`\nwrite `{plain}`")
     } else if instr.has(".ftz") && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
         format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`\nremove `.ftz`")
     } else {
@@ -51,7 +57,7 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("set")
         .section("9.7.6.1")
         .syntax(

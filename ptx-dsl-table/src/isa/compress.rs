@@ -8,18 +8,26 @@ use crate::hir;
 
 /// Bits of an element, bits of an index, `.num`.
 fn sizes(quals: &[String]) -> [u32; 3] {
-    let has = |word: &str| quals.iter().any(|q| q == word);
-    let num = quals.iter().find_map(|q| q.strip_prefix(".x")?.parse().ok()).unwrap_or(1);
-    [if has(".b16") { 16 } else { 8 }, if has(".b4") { 4 } else { 2 }, num]
+    let element = if hir::written(quals, ".b16") { 16 } else { 8 };
+    let index = if hir::written(quals, ".b4") { 4 } else { 2 };
+    let num = match hir::behind(quals, ".x") {
+        Some(num) => num.parse().unwrap_or(1),
+        None => 1,
+    };
+    [element, index, num]
 }
 
 /// Elements kept, and of how many.
 fn factor(quals: &[String]) -> [u32; 2] {
-    let of = |q: &String| {
-        let (kept, all) = q.strip_prefix(".sp::")?.split_once(':')?;
-        Some([kept.parse().ok()?, all.parse().ok()?])
-    };
-    quals.iter().find_map(of).unwrap_or([2, 4])
+    match hir::behind(quals, ".sp::") {
+        Some(numbers) => factor_of(numbers).unwrap_or([2, 4]),
+        None => [2, 4],
+    }
+}
+
+fn factor_of(numbers: &str) -> Option<[u32; 2]> {
+    let (kept, all) = numbers.split_once(':')?;
+    Some([kept.parse().ok()?, all.parse().ok()?])
 }
 
 fn registers(bits: u32) -> (Ty, u32) {
@@ -68,7 +76,7 @@ const RUBIN: Targets = Targets::Only(&[("sm_107a", Ptx(9, 4))]);
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("spcompress").section("9.7.9").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "spcompress.elemsize.idxsize.sp::2:4.num mdata, cdata, data, spdesc;

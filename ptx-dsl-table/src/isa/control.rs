@@ -4,7 +4,7 @@ use super::*;
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("bra").section("9.7.12.3")
         .syntax("bra{.uni} tgt;")
         .operands(&[name("tgt")])

@@ -30,60 +30,54 @@ const SCALAR: &[Gate] = &[
 /// Which conversions round, how, and which saturate: the manual's table of conversion precision.
 fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let &[to, from] = instr.types.as_slice() else { return None };
-    let any_of = |names: &[&'static str]| names.iter().copied().find(|n| instr.has(n));
-    let whole = any_of(&[".rni", ".rzi", ".rmi", ".rpi"]);
-    let nearby = any_of(&[".rn", ".rz", ".rm", ".rp"]);
+    let whole = instr.first_of(&[".rni", ".rzi", ".rmi", ".rpi"]);
+    let nearby = instr.first_of(&[".rn", ".rz", ".rm", ".rp"]);
     let float = |t: Ty| t.class() == Class::Float;
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
     let written = whole.or(nearby).unwrap_or("");
-    let (message, help) = match (float(to), float(from)) {
+    let message = match (float(to), float(from)) {
         // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
             let other = if narrow(to) { d } else { a };
             let by = format!("{}32", &other[..1]);
-            (
-                format!("`.bf16` converts from and to `.{other}` in a register of 8 bits only"),
-                format!("write `.{by}`, and convert between `.{by}` and `.{other}` with a second `cvt`"),
+            format!(
+                "`.bf16` converts from and to `.{other}` in a register of 8 bits only\n\
+                 write `.{by}`, and convert between `.{by}` and `.{other}` with a second `cvt`"
             )
         }
-        (false, true) if whole.is_none() => (
-            format!("`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`"),
-            format!("write `cvt.rzi.{d}.{a}`"),
+        (false, true) if whole.is_none() => format!(
+            "`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`\nwrite `cvt.rzi.{d}.{a}`"
         ),
-        (true, false) if nearby.is_none() => (
-            format!("`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`"),
-            format!("write `cvt.rn.{d}.{a}`"),
+        (true, false) if nearby.is_none() => format!(
+            "`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `cvt.rn.{d}.{a}`"
         ),
-        (true, true) if to.bits() < from.bits() && nearby.is_none() => (
-            format!("`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`"),
-            format!("write `cvt.rn.{d}.{a}`"),
+        (true, true) if to.bits() < from.bits() && nearby.is_none() => format!(
+            "`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `cvt.rn.{d}.{a}`"
         ),
         (false, false) if whole.or(nearby).is_some() => {
-            ("integer to integer conversions do not round".to_string(), format!("remove `{written}`"))
+            format!("integer to integer conversions do not round\nremove `{written}`")
         }
         // `.bf16` may be the source of any rounded conversion, exact ones too.
         (true, true) if nearby.is_some() && (to == from || to.bits() > from.bits() && from != Ty::Bf16) => {
-            (format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding"), format!("remove `{written}`"))
+            format!("`.{a}` to `.{d}` is exact and takes no floating-point rounding\nremove `{written}`")
         }
-        (true, true) if whole.is_some() && to != from => (
-            format!(
-                "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`"
-            ),
-            format!("remove `{written}`"),
+        (true, true) if whole.is_some() && to != from => format!(
+            "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`\n\
+             remove `{written}`"
         ),
         _ if instr.has(".ftz") && to != Ty::F32 && from != Ty::F32 => {
-            ("`.ftz` needs `.f32` on one side".to_string(), "remove `.ftz`".to_string())
+            "`.ftz` needs `.f32` on one side\nremove `.ftz`".to_string()
         }
         _ if instr.has(".sat") && (to == Ty::Bf16 || from == Ty::Bf16) => {
-            ("`.sat` does not go with `.bf16`".to_string(), "remove `.sat`".to_string())
+            "`.sat` does not go with `.bf16`\nremove `.sat`".to_string()
         }
         (false, false) if instr.has(".sat") && holds(to, from) => {
-            (format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`"), "remove `.sat`".to_string())
+            format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`\nremove `.sat`")
         }
         _ => return None,
     };
-    Some((format!("{message}\n{help}"), None))
+    Some((message, None))
 }
 
 /// Does an integer type hold every value of another?
@@ -96,7 +90,7 @@ fn holds(to: Ty, from: Ty) -> bool {
 }
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .syntax(

@@ -133,5 +133,12 @@ pub static PRAGMAS: &[Pragma] = &[
 
 /// A directive by its name.
 pub fn directive(name: &str) -> Option<&'static Directive> {
-    DIRECTIVES.iter().find(|d| d.name == name)
+    let mut found = None;
+    for row in DIRECTIVES {
+        if row.name == name {
+            found = Some(row);
+            break;
+        }
+    }
+    found
 }

@@ -9,7 +9,7 @@ const LONG_AND_CARRY: &[Gate] = &[gate(&[has(".cc"), any(&[".u64", ".s64"])]).si
 const LONG: &[Gate] = &[gate(&[any(&[".u64", ".s64"])]).since(ptx(4, 3)).requires(sm(20))];
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("add.cc")
         .section("9.7.2.1")
         .since(ptx(1, 2))

@@ -34,7 +34,7 @@ const TENSOR: &[OperandSpec] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")

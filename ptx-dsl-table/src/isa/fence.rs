@@ -6,7 +6,7 @@ const ASYNC: &[&str] = &[".async", ".async::generic"];
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("fence").section("9.7.13.4").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "fence{.sem}.scope;

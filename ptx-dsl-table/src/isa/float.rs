@@ -21,7 +21,7 @@ const MIN_MAX: &[Gate] = &[
 ];
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("testp")
         .section("9.7.3.1")
         .since(ptx(2, 0))

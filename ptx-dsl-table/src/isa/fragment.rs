@@ -3,8 +3,8 @@
 //! A matrix lies in the registers of a warp, or of the four warps of a warpgroup, each element once. So the shape, the type of
 //! an element and the number of threads say how many registers a thread has of it.
 
+use crate::hir::first_of;
 use crate::isa::syntax::is_type;
-use crate::list::List;
 use crate::ty::Ty;
 
 /// A matrix of `d = a * b + c`.
@@ -41,26 +41,46 @@ const ELEMENTS: &[(&str, u32, Ty)] = &[
 
 /// Rows, columns and depth of `.m16n8k32`.
 pub fn shape(quals: &[String]) -> Option<[u32; 3]> {
-    quals.iter().find_map(|q| {
-        let (m, rest) = q.strip_prefix(".m")?.split_once('n')?;
-        let (n, k) = rest.split_once('k')?;
-        Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
-    })
+    for q in quals {
+        let shape = shape_of(q);
+        if shape.is_some() {
+            return shape;
+        }
+    }
+    None
+}
+
+fn shape_of(qualifier: &str) -> Option<[u32; 3]> {
+    let (m, rest) = qualifier.strip_prefix(".m")?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
 /// The types that are written, in order, without their dots.
 pub fn types(quals: &[String]) -> Vec<&str> {
-    quals.iter().map(|q| q.trim_start_matches('.')).filter(|q| is_type(q)).list()
+    let mut out = Vec::new();
+    for q in quals {
+        let word = q.trim_start_matches('.');
+        if is_type(word) {
+            out.push(word);
+        }
+    }
+    out
 }
 
 /// Bits of an element in registers. Those of four bits are packed where the kind has no wider ones beside them.
 pub fn bits(quals: &[String], element: &str) -> u32 {
-    let packed = element == "e2m1" && quals.iter().any(|q| matches!(q.as_str(), ".kind::mxf4" | ".kind::mxf4nvf4"));
+    let packed = element == "e2m1" && first_of(quals, &[".kind::mxf4", ".kind::mxf4nvf4"]).is_some();
     if packed { 4 } else { row(element).1 }
 }
 
 fn row(element: &str) -> &'static (&'static str, u32, Ty) {
-    ELEMENTS.iter().find(|e| e.0 == element).unwrap_or(&ELEMENTS[0])
+    for row in ELEMENTS {
+        if row.0 == element {
+            return row;
+        }
+    }
+    &ELEMENTS[0]
 }
 
 /// The registers that one of `threads` has of a matrix: their type, and how many.

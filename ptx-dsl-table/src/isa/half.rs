@@ -12,7 +12,7 @@ const BF16_80: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 0)).
 const XORSIGN: &[Gate] = &[gate(&[has(".xorsign")]).since(ptx(7, 2)).requires(sm(86))];
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("add")
         .section("9.7.4.1")
         .since(ptx(4, 2))

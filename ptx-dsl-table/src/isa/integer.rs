@@ -27,7 +27,7 @@ const NO_RELU: Rule = Rule::Never(
 );
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("add")
         .section("9.7.1.1")
         .syntax(

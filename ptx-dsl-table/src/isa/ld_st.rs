@@ -149,7 +149,7 @@ fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// `.L2::evict_*` is for accesses of 256 bits.
 fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let written = L2.iter().find(|q| i.has(q))?;
+    let written = i.first_of(L2)?;
     let bits = i.types.last().map_or(0, |t| t.bits());
     if (i.has(".v8") && bits == 32) || (i.has(".v4") && bits == 64) {
         return None;
@@ -169,7 +169,7 @@ fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("ld").section("9.7.9.8")
         .syntax(block!(
             "ld{.weak}{.ss}{.cop}{.level::cache_hint}{.level::prefetch_size}{.vec}{.unified}.type d, [a]{, cache_policy};

@@ -1,15 +1,20 @@
 //! Matrices between shared memory and registers: manual 9.7.14.5.15 to 9.7.14.5.17.
 
 use super::*;
+use crate::hir::{first_of, written};
 
 /// A matrix of 8x8 elements of 16 bits fills a register of each thread, one of `.m16n16` or `.m8n16` bytes as much as it has bits.
 fn loaded(quals: &[String]) -> (Ty, u32) {
-    let wide = quals.iter().any(|q| q == ".m16n16");
+    let wide = written(quals, ".m16n16");
     (Ty::B32, stored(quals).1 * if wide { 2 } else { 1 })
 }
 fn stored(quals: &[String]) -> (Ty, u32) {
-    let count = [(".x2", 2), (".x4", 4)].iter().find(|(x, _)| quals.iter().any(|q| q == x));
-    (Ty::B32, count.map_or(1, |c| c.1))
+    let count = match first_of(quals, &[".x2", ".x4"]) {
+        Some(".x2") => 2,
+        Some(_) => 4,
+        None => 1,
+    };
+    (Ty::B32, count)
 }
 
 /// Targets of the shapes and types of a byte or less.
@@ -31,7 +36,7 @@ const ROWS: OperandSpec = addr("p").align(16);
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(6, 5)).requires(sm(75))
         .syntax(
             "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p];

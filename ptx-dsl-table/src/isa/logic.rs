@@ -8,7 +8,7 @@ const SHIFT: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", ty(Ty::U32))]
 const PRED: OpTy = ty(Ty::Pred);
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("and")
         .section("9.7.8.1")
         .syntax(

@@ -65,7 +65,7 @@ const WAIT_OPERANDS: &[OperandSpec] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("mbarrier.init").section("9.7.13.15.9").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.init{.shared{::cta}}.b64 [addr], count;")
         .operands(&[OBJECT, COUNT])

@@ -41,7 +41,7 @@ fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("griddepcontrol").section("9.7.13.13").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "griddepcontrol.action;

@@ -14,7 +14,7 @@ const FROM_107: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 const FP8_ONLY: Targets = Targets::Only(&[("sm_100a", Ptx(9, 4)), ("sm_103a", Ptx(9, 4))]);
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("add")
         .section("9.7.5.1")
         .since(ptx(8, 6))

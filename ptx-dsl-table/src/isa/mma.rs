@@ -24,7 +24,7 @@ fn d(quals: &[String]) -> (Ty, u32) {
 /// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
 fn factor(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
     let (ty, count) = fragment(quals, matrix, number);
-    (if quals.iter().any(|q| q == ".block_scale") { Ty::U32 } else { ty }, count)
+    (if hir::written(quals, ".block_scale") { Ty::U32 } else { ty }, count)
 }
 fn a(quals: &[String]) -> (Ty, u32) {
     factor(quals, Matrix::A, 1)
@@ -81,20 +81,21 @@ const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
 
 /// A factor for 32 bits of a row has one byte of four, for 64 one of two, for all of it the register (manual 9.7.14.3).
 fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let step = match i.quals.iter().find_map(|q| q.strip_prefix(".scale_vec::")) {
+    let step = match hir::behind(&i.quals, ".scale_vec::") {
         Some("2X") => 2,
         Some("4X") => 4,
-        None if i.quals.iter().any(|q| q == ".kind::mxf4") => 2,
+        None if i.has(".kind::mxf4") => 2,
         _ => 1,
     };
-    let (at, value) = i.operands.iter().enumerate().find_map(|(n, o)| match (&o.value, o.name) {
-        (hir::Operand::Vector(parts), "byte-id-a" | "byte-id-b") => match parts.first() {
-            Some(hir::Operand::Imm(value)) if value % step != 0 => Some((n, *value)),
-            _ => None,
-        },
-        _ => None,
-    })?;
-    Some((format!("a factor of this size does not begin at byte {value} of a register"), Some(at)))
+    for (n, o) in i.operands.as_slice().iter().enumerate() {
+        if let (hir::Operand::Vector(parts), "byte-id-a" | "byte-id-b") = (&o.value, o.name)
+            && let Some(hir::Operand::Imm(value)) = parts.first()
+            && value % step != 0
+        {
+            return Some((format!("a factor of this size does not begin at byte {value} of a register"), Some(n)));
+        }
+    }
+    None
 }
 
 /// Targets of `.kind::f8f6f4` with types of eight bits, as the assembler has them; the manual names those of `KINDS` alone.
@@ -119,7 +120,7 @@ const SPARSE_KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("mma").section("9.7.14.5.14").since(ptx(6, 4)).requires(sm(70))
         .syntax(
             "mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype d, a, b, c;

@@ -8,7 +8,7 @@ use super::*;
 const PARTS: OpTy = OpTy::Parts(".type");
 
 /// The family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("mov")
         .section("9.7.9.3")
         .syntax(

@@ -21,7 +21,7 @@ const B: OperandSpec = src("b", OpTy::Vec(".type", 0));
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.int d, [a];

@@ -30,7 +30,7 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("prefetch").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "prefetch{.space}.level [a];

@@ -153,7 +153,14 @@ pub static SREGS: &[Sreg] = &[
 
 /// A special register by its name, component included: `%tid.x`, `%envreg3`, `WARP_SZ`.
 pub fn sreg(name: &str) -> Option<&'static Sreg> {
-    SREGS.iter().find(|s| s.name == name)
+    let mut found = None;
+    for row in SREGS {
+        if row.name == name {
+            found = Some(row);
+            break;
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const LATER_1D: Gate = gate(&[any(&[".3d", ".a1d", ".a2d"])]).since(ptx(3, 0)).r
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("suld.b").section("9.7.11.1").since(ptx(1, 5))
         .syntax(
             "suld.b.geom{.cop}{.vec}.dtype.mode d, [a, b];

@@ -5,7 +5,6 @@
 //! vector, `d|p` pair, `d[|p]` with or without
 //! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
 
-use crate::list::List;
 use std::borrow::Cow;
 
 use super::Instr;
@@ -47,7 +46,11 @@ pub struct Slot {
 impl Slot {
     /// What may stand here, without the dots.
     pub fn words(&self) -> Vec<&str> {
-        self.alts.iter().map(AsRef::as_ref).list()
+        let mut words = Vec::with_capacity(self.alts.len());
+        for alt in &self.alts {
+            words.push(&**alt);
+        }
+        words
     }
 }
 
@@ -173,7 +176,7 @@ fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
             j += 1;
         }
         if bytes.get(j) == Some(&b'=') {
-            let open = text[j..].find('{').map_or(bytes.len(), |k| j + k);
+            let open = place_of(b'{', text, j);
             let close = matching(text, open);
             sets.push(Set {
                 at: start,
@@ -182,7 +185,7 @@ fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
             });
             i = close + 1;
         } else {
-            let end = text[start..].find(';').map_or(bytes.len(), |k| start + k);
+            let end = place_of(b';', text, start);
             lines.push((start, text[start..end].trim()));
             i = end;
         }
@@ -190,11 +193,43 @@ fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
     (lines, sets)
 }
 
+/// The next place of a character, or the end.
+fn place_of(c: u8, text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut i = from;
+    while i < bytes.len() && bytes[i] != c {
+        i += 1;
+    }
+    i
+}
+
+/// The next place of a dot or an opening brace, or the end.
+fn piece_end(text: &str, from: usize) -> usize {
+    place_of(b'.', text, from).min(place_of(b'{', text, from))
+}
+
+/// Is the character in the text?
+fn has(text: &str, c: u8) -> bool {
+    place_of(c, text, 0) < text.len()
+}
+
+/// Does a text stand in another?
+fn contains(text: &str, part: &str) -> bool {
+    for i in 0..text.len() {
+        if text.as_bytes()[i..].starts_with(part.as_bytes()) {
+            return true;
+        }
+    }
+    false
+}
+
 /// The place of the brace that closes the one at `open`, or the end.
 fn matching(text: &str, open: usize) -> usize {
+    let bytes = text.as_bytes();
     let mut depth = 0usize;
-    for (i, b) in text.bytes().enumerate().skip(open) {
-        match b {
+    let mut i = open;
+    while i < bytes.len() {
+        match bytes[i] {
             b'{' => depth += 1,
             b'}' => {
                 depth = depth.saturating_sub(1);
@@ -204,26 +239,28 @@ fn matching(text: &str, open: usize) -> usize {
             }
             _ => {}
         }
+        i += 1;
     }
-    text.len()
+    bytes.len()
 }
 
 /// Is there a comma outside of inner braces?
 fn has_comma(text: &str) -> bool {
     let mut depth = 0usize;
-    text.bytes().any(|b| {
+    for b in text.as_bytes() {
         match b {
             b'{' => depth += 1,
             b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => return true,
             _ => {}
         }
-        b == b',' && depth == 0
-    })
+    }
+    false
 }
 
 fn split_head(line: &'static str) -> (&'static str, &'static str) {
     let mut depth = 0usize;
-    for (i, b) in line.bytes().enumerate() {
+    for (i, b) in line.as_bytes().iter().enumerate() {
         match b {
             b'{' => depth += 1,
             b'}' => depth = depth.saturating_sub(1),
@@ -236,14 +273,14 @@ fn split_head(line: &'static str) -> (&'static str, &'static str) {
 
 fn strip_opcode(head: &'static str, opcode: &str) -> &'static str {
     if let Some(rest) = head.strip_prefix(opcode)
-        && (rest.is_empty() || rest.starts_with(['.', '{', ':']))
+        && matches!(rest.as_bytes(), [] | [b'.' | b'{' | b':', ..])
     {
         return rest;
     }
-    let first = opcode.split('.').next().unwrap_or(opcode);
+    let first = &opcode[..place_of(b'.', opcode, 0)];
     match head.strip_prefix(first) {
         Some(rest) => rest,
-        None => head.find(['.', '{']).map_or("", |i| &head[i..]),
+        None => &head[piece_end(head, 0)..],
     }
 }
 
@@ -258,10 +295,12 @@ struct Head<'a> {
 impl Head<'_> {
     fn set(&self, name: &str) -> Option<&'static str> {
         let mut found = None;
-        for set in self.sets.iter().filter(|s| s.name == name) {
-            found = Some(set.alts);
-            if set.at > self.at {
-                break;
+        for set in self.sets {
+            if set.name == name {
+                found = Some(set.alts);
+                if set.at > self.at {
+                    break;
+                }
             }
         }
         found
@@ -271,9 +310,12 @@ impl Head<'_> {
         if alts.is_empty() {
             return;
         }
-        let is_type = alts.iter().all(|a| is_type(a));
-        let is_space = alts.iter().all(|a| is_space(a));
-        self.slots.push(Slot { name, alts, group, is_type, is_space });
+        let (mut types, mut spaces) = (true, true);
+        for alt in &alts {
+            types &= is_type(alt);
+            spaces &= is_space(alt);
+        }
+        self.slots.push(Slot { name, alts, group, is_type: types, is_space: spaces });
     }
 
     /// `.a{.b}.c{::x}`
@@ -293,9 +335,12 @@ impl Head<'_> {
                             self.push(Cow::Borrowed(inner), vec![Cow::Borrowed(inner)], self.groups);
                         } else if let Some(slot) = self.slots.last_mut() {
                             // A suffix of the piece before that came from a set.
-                            let base = slot.alts.clone();
+                            let count = slot.alts.len();
                             for suffix in inner.split(',') {
-                                slot.alts.extend(base.iter().map(|b| Cow::Owned(format!("{b}{}", suffix.trim()))));
+                                for i in 0..count {
+                                    let alt = format!("{}{}", slot.alts[i], suffix.trim());
+                                    slot.alts.push(Cow::Owned(alt));
+                                }
                             }
                         }
                         continue;
@@ -340,7 +385,7 @@ impl Head<'_> {
                 }
                 b':' => {
                     // `tcgen05.fence::before_thread_sync`: the first piece continues the opcode.
-                    let end = text[i..].find(['.', '{']).map_or(bytes.len(), |k| i + k);
+                    let end = piece_end(text, i);
                     self.piece(&text[i..end], group);
                     i = end;
                 }
@@ -358,7 +403,8 @@ impl Head<'_> {
         if let Some(alts) = self.set(&dotted) {
             let alts = alts.trim();
             // A set of one alternative of several pieces is short for these pieces.
-            if !alts.contains([',', '{']) && alts.trim_start_matches('.').contains('.') {
+            let pieces = alts.trim_start_matches('.');
+            if !has(alts, b',') && !has(alts, b'{') && has(pieces, b'.') {
                 self.depth += 1;
                 self.sequence(alts, group);
                 self.depth -= 1;
@@ -369,10 +415,8 @@ impl Head<'_> {
         }
         let mut alts = Vec::new();
         self.expand(piece, &mut alts);
-        let name = match piece.find('{') {
-            Some(i) => format!(".{}", piece[..i].trim_end_matches(':')),
-            None => dotted,
-        };
+        let brace = place_of(b'{', piece, 0);
+        let name = if brace < piece.len() { format!(".{}", piece[..brace].trim_end_matches(':')) } else { dotted };
         self.push(Cow::Owned(name), alts, group);
     }
 
@@ -380,7 +424,7 @@ impl Head<'_> {
     fn alternatives(&self, text: &'static str) -> Vec<Text> {
         let mut out = Vec::new();
         let (mut depth, mut start) = (0usize, 0);
-        for (i, b) in text.bytes().enumerate() {
+        for (i, b) in text.as_bytes().iter().enumerate() {
             match b {
                 b'{' => depth += 1,
                 b'}' => depth = depth.saturating_sub(1),
@@ -402,7 +446,7 @@ impl Head<'_> {
         }
         // A set may name another set.
         if let Some(alts) = self.set(&format!(".{text}"))
-            && !alts.contains(text)
+            && !contains(alts, text)
         {
             for alt in alts.split(',') {
                 self.expand(alt.trim().trim_start_matches('.'), out);
@@ -414,22 +458,27 @@ impl Head<'_> {
 
     /// `shared`, `shared{::cta, ::cluster}`, `collector::a::{fill, use}`, `get_first_ctaid{::dimension}`.
     fn expand(&self, text: &'static str, out: &mut Vec<Text>) {
-        let Some(open) = text.find('{') else {
+        let open = place_of(b'{', text, 0);
+        if open == text.len() {
             if !text.is_empty() {
                 out.push(Cow::Borrowed(text));
             }
             return;
-        };
+        }
         let close = matching(text, open);
         let (base, inner) = (&text[..open], text.get(open + 1..close).unwrap_or(""));
         let rest = text.get(close + 1..).unwrap_or("");
         if let Some((low, high, step)) = range(inner) {
-            out.extend((low..=high).step_by(step).map(|n| Cow::Owned(format!("{base}{n}{rest}"))));
+            let mut n = low;
+            while n <= high {
+                out.push(Cow::Owned(format!("{base}{n}{rest}")));
+                n += step;
+            }
             return;
         }
-        let suffixes = inner.split(',').map(|s| s.trim().trim_end_matches('*')).list();
         if base.ends_with("::") {
-            for s in suffixes {
+            for s in inner.split(',') {
+                let s = suffix(s);
                 // `collector::{b0, b1}::{fill, use}`
                 if let Some(more) = rest.strip_prefix("::{") {
                     for t in more.trim_end_matches('}').split(',') {
@@ -442,10 +491,13 @@ impl Head<'_> {
             return;
         }
         out.push(Cow::Borrowed(base));
-        for s in suffixes {
+        for s in inner.split(',') {
+            let s = suffix(s);
             match self.set(s) {
                 Some(alts) => {
-                    out.extend(alts.split(',').map(|a| Cow::Owned(format!("{base}{}", a.trim()))));
+                    for alt in alts.split(',') {
+                        out.push(Cow::Owned(format!("{base}{}", alt.trim())));
+                    }
                 }
                 None => out.push(Cow::Owned(format!("{base}{s}"))),
             }
@@ -453,11 +505,25 @@ impl Head<'_> {
     }
 }
 
+/// Without the star of a footnote.
+fn suffix(text: &str) -> &str {
+    text.trim().trim_end_matches('*')
+}
+
 /// `8..256/8`: from, to and step.
-fn range(text: &str) -> Option<(u32, u32, usize)> {
-    let (low, rest) = text.split_once("..")?;
-    let (high, step) = rest.split_once('/')?;
-    Some((low.parse().ok()?, high.parse().ok()?, step.parse().ok().filter(|s| *s > 0)?))
+fn range(text: &str) -> Option<(u32, u32, u32)> {
+    let (low, rest) = text.split_once('.')?;
+    let (high, step) = rest.strip_prefix('.')?.split_once('/')?;
+    let step = step.parse().ok()?;
+    if step == 0 { None } else { Some((low.parse().ok()?, high.parse().ok()?, step)) }
+}
+
+/// The name of the first of these.
+fn name_of(parts: &[OpForm], none: &'static str) -> &'static str {
+    match parts {
+        [first, ..] => first.name,
+        [] => none,
+    }
 }
 
 /// `d, [a]{, b}{, c}`
@@ -481,7 +547,7 @@ fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
                     } else {
                         group
                     };
-                    out.extend(operand_list(inner, g, groups));
+                    out.append(&mut operand_list(inner, g, groups));
                 } else if inner.starts_with('.') {
                     // `a{.asel}`: a selector; the operand itself was pushed.
                 } else {
@@ -493,13 +559,13 @@ fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
                     } else {
                         group
                     };
-                    let name = parts.first().map_or("_", |p| p.name);
+                    let name = name_of(&parts, "_");
                     let parts = if parts.len() == 1 { Vec::new() } else { parts };
                     out.push(OpForm { name, shape: Shape::Vector(parts), group: g, negatable: false });
                 }
             }
             b'[' if text[i..].starts_with("[|") => {
-                let close = text[i..].find(']').map_or(bytes.len(), |k| i + k);
+                let close = place_of(b']', text, i);
                 let second = text.get(i + 2..close).unwrap_or("").trim();
                 if let Some(last) = out.last_mut() {
                     last.shape = Shape::Pair(second, true);
@@ -508,28 +574,26 @@ fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
             }
             b'[' => {
                 let mut depth = 0usize;
-                let mut close = bytes.len();
-                for (j, b) in bytes.iter().enumerate().skip(i) {
-                    match b {
+                let mut close = i;
+                while close < bytes.len() {
+                    match bytes[close] {
                         b'[' => depth += 1,
-                        b']' => {
-                            depth -= 1;
-                            if depth == 0 {
-                                close = j;
-                                break;
-                            }
-                        }
+                        b']' => depth -= 1,
                         _ => {}
                     }
+                    if depth == 0 {
+                        break;
+                    }
+                    close += 1;
                 }
                 let mut inner_groups = 0;
                 let parts = operand_list(text.get(i + 1..close).unwrap_or(""), 0, &mut inner_groups);
-                let name = parts.first().map_or("a", |p| p.name);
+                let name = name_of(&parts, "a");
                 out.push(OpForm { name, shape: Shape::Addr(parts), group, negatable: false });
                 i = close + 1;
             }
             b'(' => {
-                let close = text[i..].find(')').map_or(bytes.len(), |k| i + k);
+                let close = place_of(b')', text, i);
                 let name = text.get(i + 1..close).unwrap_or("").trim();
                 out.push(OpForm { name, shape: Shape::List, group, negatable: false });
                 i = close + 1;
@@ -546,8 +610,8 @@ fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
             b if b.is_ascii_alphanumeric() || b == b'_' => {
                 let end = word_end(bytes, i);
                 let name = &text[i..end];
-                let shape = match name.parse::<u64>() {
-                    Ok(n) => Shape::Number(n),
+                let shape = match name.parse::<u32>() {
+                    Ok(n) => Shape::Number(n.into()),
                     Err(_) if name == "_" => Shape::Sink,
                     Err(_) => Shape::Value,
                 };

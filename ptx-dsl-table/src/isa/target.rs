@@ -102,8 +102,18 @@ pub static TARGETS: &[Target] = &[
 
 /// A target by its name; `compute_90` is another name of `sm_90`.
 pub fn target(name: &str) -> Option<&'static Target> {
-    let rest = name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"))?;
-    TARGETS.iter().find(|t| &t.name[3..] == rest)
+    let rest = match name.strip_prefix("sm_") {
+        Some(rest) => rest,
+        None => name.strip_prefix("compute_")?,
+    };
+    let mut found = None;
+    for row in TARGETS {
+        if &row.name[3..] == rest {
+            found = Some(row);
+            break;
+        }
+    }
+    found
 }
 
 /// `sm_101` is what `sm_110` was called before 9.0.
@@ -124,7 +134,9 @@ fn family(number: u32) -> Option<u32> {
 impl Target {
     /// Is the name known in this version? `Err` says whether it comes later or went.
     pub fn exists(&self, version: Ptx) -> Result<(), Missing> {
-        if self.until.is_some_and(|gone| version >= gone) {
+        if let Some(gone) = self.until
+            && version >= gone
+        {
             return Err(Missing::Target);
         }
         if version < self.since { Err(Missing::Version(self.since)) } else { Ok(()) }
@@ -137,7 +149,7 @@ impl Target {
             Suffix::None => have >= want,
             Suffix::Exact => self.suffix == Exact && have == want,
             Suffix::Family => {
-                self.suffix != Plain && have >= want && family(have).is_some_and(|f| family(want) == Some(f))
+                self.suffix != Plain && have >= want && family(have) == family(want) && family(have).is_some()
             }
         }
     }
@@ -156,8 +168,9 @@ impl Target {
             Targets::Only(list) => {
                 let mut missing = Missing::Target;
                 for (name, since) in list {
-                    if !target(name).is_some_and(|t| self.is(t)) {
-                        continue;
+                    match target(name) {
+                        Some(t) if self.is(t) => {}
+                        _ => continue,
                     }
                     if version >= *since {
                         return Ok(());
@@ -179,20 +192,32 @@ pub fn describe(wanted: Targets) -> String {
         Targets::Sm(0) => "any target".to_string(),
         Targets::Sm(number) => format!("`sm_{number}` or higher"),
         // Plain targets, each with its version: the first is the lowest.
-        Targets::Only([(name, _), ..]) if name.bytes().last().is_some_and(|b| b.is_ascii_digit()) => {
+        Targets::Only([(name, _), ..]) if !name.ends_with('a') && !name.ends_with('f') => {
             format!("`{name}` or higher")
         }
         Targets::Only(list) => {
-            let mut words = Vec::new();
-            // `sm_101*` is only an old name of `sm_110*`.
-            for (name, _) in list.iter().filter(|(name, _)| !name.starts_with("sm_101")) {
-                let family = name.ends_with('f');
-                words.push(if family { format!("`{name}` or higher in its family") } else { format!("`{name}`") });
+            let mut text = String::new();
+            let mut last = "";
+            for (name, _) in list {
+                // `sm_101*` is only an old name of `sm_110*`.
+                if name.starts_with("sm_101") {
+                    continue;
+                }
+                if !last.is_empty() {
+                    add(&mut text, ", ", last);
+                }
+                last = name;
             }
-            let last = words.pop().unwrap_or_default();
-            if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
+            add(&mut text, " or ", last);
+            text
         }
     }
+}
+
+fn add(text: &mut String, between: &str, name: &str) {
+    let between = if text.is_empty() { "" } else { between };
+    let family = if name.ends_with('f') { " or higher in its family" } else { "" };
+    text.push_str(&format!("{between}`{name}`{family}"));
 }
 
 /// A word of `.target` that is no target.
@@ -216,7 +241,14 @@ pub static OPTIONS: &[PlatformOption] = &[
 
 /// A platform option by its name.
 pub fn option(name: &str) -> Option<&'static PlatformOption> {
-    OPTIONS.iter().find(|o| o.name == name)
+    let mut found = None;
+    for row in OPTIONS {
+        if row.name == name {
+            found = Some(row);
+            break;
+        }
+    }
+    found
 }
 
 #[cfg(test)]

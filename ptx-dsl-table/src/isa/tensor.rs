@@ -6,13 +6,18 @@ use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
 use crate::hir::{self, Operand};
 
-fn has_any(quals: &[String], words: &[&str]) -> bool {
-    quals.iter().any(|q| words.contains(&q.as_str()))
+fn has_any(quals: &[String], words: &[&'static str]) -> bool {
+    hir::first_of(quals, words).is_some()
 }
 
 fn dimensions(quals: &[String]) -> u32 {
-    let dims = [".1d", ".2d", ".3d", ".4d", ".5d"];
-    quals.iter().find_map(|q| dims.iter().position(|d| d == q)).map_or(1, |i| i as u32 + 1)
+    match hir::first_of(quals, &[".2d", ".3d", ".4d", ".5d"]) {
+        Some(".2d") => 2,
+        Some(".3d") => 3,
+        Some(".4d") => 4,
+        Some(_) => 5,
+        None => 1,
+    }
 }
 
 /// One for each dimension; of four rows, a column and these.
@@ -60,13 +65,25 @@ fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if !i.has(".override::global_dim") && !i.has(".override::global_dim_stride") {
         return None;
     }
-    let (at, parts) = i.operands.iter().enumerate().find_map(|(n, o)| match &o.value {
-        Operand::Addresses(parts) if parts.len() > 2 => Some((n, parts)),
-        _ => None,
-    })?;
-    let Some(Operand::Vector(coordinates)) = parts.last() else { return None };
-    let moved = coordinates.iter().any(|c| matches!(c, Operand::Imm(value) if *value != 0));
-    moved.then(|| ("constant coordinates are 0 where the dimensions are overridden".to_string(), Some(at)))
+    for (at, operand) in i.operands.as_slice().iter().enumerate() {
+        let Operand::Addresses(parts) = &operand.value else { continue };
+        if let [_, _, .., last] = parts.as_slice() {
+            let text = "constant coordinates are 0 where the dimensions are overridden";
+            return if moved(last) { Some((text.to_string(), Some(at))) } else { None };
+        }
+    }
+    None
+}
+
+/// Is there a constant other than 0 among the coordinates?
+fn moved(coordinates: &Operand) -> bool {
+    let Operand::Vector(coordinates) = coordinates else { return false };
+    for coordinate in coordinates {
+        if let Operand::Imm(1..) = coordinate {
+            return true;
+        }
+    }
+    false
 }
 
 /// Targets of the modes that came with `sm_100`.
@@ -127,15 +144,19 @@ const FIELDS: &[(&str, u64)] =
     &[(".elemtype", 15), (".interleave_layout", 2), (".swizzle_mode", 4), (".swizzle_atomicity", 3), (".fill_mode", 1)];
 
 fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let (name, most) = FIELDS.iter().find(|(name, _)| i.has(name))?;
     let number = i.position("imm")?;
     let hir::Operand::Imm(value) = i.operands[number].value else { return None };
-    (value > *most).then(|| (format!("`{name}` is at most {most}, not {}", value as i64), Some(number)))
+    for (name, most) in FIELDS {
+        if i.has(name) && value > *most {
+            return Some((format!("`{name}` is at most {most}, not {}", value as i64), Some(number)));
+        }
+    }
+    None
 }
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cta.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, cache_policy};

@@ -45,14 +45,27 @@ const OFFSET_CUBE: Rule = Rule::Never(&[operand("e"), any(CUBES)], "cubemaps tak
 const CUBE_TYPE: Rule = Rule::Never(&[any(CUBES), not(".f32")], "the coordinates of cubemaps are `.f32`");
 const LEVELS: Rule = Rule::Never(&[any(MULTI_SAMPLE)], "multi-sample textures have no mipmaps");
 
+/// The type of the coordinates stands behind that of the texels.
+fn last_type(quals: &[String]) -> Option<&str> {
+    let mut last = None;
+    for q in quals {
+        if matches!(q.as_str(), ".s32" | ".f32") {
+            last = Some(q.as_str());
+        }
+    }
+    last
+}
+
 /// A cubemap, a multi-sample texture or a depth comparison with coordinates of the other type.
 fn coordinates(i: &crate::hir::Instr) -> Option<(String, Option<usize>)> {
-    let last = i.quals.iter().rfind(|q| matches!(q.as_str(), ".s32" | ".f32"))?;
+    let last = last_type(&i.quals)?;
     if i.operand("f").is_some() && last == ".s32" {
         return Some(("a depth comparison needs `.f32` coordinates, not `.s32`".into(), None));
     }
-    let geometry = i.quals.iter().find(|q| CUBES.contains(&q.as_str()) || MULTI_SAMPLE.contains(&q.as_str()))?;
-    let want = if CUBES.contains(&geometry.as_str()) { ".f32" } else { ".s32" };
+    let (geometry, want) = match i.first_of(CUBES) {
+        Some(cube) => (cube, ".f32"),
+        None => (i.first_of(MULTI_SAMPLE)?, ".s32"),
+    };
     (last != want).then(|| (format!("the coordinates of `{geometry}` are `{want}`, not `{last}`"), None))
 }
 
@@ -61,7 +74,7 @@ const MIPMAP_RULES: &[Rule] = &[LEVELS, DEPTH_3D, OFFSET_CUBE, Rule::Custom(coor
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tex").section("9.7.10.3")
         .syntax(geometry!(
             "tex.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};

@@ -7,20 +7,42 @@ use crate::hir;
 /// the result is merged into `c`, of `d`; the others (9.7.18.2) a lane of each source and a mask of lanes of `d`.
 pub fn selects(opcode: &str, operand: &str, selector: &str) -> bool {
     let (kind, lanes) = selector.split_at_checked(1).unwrap_or(("", ""));
-    let falling = || lanes.as_bytes().windows(2).all(|w| w[0] > w[1]);
-    let all = |last: u8| lanes.bytes().all(|b| (b'0'..=last).contains(&b));
     let (half, byte) = (kind == "h", kind == "b");
     if !opcode.starts_with('v') || operand == "c" {
         return false;
     }
-    match (opcode.bytes().last(), operand) {
+    match (opcode.as_bytes().last(), operand) {
         (Some(b'2'), "d") => half && matches!(lanes, "0" | "1" | "10"),
-        (Some(b'2'), _) => half && lanes.len() == 2 && all(b'3'),
-        (Some(b'4'), "d") => byte && (1..=4).contains(&lanes.len()) && all(b'3') && falling(),
-        (Some(b'4'), _) => byte && lanes.len() == 4 && all(b'7'),
+        (Some(b'2'), _) => half && lanes.len() == 2 && up_to(lanes, b'3'),
+        (Some(b'4'), "d") => byte && (1..=4).contains(&lanes.len()) && up_to(lanes, b'3') && falls(lanes),
+        (Some(b'4'), _) => byte && lanes.len() == 4 && up_to(lanes, b'7'),
         (_, "d") if opcode == "vmad" => false,
-        _ => lanes.len() == 1 && (half && all(b'1') || byte && all(b'3')),
+        _ => lanes.len() == 1 && (half && up_to(lanes, b'1') || byte && up_to(lanes, b'3')),
     }
+}
+
+/// Are the lanes numbers from 0 to this?
+fn up_to(lanes: &str, last: u8) -> bool {
+    for lane in lanes.as_bytes() {
+        if *lane < b'0' || *lane > last {
+            return false;
+        }
+    }
+    true
+}
+
+/// Is each lane lower than the one before?
+fn falls(lanes: &str) -> bool {
+    let mut lanes = lanes.as_bytes();
+    while let [a, rest @ ..] = lanes {
+        if let [b, ..] = rest
+            && a <= b
+        {
+            return false;
+        }
+        lanes = rest;
+    }
+    true
 }
 
 /// May the operand be negated? Those of `vmad` may.
@@ -34,7 +56,7 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if !selected {
         return None;
     }
-    if [".add", ".min", ".max"].iter().any(|op| i.has(op)) {
+    if i.first_of(&[".add", ".min", ".max"]).is_some() {
         return Some(("a selector of the destination and a second operation exclude each other".into(), Some(0)));
     }
     let merged = i.operand("c").is_some();
@@ -137,7 +159,7 @@ macro_rules! compare {
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     scalar!("vadd"),
     scalar!("vsub"),
     scalar!("vabsdiff"),

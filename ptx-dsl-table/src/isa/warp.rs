@@ -14,7 +14,7 @@ const F32_ONLY: Targets = Targets::Only(&[("sm_100a", Ptx(8, 6)), ("sm_100f", Pt
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("shfl").section("9.7.9.5").since(ptx(3, 0)).until(ptx(6, 4), sm(70)).requires(sm(30))
         .syntax(
             "shfl.mode.b32 d[|p], a, b, c;

@@ -32,7 +32,7 @@ fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// Which pairs of threads hold the metadata of 8-bit types and narrower ones is not chosen (manual 9.7.15.6.1).
 fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("sp-sel")?;
-    let narrow = ["e4m3", "e5m2", "s8", "u8"].iter().any(|t| i.quals.iter().any(|q| q[1..] == **t));
+    let narrow = i.first_of(&[".e4m3", ".e5m2", ".s8", ".u8"]).is_some();
     let chosen = matches!(i.operands[number].value, hir::Operand::Imm(value) if value != 0);
     (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))
 }
@@ -59,7 +59,7 @@ const OPERANDS: &[OperandSpec] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("wgmma.mma_async").section("9.7.15.5.2").since(ptx(8, 0)).requires(HOPPER)
         .syntax(
             "wgmma.mma_async.sync.aligned.k16.dtype.f16.f16 d, a-desc, b-desc, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;

@@ -82,7 +82,7 @@ const MMA: &[OperandSpec] = &[
 
 /// The family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("wmma.load.a").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.load.a.sync.aligned.layout.shape{.ss}.atype r, [p]{, stride};

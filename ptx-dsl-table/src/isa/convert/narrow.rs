@@ -46,7 +46,7 @@ const SCALED_N2: &[Rule] = &[
 ];
 
 /// The rest of the family.
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))

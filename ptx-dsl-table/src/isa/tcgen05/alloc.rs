@@ -33,7 +33,7 @@ fn units(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The part of the family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tcgen05.alloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;

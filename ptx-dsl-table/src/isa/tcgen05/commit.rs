@@ -8,7 +8,7 @@ const SYNC_RESTRICT: Gate = gate(&[has(".sync_restrict::shared::read::mma::a")])
 
 /// The part of the family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tcgen05.fence").section("9.7.16.11.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.fence::before_thread_sync;

@@ -4,7 +4,7 @@ use super::*;
 
 /// The part of the family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tcgen05.cp").section("9.7.16.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.cp.cta_group.shape{.dst_fmt.src_fmt} [taddr], s-desc;

@@ -33,7 +33,7 @@ const RULES: &[Rule] = &[
 
 /// The part of the family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tcgen05.ld").section("9.7.16.8.3").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.ld.sync.aligned.shape1.num{.pack}.b32 r, [taddr];

@@ -85,7 +85,7 @@ macro_rules! block {
 
 /// The part of the family.
 #[rustfmt::skip]
-pub static LIST: &[Instr] = &[
+pub const LIST: &[Instr] = &[
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
