@@ -11,9 +11,15 @@ pub enum Severity {
     Error,
 }
 
-/// In the order of the source; of one code at one place an error comes before a warning.
+/// In the order of the source; of one code at one place an error comes before a warning. They are few, and mostly in order.
 pub fn sort(found: &mut [Diagnostic]) {
-    found.sort_by_key(|d| (d.span.first, d.span.last, d.code, std::cmp::Reverse(d.severity)));
+    for sorted in 1..found.len() {
+        let mut i = sorted;
+        while i > 0 && found[i].is_before(&found[i - 1]) {
+            found.swap(i, i - 1);
+            i -= 1;
+        }
+    }
 }
 
 /// One finding, in rustc's voice.
@@ -36,6 +42,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    fn is_before(&self, other: &Diagnostic) -> bool {
+        let place = |d: &Diagnostic| [d.span.first, d.span.last, u32::from(d.code)];
+        let (a, b) = (place(self), place(other));
+        a < b || a == b && self.severity > other.severity
+    }
+
     /// An error without notes yet.
     pub fn error(code: u16, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {

@@ -42,7 +42,14 @@ pub static EXPLANATIONS: &[&[Explanation]] =
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {
-    EXPLANATIONS.iter().flat_map(|list| list.iter()).find(|e| e.code == code)
+    for list in EXPLANATIONS {
+        for explanation in *list {
+            if explanation.code == code {
+                return Some(explanation);
+            }
+        }
+    }
+    None
 }
 
 impl Explanation {
@@ -64,12 +71,6 @@ impl Explanation {
 
 impl Example {
     fn text(self) -> String {
-        let lines = |text: &str, indent: &str| -> String {
-            text.lines()
-                .map(str::trim_end)
-                .map(|l| if l.is_empty() { "\n".to_string() } else { format!("{indent}{l}\n") })
-                .collect()
-        };
         match self {
             Example::Body(body) => format!(
                 ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 p)\n{{\n{}    ret;\n}}\n",
@@ -78,6 +79,20 @@ impl Example {
             Example::Module(text) | Example::Rust(text) => lines(text, ""),
         }
     }
+}
+
+/// The lines, moved to the right, with nothing at their ends.
+fn lines(text: &str, indent: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.trim_end();
+        if !line.is_empty() {
+            out.push_str(indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// A code whose examples are statements of a kernel.

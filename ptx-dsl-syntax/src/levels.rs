@@ -6,8 +6,15 @@ use ptx_dsl_parse::parse::errors::no_lint;
 
 /// May the level of this code be set?
 pub fn is_lint(code: u16) -> bool {
-    let flow = (600..700).contains(&code) && crate::explain::explanation(code).is_some();
-    flow || LINTS.iter().any(|l| l.0 == code)
+    if crate::is_flow(code) {
+        return crate::explain::explanation(code).is_some();
+    }
+    for lint in LINTS {
+        if lint.0 == code {
+            return true;
+        }
+    }
+    false
 }
 
 /// Gives every finding its level; of several for a code the last counts. Returns what is wrong with the levels themselves.
@@ -15,17 +22,31 @@ pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic
     if levels.is_empty() {
         return Vec::new();
     }
-    found.retain_mut(|d| {
-        let set = levels.iter().rfind(|l| l.code == d.code && is_lint(d.code));
-        match set.map(|l| l.level) {
-            Some(Level::Allow) => return false,
+    for d in found.as_mut_slice() {
+        match level_of(d.code, levels) {
             Some(Level::Warn) => d.severity = Severity::Warning,
             Some(Level::Deny) => d.severity = Severity::Error,
-            None => {}
+            Some(Level::Allow) | None => {}
         }
-        true
-    });
-    levels.iter().filter(|l| !is_lint(l.code)).map(|l| no_lint(l.span, l.code)).collect()
+    }
+    crate::keep(found, &|d| level_of(d.code, levels) != Some(Level::Allow));
+    let mut wrong = Vec::new();
+    for l in levels {
+        if !is_lint(l.code) {
+            wrong.push(no_lint(l.span, l.code));
+        }
+    }
+    wrong
+}
+
+fn level_of(code: u16, levels: &[SetLevel]) -> Option<Level> {
+    let mut level = None;
+    for l in levels {
+        if l.code == code && is_lint(code) {
+            level = Some(l.level);
+        }
+    }
+    level
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod levels;
 #[cfg(test)]
 mod tests;
 
+use diag::{Diagnostic, Severity};
 pub use ptx_dsl_check as check;
 pub use ptx_dsl_parse::{ast, lex, lines, parse, print, token};
 pub use ptx_dsl_table::{diag, hir, isa, span, ty};
@@ -26,14 +27,27 @@ pub struct Compiled {
     /// By instruction (`ast::Instr::index`): its line in `ptx`, from 1.
     pub lines: Vec<u32>,
     /// Everything found, in the order of the source.
-    pub diagnostics: Vec<diag::Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Compiled {
     /// Is there an error?
     pub fn failed(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == diag::Severity::Error)
+        has_error(&self.diagnostics)
     }
+}
+
+fn has_error(found: &[Diagnostic]) -> bool {
+    for d in found {
+        if d.severity == Severity::Error {
+            return true;
+        }
+    }
+    false
+}
+
+fn keep(found: &mut Vec<Diagnostic>, wanted: &dyn Fn(&Diagnostic) -> bool) {
+    found.retain(wanted);
 }
 
 /// Parses, checks and prints a module.
@@ -54,8 +68,9 @@ pub fn compile_at(
     levels: &[(levels::Level, u16)],
 ) -> Compiled {
     let (mut ast, mut diagnostics) = parse::parse(tokens);
-    let set = |&(level, code)| levels::SetLevel { level, code, span: span::Span::default() };
-    ast.levels.extend(levels.iter().map(set));
+    for &(level, code) in levels {
+        ast.levels.push(levels::SetLevel { level, code, span: span::Span::default() });
+    }
     if let Some(name) = target {
         ast.target.retain(|w| isa::target::option(&w.text).is_some());
         ast.target.insert(0, ast::Word { text: name.to_string(), span: span::Span::default() });
@@ -65,17 +80,26 @@ pub fn compile_at(
     }
     let mut compiled = compile_ast(ast);
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
-    if diagnostics.iter().any(|d| matches!(d.code, 130 | 131)) {
-        compiled.diagnostics.retain(|d| !matches!(d.code, 304 | 305));
+    let mut header = false;
+    for d in &diagnostics {
+        header |= matches!(d.code, 130 | 131);
+    }
+    if header {
+        keep(&mut compiled.diagnostics, &|d| !matches!(d.code, 304 | 305));
     }
     // The parser leaves out what it cannot read: how the rest flows says nothing then.
-    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error) {
-        compiled.diagnostics.retain(|d| !(600..700).contains(&d.code));
+    if has_error(&diagnostics) {
+        keep(&mut compiled.diagnostics, &|d| !is_flow(d.code));
     }
     diagnostics.append(&mut compiled.diagnostics);
     diag::sort(&mut diagnostics);
     compiled.diagnostics = diagnostics;
     compiled
+}
+
+/// The rules of 06xx.
+fn is_flow(code: u16) -> bool {
+    (600..700).contains(&code)
 }
 
 /// Checks and prints a module that was parsed before, or put together by the caller.
@@ -87,16 +111,23 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     diagnostics.dedup();
     // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves
     // in what an optimiser takes out.
-    if ast.target.iter().any(|word| word.text == "debug") {
-        diagnostics.retain(|d| !matches!(d.code, 605 | 620 | 622));
+    let mut debug = false;
+    for word in &ast.target {
+        debug |= word.text == "debug";
     }
-    let wrong = levels::apply(&ast.levels, &mut diagnostics);
-    diagnostics.extend(wrong);
+    if debug {
+        keep(&mut diagnostics, &|d| !matches!(d.code, 605 | 620 | 622));
+    }
+    let mut wrong = levels::apply(&ast.levels, &mut diagnostics);
+    diagnostics.append(&mut wrong);
     // Hints about the flow wait until the module is right.
-    let flow = |d: &diag::Diagnostic| (600..700).contains(&d.code);
-    if diagnostics.iter().any(|d| d.severity == diag::Severity::Error && !flow(d)) {
-        diagnostics.retain(|d| d.severity == diag::Severity::Error || !flow(d));
+    let mut broken = false;
+    for d in &diagnostics {
+        broken |= d.severity == Severity::Error && !is_flow(d.code);
     }
-    let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize).cloned().flatten());
+    if broken {
+        keep(&mut diagnostics, &|d| d.severity == Severity::Error || !is_flow(d.code));
+    }
+    let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
     Compiled { ast, hir, ptx, lines, diagnostics }
 }
