@@ -59,7 +59,7 @@ pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
         found = all().filter(|i| i.opcode == shorter).collect();
     }
     if found.is_empty() {
-        let near = ptx_dsl_syntax::parse::nearest(opcode, all().map(|i| i.opcode));
+        let near = ptx_dsl_syntax::parse::nearest(opcode, &all().map(|i| i.opcode).collect::<Vec<_>>());
         let help = near.map_or("`ptx-dsl isa` lists them all".to_string(), |n| format!("did you mean `{n}`?"));
         return Err(format!("`{opcode}` is no instruction: {help}"));
     }
