@@ -204,6 +204,23 @@ fn list(codes: &[u16]) -> String {
     codes.iter().map(|c| format!("PTX{c:04}")).collect::<Vec<_>>().join(", ")
 }
 
+/// Nothing panics where code cannot be reached: each of the kernels with an end before any of its instructions, the first of all or
+/// the last.
+#[test]
+fn code_that_nobody_reaches() {
+    for bug in bugs() {
+        for text in [&bug.wrong, &bug.right] {
+            let lines: Vec<&str> = text.lines().collect();
+            for (n, line) in lines.iter().enumerate() {
+                let end = line.starts_with("    ") && !line.trim_start().starts_with(['.', '}', '{']);
+                if end {
+                    ours(&format!("{}\n    ret;\n{}", lines[..n].join("\n"), lines[n..].join("\n")));
+                }
+            }
+        }
+    }
+}
+
 /// A fault by the name of its kind.
 fn said(run: &Run) -> String {
     match run {

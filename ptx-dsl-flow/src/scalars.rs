@@ -11,7 +11,6 @@ use super::lanes::{Fact, Lanes};
 use super::provenance::in_space;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
 use ptx_dsl_table::isa::Role;
-use std::collections::BinaryHeap;
 
 /// How often what was found leads to more: an address in a slot is the address of the next one.
 const ROUNDS: usize = 4;
@@ -381,7 +380,8 @@ impl Uses {
         // One for each place: clean if all its uses are.
         let mut places: Vec<Slot> = Vec::new();
         let mut clean: Vec<bool> = Vec::new();
-        for (slot, is) in BinaryHeap::from(self.used).into_sorted_vec() {
+        self.used.sort_unstable();
+        for (slot, is) in self.used {
             if places.last() != Some(&slot) {
                 places.push(slot);
                 clean.push(is);
