@@ -25,11 +25,13 @@ mod instr;
 mod named;
 mod names;
 mod operand;
+mod rules;
 mod select;
 mod shared;
 mod texture;
 mod value;
 mod vars;
+mod vector;
 mod words;
 
 use named::Named;

@@ -3,7 +3,6 @@
 
 use super::Checker;
 use super::attempt::Attempt;
-use super::instr::has_any;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::diag::Diagnostic;
@@ -231,11 +230,11 @@ impl Checker {
 fn misread(typed: &hir::Instr) -> bool {
     match typed.entry.opcode {
         "tex.level" => {
-            has_any(typed, &[".3d", ".a1d", ".a2d", ".acube"])
+            typed.has_any(&[".3d", ".a1d", ".a2d", ".acube"])
                 || typed.operand("e").is_some() && typed.operand("f").is_none()
         }
-        "tex.grad" => !has_any(typed, &[".1d", ".2d"]) || typed.operand("f").is_some(),
-        "tex" | "tex.base" | "tld4" => !has_any(typed, &[".1d", ".2d", ".3d"]),
+        "tex.grad" => !typed.has_any(&[".1d", ".2d"]) || typed.operand("f").is_some(),
+        "tex" | "tex.base" | "tld4" => !typed.has_any(&[".1d", ".2d", ".3d"]),
         _ => false,
     }
 }

@@ -11,16 +11,6 @@ pub(super) fn value<'h>(i: &'h Instr, name: &str) -> Option<&'h Operand> {
     }
 }
 
-/// Is one of these qualifiers written?
-pub(super) fn has_any(i: &Instr, qualifiers: &[&str]) -> bool {
-    for q in qualifiers {
-        if i.has(q) {
-            return true;
-        }
-    }
-    false
-}
-
 /// Does the word begin in one of these ways?
 pub(super) fn begins_any(word: &str, prefixes: &[&str]) -> bool {
     for p in prefixes {

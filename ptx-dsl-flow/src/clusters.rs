@@ -2,7 +2,7 @@
 //! (9.7.19.5).
 
 use super::Flow;
-use super::ask::{has_any, has_thread};
+use super::ask::has_thread;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, each};
@@ -44,7 +44,7 @@ fn hears(i: &Instr) -> bool {
     op == "barrier.cluster.wait"
         || mbarrier_wait(i)
         || matches!(op, "call" | "atom" | "griddepcontrol" | "tcgen05.alloc")
-        || (op == "ld" && has_any(i, &[".acquire", ".relaxed", ".volatile", ".mmio"]))
+        || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile", ".mmio"]))
 }
 
 /// Tells another CTA that something is done, or might.
@@ -56,7 +56,7 @@ fn tells(i: &Instr) -> bool {
         || op.starts_with("cp.")
         || mbarrier_wait(i)
         || matches!(op, "call" | "atom" | "red" | "st.async" | "red.async" | "fence" | "membar")
-        || (matches!(op, "st" | "ld") && has_any(i, &[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]))
+        || (matches!(op, "st" | "ld") && i.has_any(&[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]))
 }
 
 fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {

@@ -2,7 +2,7 @@
 //! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
 
 use super::Flow;
-use super::ask::{begins_any, has_any};
+use super::ask::begins_any;
 use super::dataflow::{Bits, each};
 use super::memory::{Groups, MOST, Region, behind, bytes, constant, debts, owe, owed, plain, region};
 use super::provenance::{Origin, Provenance, in_space};
@@ -60,7 +60,7 @@ fn early(flow: &Flow, from: &Provenance, groups: &Groups, target: &[Option<Regio
             groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false);
         }
         "call" => groups.wait(set, 0, true),
-        "fence" if has_any(i, &[".gpu", ".sys"]) && !i.spelling.starts_with("fence.acquire") => {
+        "fence" if i.has_any(&[".gpu", ".sys"]) && !i.spelling.starts_with("fence.acquire") => {
             set.set(fence);
         }
         "membar" if i.has(".gl") || i.has(".sys") => set.set(fence),

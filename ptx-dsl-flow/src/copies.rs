@@ -2,7 +2,7 @@
 //! done.
 
 use super::Flow;
-use super::ask::{has_any, missing};
+use super::ask::missing;
 use super::converge::Places;
 use super::dataflow::{Bits, each};
 use super::lanes::Lanes;
@@ -143,7 +143,7 @@ fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origi
         let Some(arg) = writer else { continue };
         match region(flow, from, at, arg, 0) {
             Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
-            _ if has_any(i, &[".global", ".local", ".bulk_group"]) => {}
+            _ if i.has_any(&[".global", ".local", ".bulk_group"]) => {}
             _ => vars.clear(),
         }
     }

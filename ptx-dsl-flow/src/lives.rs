@@ -1,7 +1,7 @@
 //! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
 
 use super::Flow;
-use super::ask::{disjoint, has_any, missing};
+use super::ask::{disjoint, missing};
 use super::converge::{Places, Who, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, each};
@@ -177,7 +177,7 @@ fn unmet(
             || mbarrier_wait(i)
             || matches!(op, "atom" | "red" | "call" | "griddepcontrol" | "match.sync")
             || (op.ends_with(".sync") && n <= 32)
-            || (op == "ld" && has_any(i, &[".acquire", ".relaxed", ".volatile"]))
+            || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
     };
     // Met on some way; a wait of the object itself is no meeting.
     let step = |at: u32, i: &Instr, set: &mut Bits| {

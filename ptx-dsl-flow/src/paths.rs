@@ -7,7 +7,6 @@ use super::cfg::NONE;
 use super::lanes::{Fact, Lanes};
 use super::ssa::{UNDEF, Val, Value, place};
 use ptx_dsl_table::hir::{Base, Instr, Operand};
-
 use ptx_dsl_table::ty::Class;
 
 /// What the search does at an instruction that runs.

@@ -2,7 +2,7 @@
 //! (9.7.13.15.9).
 
 use super::Flow;
-use super::ask::{begins_any, has_any};
+use super::ask::begins_any;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, both, each};
@@ -37,7 +37,7 @@ fn meets(i: &Instr) -> bool {
         || op.starts_with("barrier.")
         || op.ends_with(".sync")
         || matches!(op, "call" | "atom" | "red" | "griddepcontrol" | "match" | "fence" | "membar")
-        || (op == "ld" && has_any(i, &[".acquire", ".relaxed", ".volatile"]))
+        || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
         || mbarrier_wait(i)
 }
 

@@ -1,7 +1,7 @@
 //! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
 
 use super::Flow;
-use super::ask::{begins_any, has_any, missing};
+use super::ask::{begins_any, missing};
 use super::converge::{Places, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::Bits;
@@ -133,7 +133,7 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
                     _ => mixed.push(base),
                 }
             }
-            _ if has_any(i, &[".global", ".local", ".bulk_group"]) => {}
+            _ if i.has_any(&[".global", ".local", ".bulk_group"]) => {}
             _ => return None,
         }
     }
@@ -231,7 +231,7 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
 }
 
 fn strong(i: &Instr) -> bool {
-    has_any(i, &[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
+    i.has_any(&[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
 }
 
 /// Makes warps meet, or might.

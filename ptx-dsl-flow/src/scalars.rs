@@ -4,7 +4,7 @@
 //! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
 
 use super::Flow;
-use super::ask::{begins_any, has_any, vector};
+use super::ask::{begins_any, vector};
 use super::dataflow::Bits;
 use super::inline::{Inlined, inlined, mov};
 use super::lanes::{Fact, Lanes};
@@ -278,7 +278,7 @@ fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
         _ => return None,
     };
     let arg = i.address()?;
-    let named = has_any(i, &[".local", ".param", ".param::func"]);
+    let named = i.has_any(&[".local", ".param", ".param::func"]);
     let other = !named && in_space(i);
     let (known, offset) = match &arg.value {
         Operand::Address(Base::Var(v), offset) => (Known { var: *v, offset: 0, generic: false }, *offset),

@@ -2,7 +2,6 @@
 //! flags that are polled.
 
 use super::Flow;
-use super::ask::has_any;
 use super::copies::mbarrier_wait;
 use super::ctas::{Conditions, Ctas, apart};
 use super::dataflow::Bits;
@@ -60,7 +59,7 @@ fn scope(i: &Instr) -> Scope {
 /// A load, store or atomic operation of the memory model's strong kind.
 fn strong(i: &Instr) -> bool {
     match i.entry.opcode {
-        "ld" | "st" => has_any(i, &[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]),
+        "ld" | "st" => i.has_any(&[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]),
         "atom" | "red" => true,
         _ => false,
     }
@@ -290,7 +289,7 @@ fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
     };
     let mut said = false;
     debts(flow, polls.len(), &step, &mut |_, at, i, set| {
-        if said || i.entry.opcode != "ld" || has_any(i, NOT_PLAIN) || inside(at).is_some() {
+        if said || i.entry.opcode != "ld" || i.has_any(NOT_PLAIN) || inside(at).is_some() {
             return;
         }
         for (k, poll) in polls.iter().enumerate() {
@@ -359,7 +358,7 @@ impl Flags {
         for (block, at, i) in flow.walk() {
             out.fences |= fence(i);
             let op = i.entry.opcode;
-            if !matches!(op, "ld" | "st" | "atom" | "red") || has_any(i, &[".local", ".param", ".const"]) {
+            if !matches!(op, "ld" | "st" | "atom" | "red") || i.has_any(&[".local", ".param", ".const"]) {
                 continue;
             }
             match flag_region(flow, from, at, i) {

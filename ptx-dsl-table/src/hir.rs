@@ -242,7 +242,12 @@ impl Instr {
 
     /// Has it one of these qualifiers (with their dots)?
     pub fn has_any(&self, qualifiers: &[&str]) -> bool {
-        self.quals.iter().any(|q| qualifiers.contains(&q.as_str()))
+        for q in qualifiers {
+            if self.has(q) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Does a qualifier begin so (with its dot)?

@@ -1,7 +1,7 @@
 //! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
 
 use super::super::Flow;
-use super::super::ask::{has_any, value};
+use super::super::ask::value;
 use super::super::ssa::{UNDEF, Val, Value};
 use super::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
 use super::{Fact, Lanes, Pred, Set, Shared, THREADS, UNKNOWN, shared};
@@ -152,7 +152,7 @@ impl Lanes {
             },
             "barrier.red" | "bar.red" | "barrier.cta.red" | "bar.cta.red" => Fact::Is(Shared::Warp),
             "ld" => {
-                let fixed = has_any(i, &[".param", ".param::entry", ".const"]);
+                let fixed = i.has_any(&[".param", ".param::entry", ".const"]);
                 // What a function was given or gave back is in `.param` variables too.
                 let mut entry = flow.function.entry;
                 for a in &i.operands {
@@ -289,7 +289,7 @@ impl Lanes {
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
             return None;
         }
-        if has_any(i, &[".wide", ".hi", ".cc", ".sat", ".relu"]) {
+        if i.has_any(&[".wide", ".hi", ".cc", ".sat", ".relu"]) {
             return None;
         }
         let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
