@@ -5,6 +5,7 @@ mod assemble;
 mod bench;
 mod budget;
 mod corpus;
+mod count;
 mod docs;
 mod kernels;
 mod nvcc;
@@ -30,7 +31,8 @@ const USAGE: &str = "usage: cargo xtask <command>
           there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own
   kernels run random kernels on the host and compare what they leave with what plain Rust computes for them:
           [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
-  budget  measure what the macros and the command line may cost: build time, checking time
+  budget  measure what the macros and the command line may cost: build time, checking time; --instructions: what rustc executes
+          for the macros, crate by crate, counted by valgrind
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
@@ -41,6 +43,9 @@ const USAGE: &str = "usage: cargo xtask <command>
 PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
 fn main() -> ExitCode {
+    if let Some(directory) = std::env::var_os(count::DIRECTORY) {
+        return count::wrapper(&directory);
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => steps::test(steps::in_ci()),
@@ -49,6 +54,7 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::run(ptxas::root(), true),
         ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
+        ["budget", "--instructions"] => count::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
