@@ -2,7 +2,8 @@
 //! those whose predicate does not hold keep what they had. That saves the fragments that a branch makes, and the state of the
 //! warp in between.
 
-use super::classes::{Classes, mentions};
+use super::classes::Classes;
+use super::mentions::mentions;
 use super::regions::{Cond, End, Item, Program};
 use crate::sorted::Set;
 use ptx_dsl_table::hir::Instr;

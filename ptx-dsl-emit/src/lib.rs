@@ -6,9 +6,11 @@ mod block;
 mod calls;
 mod classes;
 pub mod code;
+mod cutter;
 mod fold;
 mod launch;
 mod lives;
+mod mentions;
 mod native;
 mod parting;
 mod regions;
@@ -125,7 +127,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     let original = &module.functions[entry.0 as usize];
     let renamed = if stub { None } else { webs::renamed(original) };
     let function = renamed.as_ref().unwrap_or(original);
-    let mut program = if stub { regions::Program::empty(entry) } else { regions::program(module, entry, function) };
+    let mut program = if stub { regions::Program::empty(entry) } else { cutter::program(module, entry, function) };
     let mut e = Emit {
         module,
         entry,

@@ -1,7 +1,7 @@
 //! Which registers are read later, region by region. Only those that cross the border of a region have a number; a set of them
 //! is words of 64, and only words that are not 0: large kernels have many registers of which few live in any one place.
 
-use super::classes::Key;
+use super::mentions::Key;
 use crate::sorted::{Map, Set};
 
 /// What happens to 64 registers, by region; regions where nothing does are not there.

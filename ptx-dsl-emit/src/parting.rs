@@ -1,8 +1,9 @@
 //! Where lanes part and where their ways meet again, and which registers that makes lanes. All of it takes time in proportion to
 //! the kernel: what lies behind each region is known for all partings at once, for 64 registers at a time.
 
-use super::classes::{Key, whole_barrier};
+use super::classes::whole_barrier;
 use super::lives::{Lives, Sparse, reversed};
+use super::mentions::Key;
 use super::native::Shape;
 use super::regions::{End, Program};
 use crate::sorted::{Map, Set};

@@ -2,7 +2,8 @@
 //! arm a region.
 
 use super::block::Block;
-use super::classes::{Key, mentions, registers, whole_barrier};
+use super::classes::whole_barrier;
+use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
 use super::values::names_space;
 use super::{Emit, RT, function_of};
@@ -596,24 +597,4 @@ struct WarpCall {
 /// A region's number.
 pub fn number(pc: usize) -> u16 {
     u16::try_from(pc).unwrap_or(u16::MAX)
-}
-
-/// What a region mentions: reads, those of its conditions and its branch with them, and writes.
-fn mentions_of_region(r: &Region<'_>, reads: &mut Set<Key>, writes: &mut Set<Key>) {
-    let mut conditions = Vec::new();
-    for item in &r.body {
-        match item {
-            Item::Instr(i) => {
-                let (uses, defs) = mentions(r.func, i);
-                reads.insert_all(&uses);
-                writes.insert_all(&defs);
-            }
-            Item::If(c) => registers(r.func, c.operand, &mut conditions),
-            _ => {}
-        }
-    }
-    if let End::Branch { pred, .. } = &r.end {
-        registers(r.func, &pred.0, &mut conditions);
-    }
-    reads.insert_all(&conditions);
 }

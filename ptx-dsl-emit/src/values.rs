@@ -1,6 +1,6 @@
 //! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
 
-use super::classes::{CARRY, Key};
+use super::mentions::{CARRY, Key};
 use super::native::{Shape, int};
 use super::{Emit, FUNCTION_TAG};
 use crate::code::{Code, Fixed, Name, name};

@@ -2,7 +2,7 @@
 //! it goes on behind it while the answer is yes.
 
 use super::block::Block;
-use super::classes::registers;
+use super::mentions::registers;
 use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program};
 use super::step::{number, onward};

@@ -1,8 +1,8 @@
 //! A register that is used for several things, one after the other, becomes several: what is written to it and what is read of
 //! that (a web) has a number of its own, so that a row here and 32 lanes there do not have to be kept as lanes both.
 
-use super::classes::registers;
-use super::regions::callees;
+use super::cutter::callees;
+use super::mentions::registers;
 use crate::roles::written;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Operand, RegId, Stmt};
 use ptx_dsl_table::list::List;

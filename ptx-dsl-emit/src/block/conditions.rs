@@ -1,6 +1,6 @@
 //! Pieces of a region that only some lanes run.
 
-use super::super::classes::mentions;
+use super::super::mentions::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
 use crate::code::{Code, Name, name};

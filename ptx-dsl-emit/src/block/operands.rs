@@ -1,6 +1,6 @@
 //! Operands as values: where they are, how their lanes lie, and how they are read once a row, in a lane, or all together.
 
-use super::super::classes::Key;
+use super::super::mentions::Key;
 use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, RT};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
