@@ -3,6 +3,7 @@
 use super::select::Fit;
 use crate::ast;
 use crate::diag::Diagnostic;
+use crate::hir;
 use crate::isa::syntax::{Form, is_space, is_type};
 use crate::isa::{Instr, OpTy, OperandSpec};
 use crate::ty::Ty;
@@ -46,21 +47,11 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn has(&self, q: &str) -> bool {
-        for x in self.quals {
-            if x == q {
-                return true;
-            }
-        }
-        false
+        hir::written(self.quals, q)
     }
 
     pub(super) fn has_any(&self, quals: &[&str]) -> bool {
-        for q in quals {
-            if self.has(q) {
-                return true;
-            }
-        }
-        false
+        hir::has_any(self.quals, quals)
     }
 
     pub(super) fn spec(&self, name: &str) -> Option<&'static OperandSpec> {

@@ -170,8 +170,8 @@ impl Checker {
     /// Notes what a directive says.
     fn keep(&mut self, f: &ast::Function, d: &ast::Directive, numbers: &[u64]) {
         let mut all = [1; 3];
-        for (i, n) in numbers.iter().enumerate() {
-            all[i] = u32::try_from(*n).unwrap_or(u32::MAX);
+        for (number, n) in all.iter_mut().zip(numbers) {
+            *number = u32::try_from(*n).unwrap_or(u32::MAX);
         }
         let Some(fun) = &mut self.fun else { return };
         match d.name.text.as_str() {

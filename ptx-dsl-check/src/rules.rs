@@ -216,7 +216,6 @@ fn fulfil(need: &When) -> Option<String> {
         When::HasAny(list) => format!("add one, as in `{}`", list.first()?),
         When::Operand(name) => format!("add operand `{name}` at the end"),
         When::Not(q) => format!("remove `{q}`"),
-        When::NoOperand(name) => format!("remove operand `{name}`"),
         When::Sink(_) => "write `_`".to_string(),
         When::Types(_) => return None,
     })
@@ -286,7 +285,6 @@ fn holds(when: &When, typed: &hir::Instr) -> bool {
         When::Not(q) => !typed.has(q),
         When::HasAny(list) => typed.has_any(list),
         When::Operand(name) => typed.operand(name).is_some(),
-        When::NoOperand(name) => typed.operand(name).is_none(),
         When::Sink(name) => matches!(typed.operand(name), Some(Arg { value: hir::Operand::Sink, .. })),
         When::Types(list) => typed.types == *list,
     }

@@ -52,14 +52,6 @@ impl Code {
     }
 }
 
-impl FromIterator<Code> for Code {
-    fn from_iter<I: IntoIterator<Item = Code>>(all: I) -> Self {
-        let mut out = Code::new();
-        all.into_iter().for_each(|c| out.extend(c));
-        out
-    }
-}
-
 impl Name {
     /// Is it a keyword with `r#` before it?
     pub fn is_raw(&self) -> bool {

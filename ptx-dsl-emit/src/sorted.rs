@@ -207,22 +207,6 @@ impl<K> Default for Set<K> {
     }
 }
 
-impl<K: Ord, V> FromIterator<(K, V)> for Map<K, V> {
-    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        let mut out = Map::new();
-        out.extend(entries);
-        out
-    }
-}
-
-impl<K: Ord, V> Extend<(K, V)> for Map<K, V> {
-    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
 impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
     type Output = V;
 
@@ -231,22 +215,6 @@ impl<K: Ord, V> std::ops::Index<&K> for Map<K, V> {
         match self.place(key) {
             Ok(at) => &self.0[at].1,
             Err(_) => panic!("no such key"),
-        }
-    }
-}
-
-impl<K: Ord> FromIterator<K> for Set<K> {
-    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
-        let mut out = Set::new();
-        out.extend(keys);
-        out
-    }
-}
-
-impl<K: Ord> Extend<K> for Set<K> {
-    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        for key in keys {
-            self.insert(key);
         }
     }
 }
@@ -266,24 +234,6 @@ impl<'a, K> IntoIterator for &'a Set<K> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
-    }
-}
-
-impl<K, V> IntoIterator for Map<K, V> {
-    type Item = (K, V);
-    type IntoIter = std::vec::IntoIter<(K, V)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl<K> IntoIterator for Set<K> {
-    type Item = K;
-    type IntoIter = std::vec::IntoIter<K>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 
@@ -314,7 +264,12 @@ mod tests {
         }
         assert!(map.iter().map(|(k, v)| (k, v)).eq(&theirs) && set.iter().eq(&their_set));
         assert!(map.len() > 10 && set.len() > 10, "{} {}", map.len(), set.len());
-        let from: Set<u32> = [3, 1, 3, 2].into_iter().collect();
-        assert_eq!(from.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
+        let (mut all, mut more) = (Set::new(), Set::new());
+        all.insert_all(&[3, 1, 3]);
+        more.insert_all(&[2, 1]);
+        all.add(&more);
+        assert_eq!(all, Set(vec![1, 2, 3]));
+        all.take_out(&more);
+        assert_eq!(all.into_list(), [3]);
     }
 }

@@ -42,6 +42,7 @@ mod scalars;
 mod scopes;
 mod spaces;
 mod ssa;
+mod states;
 mod tensormaps;
 #[cfg(test)]
 mod tests;

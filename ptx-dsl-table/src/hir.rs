@@ -228,7 +228,7 @@ pub struct Instr {
 }
 
 impl Function {
-    /// A copy, with all that it holds.
+    /// `clone`, which would be compiled anew in each crate that has copies.
     pub fn copy(&self) -> Self {
         self.clone()
     }
@@ -242,12 +242,7 @@ impl Instr {
 
     /// Has it one of these qualifiers (with their dots)?
     pub fn has_any(&self, qualifiers: &[&str]) -> bool {
-        for q in qualifiers {
-            if self.has(q) {
-                return true;
-            }
-        }
-        false
+        has_any(&self.quals, qualifiers)
     }
 
     /// Does a qualifier begin so (with its dot)?
@@ -299,16 +294,19 @@ pub fn written(quals: &[String], word: &str) -> bool {
     false
 }
 
-/// The first of the words (with their dots) that is among these qualifiers.
-pub fn first_of(quals: &[String], words: &[&'static str]) -> Option<&'static str> {
-    let mut found = None;
+/// Is one of the words (with their dots) among these qualifiers?
+pub fn has_any(quals: &[String], words: &[&str]) -> bool {
     for word in words {
         if written(quals, word) {
-            found = Some(*word);
-            break;
+            return true;
         }
     }
-    found
+    false
+}
+
+/// The first of the words (with their dots) that is among these qualifiers.
+pub fn first_of(quals: &[String], words: &[&'static str]) -> Option<&'static str> {
+    words.iter().find(|word| written(quals, word)).copied()
 }
 
 /// What follows in the first of these qualifiers that begins so.

@@ -149,8 +149,6 @@ pub enum When {
     HasAny(&'static [&'static str]),
     /// The optional operand is given.
     Operand(&'static str),
-    /// It is not.
-    NoOperand(&'static str),
     /// The destination is written as `_`.
     Sink(&'static str),
     /// The types that are written are these, in this order.
@@ -173,11 +171,6 @@ pub const fn any(qualifiers: &'static [&'static str]) -> When {
 pub const fn operand(name: &'static str) -> When {
     When::Operand(name)
 }
-/// The operand is not given.
-pub const fn no_operand(name: &'static str) -> When {
-    When::NoOperand(name)
-}
-
 /// The destination is `_`.
 pub const fn sink(name: &'static str) -> When {
     When::Sink(name)

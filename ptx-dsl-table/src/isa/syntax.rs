@@ -5,10 +5,13 @@
 //! vector, `d|p` pair, `d[|p]` with or without
 //! the second, `{!}c` may be negated, `_` must be a sink, a number stands for itself.
 
+mod scan;
+
 use std::borrow::Cow;
 
 use super::Instr;
 use crate::ty::Ty;
+use scan::{contains, has, has_comma, matching, piece_end, place_of, skip_space, suffix, word_end};
 
 /// A piece of text of the table, or one put together from two.
 pub type Text = Cow<'static, str>;
@@ -191,71 +194,6 @@ fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
         }
     }
     (lines, sets)
-}
-
-/// The next place of a character, or the end.
-fn place_of(c: u8, text: &str, from: usize) -> usize {
-    let bytes = text.as_bytes();
-    let mut i = from;
-    while i < bytes.len() && bytes[i] != c {
-        i += 1;
-    }
-    i
-}
-
-/// The next place of a dot or an opening brace, or the end.
-fn piece_end(text: &str, from: usize) -> usize {
-    place_of(b'.', text, from).min(place_of(b'{', text, from))
-}
-
-/// Is the character in the text?
-fn has(text: &str, c: u8) -> bool {
-    place_of(c, text, 0) < text.len()
-}
-
-/// Does a text stand in another?
-fn contains(text: &str, part: &str) -> bool {
-    for i in 0..text.len() {
-        if text.as_bytes()[i..].starts_with(part.as_bytes()) {
-            return true;
-        }
-    }
-    false
-}
-
-/// The place of the brace that closes the one at `open`, or the end.
-fn matching(text: &str, open: usize) -> usize {
-    let bytes = text.as_bytes();
-    let mut depth = 0usize;
-    let mut i = open;
-    while i < bytes.len() {
-        match bytes[i] {
-            b'{' => depth += 1,
-            b'}' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return i;
-                }
-            }
-            _ => {}
-        }
-        i += 1;
-    }
-    bytes.len()
-}
-
-/// Is there a comma outside of inner braces?
-fn has_comma(text: &str) -> bool {
-    let mut depth = 0usize;
-    for b in text.as_bytes() {
-        match b {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 fn split_head(line: &'static str) -> (&'static str, &'static str) {
@@ -505,11 +443,6 @@ impl Head<'_> {
     }
 }
 
-/// Without the star of a footnote.
-fn suffix(text: &str) -> &str {
-    text.trim().trim_end_matches('*')
-}
-
 /// `8..256/8`: from, to and step.
 fn range(text: &str) -> Option<(u32, u32, u32)> {
     let (low, rest) = text.split_once('.')?;
@@ -623,20 +556,6 @@ fn operand_list(text: &'static str, group: u8, groups: &mut u8) -> Vec<OpForm> {
         }
     }
     out
-}
-
-fn skip_space(bytes: &[u8], mut i: usize) -> usize {
-    while i < bytes.len() && bytes[i].is_ascii_whitespace() {
-        i += 1;
-    }
-    i
-}
-
-fn word_end(bytes: &[u8], mut i: usize) -> usize {
-    while i < bytes.len() && (bytes[i].is_ascii_alphanumeric() || matches!(bytes[i], b'_' | b'-')) {
-        i += 1;
-    }
-    i
 }
 
 #[cfg(test)]

@@ -6,10 +6,6 @@ use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
 use crate::hir::{self, Operand};
 
-fn has_any(quals: &[String], words: &[&'static str]) -> bool {
-    hir::first_of(quals, words).is_some()
-}
-
 fn dimensions(quals: &[String]) -> u32 {
     match hir::first_of(quals, &[".2d", ".3d", ".4d", ".5d"]) {
         Some(".2d") => 2,
@@ -22,13 +18,13 @@ fn dimensions(quals: &[String]) -> u32 {
 
 /// One for each dimension; of four rows, a column and these.
 fn coordinates(quals: &[String]) -> (Ty, u32) {
-    let rows = has_any(quals, &[".tile::gather4", ".tile::scatter4"]);
+    let rows = hir::has_any(quals, &[".tile::gather4", ".tile::scatter4"]);
     (Ty::S32, if rows { 5 } else { dimensions(quals) })
 }
 
 /// Offsets of the dimensions between the first and the last; of `im2col::w` the halo and the offset.
 fn offsets(quals: &[String]) -> (Ty, u32) {
-    let w = has_any(quals, &[".im2col::w", ".im2col::w::128"]);
+    let w = hir::has_any(quals, &[".im2col::w", ".im2col::w::128"]);
     (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
 }
 

@@ -183,7 +183,6 @@ fn condition(w: &When) -> String {
         When::Not(q) => format!("without {q}"),
         When::HasAny(list) => list.join(" or "),
         When::Operand(name) => format!("operand {name}"),
-        When::NoOperand(name) => format!("without operand {name}"),
         When::Sink(name) => format!("operand {name} is `_`"),
         When::Types(list) => list.iter().map(|t| format!(".{}", t.name())).collect(),
     }
