@@ -419,20 +419,45 @@ pub fn nearest<'a>(name: &str, legal: &[&'a str]) -> Option<&'a str> {
     Some(best?.1)
 }
 
-/// Edit distance.
+/// Edit distance; two letters that changed places are one slip of the pen.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row = Vec::with_capacity(b.len() + 1);
-    for i in 0..=b.len() {
-        row.push(i);
+    let (mut before, mut row, mut next) = (Vec::new(), Vec::with_capacity(b.len() + 1), Vec::new());
+    for j in 0..=b.len() {
+        row.push(j);
     }
-    for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+    for i in 0..a.len() {
+        next.clear();
+        next.push(i + 1);
+        for j in 0..b.len() {
+            let mut d = (row[j] + usize::from(a[i] != b[j])).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                d = d.min(before[j - 1] + 1);
+            }
+            next.push(d);
         }
+        std::mem::swap(&mut before, &mut row);
+        std::mem::swap(&mut row, &mut next);
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_of_the_pen() {
+        for (name, legal, meant) in [
+            ("u23", ["u32", "u64"], Some("u32")),
+            ("gloabl", ["local", "global"], Some("global")),
+            ("mbarrier.arive", ["mbarrier.init", "mbarrier.arrive"], Some("mbarrier.arrive")),
+            ("relaxde", ["relaxed", "release"], Some("relaxed")),
+            ("f46", ["u32", "f64"], Some("f64")),
+            ("u99", ["u32", "u64"], None),
+            // both are replaced, and neither was written elsewhere
+            ("ba", ["cd", "ef"], None),
+        ] {
+            assert_eq!(nearest(name, &legal), meant, "{name}");
+        }
+    }
 }
