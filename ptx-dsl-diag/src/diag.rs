@@ -11,6 +11,42 @@ pub enum Severity {
     Error,
 }
 
+/// What a finding means. Its severity follows from that, unless a level says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// ptxas or the language refuses it: an error.
+    Illegal,
+    /// It goes wrong on hardware, however the text is compiled: a hang, a fault or wrong data. An error.
+    Broken,
+    /// It is against the manual, but shipped compilers write it and ptxas makes it right: a warning.
+    Protocol,
+    /// It is likely a mistake, or one on some path: a warning.
+    Suspicious,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Class; 4] = [Class::Illegal, Class::Broken, Class::Protocol, Class::Suspicious];
+
+    /// The word for it in levels, in JSON and in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Illegal => "illegal",
+            Class::Broken => "broken",
+            Class::Protocol => "protocol",
+            Class::Suspicious => "suspicious",
+        }
+    }
+
+    /// How bad it is, if no level is set.
+    pub fn severity(self) -> Severity {
+        match self {
+            Class::Illegal | Class::Broken => Severity::Error,
+            Class::Protocol | Class::Suspicious => Severity::Warning,
+        }
+    }
+}
+
 /// In the order of the source; of one code at one place an error comes before a warning. They are few, and mostly in order.
 pub fn sort(found: &mut [Diagnostic]) {
     for sorted in 1..found.len() {
@@ -27,6 +63,8 @@ pub fn sort(found: &mut [Diagnostic]) {
 pub struct Diagnostic {
     /// `PTX0207` is 207.
     pub code: u16,
+    /// What it means.
+    pub class: Class,
     /// Error or warning.
     pub severity: Severity,
     /// One sentence, lower case, PTX in backticks.
@@ -48,11 +86,12 @@ impl Diagnostic {
         a < b || a == b && self.severity > other.severity
     }
 
-    /// An error without notes yet.
-    pub fn error(code: u16, span: Span, message: impl Into<String>) -> Self {
+    /// A finding of this class, without notes yet.
+    pub fn new(class: Class, code: u16, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
-            severity: Severity::Error,
+            class,
+            severity: class.severity(),
             message: message.into(),
             span,
             labels: Vec::new(),
@@ -61,9 +100,14 @@ impl Diagnostic {
         }
     }
 
-    /// A warning without notes yet. Its code belongs into `levels::LINTS`, unless it is of 06xx.
+    /// An error in the text.
+    pub fn error(code: u16, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic::new(Class::Illegal, code, span, message)
+    }
+
+    /// A warning about the text. Its code belongs into `levels::LINTS`.
     pub fn warning(code: u16, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+        Diagnostic::new(Class::Suspicious, code, span, message)
     }
 
     /// Adds a `note:`.

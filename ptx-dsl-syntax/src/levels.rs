@@ -1,7 +1,7 @@
 //! What the levels of findings do ([`ptx_dsl_parse::levels`]).
 
 use crate::diag::{Diagnostic, Severity};
-pub use ptx_dsl_parse::levels::{LINTS, Level, SetLevel};
+pub use ptx_dsl_parse::levels::{LINTS, Level, Selector, SetLevel};
 use ptx_dsl_parse::parse::errors::no_lint;
 
 /// May the level of this code be set?
@@ -17,41 +17,41 @@ pub fn is_lint(code: u16) -> bool {
     false
 }
 
-/// Gives every finding its level; of several for a code the last counts. Returns what is wrong with the levels themselves.
+/// Gives every finding its level; of several for a finding the last counts. Returns what is wrong with the levels themselves.
 pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     if levels.is_empty() {
         return Vec::new();
     }
     for d in found.as_mut_slice() {
-        match level_of(d.code, levels) {
+        match level_of(d, levels) {
             Some(Level::Warn) => d.severity = Severity::Warning,
             Some(Level::Deny) => d.severity = Severity::Error,
             Some(Level::Allow) | None => {}
         }
     }
-    crate::keep(found, &|d| level_of(d.code, levels) != Some(Level::Allow));
+    crate::keep(found, &|d| level_of(d, levels) != Some(Level::Allow));
     let mut wrong = Vec::new();
     for l in levels {
-        if !is_lint(l.code) {
-            wrong.push(no_lint(l.span, l.code));
+        if let Selector::Code(code) = l.of
+            && !is_lint(code)
+        {
+            wrong.push(no_lint(l.span, code));
         }
     }
     wrong
 }
 
-fn level_of(code: u16, levels: &[SetLevel]) -> Option<Level> {
-    let mut level = None;
-    for l in levels {
-        if l.code == code && is_lint(code) {
-            level = Some(l.level);
-        }
+fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
+    if !is_lint(d.code) {
+        return None;
     }
-    level
+    levels.iter().rev().find(|l| l.of.covers(d)).map(|l| l.level)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Class;
     use crate::span::Span;
 
     fn warning(code: u16) -> Diagnostic {
@@ -59,12 +59,13 @@ mod tests {
     }
 
     fn set(level: Level, code: u16) -> SetLevel {
-        SetLevel { level, code, span: Span::token(7) }
+        SetLevel { level, of: Selector::Code(code), span: Span::token(7) }
     }
 
     #[test]
     fn allow_removes_warn_softens_deny_hardens() {
-        let mut found = vec![warning(516), warning(517), Diagnostic::error(612, Span::default(), "y"), warning(601)];
+        let broken = Diagnostic::new(Class::Broken, 612, Span::default(), "y");
+        let mut found = vec![warning(516), warning(517), broken, warning(601)];
         let levels = [set(Level::Allow, 516), set(Level::Deny, 517), set(Level::Warn, 612)];
         assert!(apply(&levels, &mut found).is_empty());
         let left: Vec<_> = found.iter().map(|d| (d.code, d.severity)).collect();
@@ -76,6 +77,26 @@ mod tests {
         let mut found = vec![warning(516)];
         apply(&[set(Level::Allow, 516), set(Level::Deny, 516)], &mut found);
         assert_eq!(found[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn a_class_is_set_at_once() {
+        let finding = |class| Diagnostic::new(class, 605, Span::default(), "x");
+        let severities = |of, level| {
+            let mut found = Class::ALL[1..].iter().map(|class| finding(*class)).collect();
+            apply(&[SetLevel { level, of, span: Span::default() }], &mut found);
+            found.iter().map(|d| (d.class.name(), d.severity)).collect::<Vec<_>>()
+        };
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(
+            severities(Selector::Class(Class::Protocol), Level::Deny),
+            [("broken", error), ("protocol", error), ("suspicious", warning)]
+        );
+        assert_eq!(
+            severities(Selector::Warnings, Level::Deny),
+            [("broken", error), ("protocol", error), ("suspicious", error)]
+        );
+        assert_eq!(severities(Selector::Warnings, Level::Allow), [("broken", error)]);
     }
 
     #[test]
@@ -98,7 +119,7 @@ mod tests {
             }
             let (lexed, _) = crate::lex::lex(&e.wrong());
             let found = |level| -> Vec<Severity> {
-                let all = crate::compile_at(&lexed.tokens, None, None, &[(level, e.code)]).diagnostics;
+                let all = crate::compile_at(&lexed.tokens, None, None, &[(level, Selector::Code(e.code))]).diagnostics;
                 all.iter().filter(|d| d.code == e.code).map(|d| d.severity).collect()
             };
             assert!(found(Level::Allow).is_empty(), "PTX{:04}", e.code);

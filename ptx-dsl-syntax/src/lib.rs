@@ -65,11 +65,11 @@ pub fn compile_at(
     tokens: &[Token],
     target: Option<&str>,
     version: Option<(u32, u32)>,
-    levels: &[(levels::Level, u16)],
+    levels: &[(levels::Level, levels::Selector)],
 ) -> Compiled {
     let (mut ast, mut diagnostics) = parse::parse(tokens);
-    for &(level, code) in levels {
-        ast.levels.push(levels::SetLevel { level, code, span: span::Span::default() });
+    for &(level, of) in levels {
+        ast.levels.push(levels::SetLevel { level, of, span: span::Span::default() });
     }
     if let Some(name) = target {
         ast.target.retain(|w| isa::target::option(&w.text).is_some());

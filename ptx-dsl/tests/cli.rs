@@ -69,7 +69,16 @@ fn levels_of_findings() {
     // The last one counts.
     assert_eq!(check(&["--allow", "PTX0611", "--warn", "PTX0611"]), (Some(0), 0, 2));
     assert_eq!(check(&["--warn", "PTX0611", "--allow", "PTX0611"]), (Some(0), 0, 1));
-    for wrong in ["PTX0699", "PTX0207", "0611", "PTX611"] {
+    // Classes, and groups of one's own.
+    assert_eq!(check(&["--deny", "suspicious"]), (Some(1), 2, 0));
+    assert_eq!(check(&["--deny", "warnings", "--warn", "PTX0620"]), (Some(1), 1, 1));
+    assert_eq!(check(&["--deny", "protocol"]), (Some(1), 1, 1));
+    assert_eq!(
+        check(&["--group", "mine=PTX0611,other", "--group", "other=PTX0620,mine", "--allow", "mine"]),
+        (Some(0), 0, 0)
+    );
+    assert_eq!(run(&["check", "-", "--group", "PTX0611=PTX0620"], b"").status.code(), Some(2));
+    for wrong in ["PTX0699", "PTX0207", "0611", "PTX611", "strict"] {
         let out = run(&["check", "-", "--allow", wrong], b"");
         assert_eq!(out.status.code(), Some(2), "{}", String::from_utf8_lossy(&out.stderr));
     }

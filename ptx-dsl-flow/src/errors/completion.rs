@@ -1,16 +1,8 @@
 //! The catalogue of 0680 to 0690: what is taken for done, for one thread's, or for known.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{found, section, suspicious};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn found(code: u16, span: Span, sure: bool, message: impl Into<String>) -> Diagnostic {
-    let mut d = error(code, span, message);
-    if !sure {
-        d.severity = Severity::Warning;
-    }
-    d
-}
 
 const READ: &str = "`.read` waits until the source of the copies was read; without it, until they have written";
 
@@ -25,7 +17,7 @@ pub(crate) fn destination_read(span: Span, copy: Span) -> Diagnostic {
 
 pub(crate) fn published_early(span: Span, copy: Span) -> Diagnostic {
     section(
-        found(680, span, false, "this tells others to go on, and a bulk copy need not have written yet")
+        suspicious(680, span, "this tells others to go on, and a bulk copy need not have written yet")
             .label(copy, "copied here"),
         READ,
         "9.7.9.25.6",
@@ -62,7 +54,7 @@ pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic
         "this reads memory before `griddepcontrol.wait`, and nothing is read behind it"
     };
     section(
-        found(685, span, false, what).label(wait, "the grid before is waited for here"),
+        suspicious(685, span, what).label(wait, "the grid before is waited for here"),
         "what the grid before this one writes is there behind `griddepcontrol.wait` only",
         "9.7.13.13",
     )
@@ -72,10 +64,9 @@ pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic
 pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bool) -> Diagnostic {
     let who = if elected { "the elected lane of each warp" } else { "every lane of each warp" };
     section(
-        found(
+        suspicious(
             686,
             span,
-            false,
             format!("{who} runs this `{op}` with the same operands: {warps} warps do what is for one"),
         ),
         "`elect.sync` elects a lane in each warp that runs it, not one thread of the CTA",
@@ -95,7 +86,7 @@ pub(crate) fn source_lane(span: Span, lane: u32, mask: u32) -> Diagnostic {
 
 pub(crate) fn nobody_waits(span: Span, id: u64) -> Diagnostic {
     section(
-        found(688, span, false, format!("threads arrive at barrier {id}, and none ever waits at it")),
+        suspicious(688, span, format!("threads arrive at barrier {id}, and none ever waits at it")),
         "an arrival is for threads that wait at the same barrier",
         "9.7.13.1",
     )
@@ -114,7 +105,7 @@ pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnos
         )
     };
     section(
-        found(690, span, false, message).label(other, label),
+        suspicious(690, span, message).label(other, label),
         "accesses of different threads that conflict have an order only if something makes the threads meet",
         "8.7",
     )
@@ -123,10 +114,9 @@ pub(crate) fn race(span: Span, other: Span, name: &str, writes: bool) -> Diagnos
 
 pub(crate) fn race_of_all(span: Span, other: Span, name: &str) -> Diagnostic {
     section(
-        found(
+        suspicious(
             690,
             span,
-            false,
             format!("this reads what another thread writes into `{name}`, and need not have written yet"),
         )
         .label(other, "each thread writes a place of its own here"),

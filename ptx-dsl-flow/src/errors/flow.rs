@@ -1,16 +1,8 @@
 //! The catalogue of 06xx: what the flow of a kernel shows.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{error, found, section, suspicious};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn found(code: u16, span: Span, sure: bool, message: impl Into<String>) -> Diagnostic {
-    let mut d = error(code, span, message);
-    if !sure {
-        d.severity = Severity::Warning;
-    }
-    d
-}
 
 fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
     match span {
@@ -52,7 +44,7 @@ pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>
 }
 
 pub(crate) fn aligned_uneven(span: Span, op: &str, why: Span, sec: &str) -> Diagnostic {
-    let d = found(603, span, false, format!("all lanes of a warp run `{op}` together, and some may go another way"));
+    let d = suspicious(603, span, format!("all lanes of a warp run `{op}` together, and some may go another way"));
     let d = section(
         if why == span { d } else { d.label(why, "each lane compares a number of its own here") },
         "an aligned instruction in conditional code needs a condition that the warp shares",
@@ -76,8 +68,7 @@ pub(crate) fn mask_names_absent(
 }
 
 pub(crate) fn elects_in_part(span: Span, mask: u32, there: u32) -> Diagnostic {
-    let d =
-        found(604, span, false, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
+    let d = suspicious(604, span, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
     section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.14")
         .help(format!("name the lanes that there are: `{there:#x}`"))
 }
@@ -130,10 +121,9 @@ pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diag
 
 pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {
     section(
-        found(
+        suspicious(
             608,
             span,
-            false,
             "nothing makes the peer CTA meet this one before the pair's Tensor Memory is deallocated",
         ),
         "`.dealloc` of a pair may or may not wait for the peer, which must no longer access that memory: Table 48",
@@ -209,7 +199,7 @@ pub(crate) fn before_init(span: Span, name: &str) -> Diagnostic {
 pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic {
     let who = if elected { "the elected lane of each warp" } else { "every lane that comes here" };
     section(
-        found(614, span, false, format!("{who} initialises the mbarrier `{name}`")),
+        suspicious(614, span, format!("{who} initialises the mbarrier `{name}`")),
         "`mbarrier.init` of an object that is initialised and not invalidated is undefined",
         "9.7.13.15.9",
     )
@@ -218,7 +208,7 @@ pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic 
 
 pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Option<Span>, sec: &str) -> Diagnostic {
     let d =
-        found(615, span, false, format!("this `{op}` waits for the whole CTA, and thread {missing} never comes to it"));
+        suspicious(615, span, format!("this `{op}` waits for the whole CTA, and thread {missing} never comes to it"));
     section(at(d, why, BRANCH), "without a number of threads a barrier is for all threads of the CTA", sec).help(
         format!("give the number of threads that meet here, and another barrier than 0: `{op} 1, 32;` for one warp"),
     )
@@ -226,19 +216,19 @@ pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Opt
 
 pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
     let path = if never { "" } else { " on some path" };
-    found(620, span, false, format!("`{reg}` is read here, and nothing wrote it before{path}"))
+    suspicious(620, span, format!("`{reg}` is read here, and nothing wrote it before{path}"))
         .note("the value of such a register is anything (PTX ISA 5.1.1)")
         .help("write it first, if only with `mov`")
 }
 
 pub(crate) fn unreachable(span: Span) -> Diagnostic {
-    found(621, span, false, "no path leads to this instruction")
+    suspicious(621, span, "no path leads to this instruction")
         .note("what stands before it always branches, returns or exits, and no label here is a target (PTX ISA 9.7.12)")
         .help("remove it, or branch to it")
 }
 
 pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
-    found(622, span, false, format!("this `{op}` never runs: {why}"))
+    suspicious(622, span, format!("this `{op}` never runs: {why}"))
         .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
         .help("remove the instruction, or compare with what can be")
 }
@@ -373,7 +363,7 @@ pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic 
 
 pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
     section(
-        found(665, span, false, "this load takes memory for read-only, and the kernel writes to it")
+        suspicious(665, span, "this load takes memory for read-only, and the kernel writes to it")
             .label(store, "written here"),
         "`ld.global.nc` is for what nobody writes while the kernel runs",
         "9.7.9.9",

@@ -1,33 +1,24 @@
 //! The catalogue of what is said about scopes, order and phases: 0657, 0658, 0661, 0664 to 0673.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{error, found, section, suspicious};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn hint(mut d: Diagnostic) -> Diagnostic {
-    d.severity = Severity::Warning;
-    d
-}
-
-fn hint_unless(sure: bool, d: Diagnostic) -> Diagnostic {
-    if sure { d } else { hint(d) }
-}
 
 const BOTH: &str = "operations of two CTAs synchronise if both scopes hold the two";
 
 pub(crate) fn scope_too_narrow(span: Span, sure: bool) -> Diagnostic {
-    let d = error(657, span, "this reaches the mbarrier of another CTA with a scope that ends at its own");
-    section(hint_unless(sure, d), BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+    let d = found(657, span, sure, "this reaches the mbarrier of another CTA with a scope that ends at its own");
+    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
 }
 
 pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic {
-    let d = error(657, span, format!("this `{op}` of `.cta` scope reaches the memory of another CTA"));
-    section(hint_unless(sure, d), BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+    let d = found(657, span, sure, format!("this `{op}` of `.cta` scope reaches the memory of another CTA"));
+    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
 }
 
 pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
     section(
-        hint(error(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA")),
+        suspicious(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA"),
         "operations of two CTAs synchronise if both scopes hold the two; without one a wait is `.acquire.cta`",
         "8.5",
     )
@@ -36,7 +27,7 @@ pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
 
 pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
     section(
-        hint(error(661, span, "this load need not see what was written before the flag"))
+        suspicious(661, span, "this load need not see what was written before the flag")
             .label(poll, "the flag is polled here"),
         "a volatile or relaxed operation orders nothing behind it",
         "8.8",
@@ -59,7 +50,7 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
         )
     };
     section(
-        hint(error(671, span, what)).label(other, label),
+        suspicious(671, span, what).label(other, label),
         "a release pattern on an object synchronises with an acquire pattern on it, and neither does anything alone",
         "8.8",
     )
@@ -68,11 +59,11 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
 
 pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagnostic {
     section(
-        hint(error(
+        suspicious(
             671,
             span,
             format!("the arrivals on `{name}` are relaxed, and its wait acquires what was stored before"),
-        ))
+        )
         .label(wait, "waited for here"),
         "a relaxed arrival publishes nothing that its thread stored",
         "9.7.13.15.13",
@@ -86,13 +77,13 @@ pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
     } else {
         "this is for the own CTA only, and the other side of the flag has a wider scope"
     };
-    section(hint_unless(sure, error(672, span, what)).label(other, "the other side"), BOTH, "8.5")
+    section(found(672, span, sure, what).label(other, "the other side"), BOTH, "8.5")
         .help("write the same scope on both sides: `.gpu` for all CTAs of the device")
 }
 
 pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
     section(
-        hint(error(672, span, "this fence is for the own CTA, and the flag behind it for all that poll it"))
+        suspicious(672, span, "this fence is for the own CTA, and the flag behind it for all that poll it")
             .label(flag, "the flag"),
         BOTH,
         "8.5",
@@ -102,11 +93,11 @@ pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
 
 pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
     section(
-        hint(error(
+        suspicious(
             673,
             span,
             format!("all CTAs come to this place in memory, and this `{op}` is atomic in its own one"),
-        )),
+        ),
         "two operations are atomic with respect to each other if both scopes hold the two threads",
         "8.10.3",
     )
@@ -120,7 +111,7 @@ pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> 
         format!("a phase of `{name}` began after the last wait, and this waits for the same parity again")
     };
     section(
-        hint_unless(sure, error(666, span, what)),
+        found(666, span, sure, what),
         "phases have parity 0 and 1 in turn; a wait for that of the phase before the current one returns at once",
         "9.7.13.15.16",
     )
@@ -130,13 +121,11 @@ pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> 
 pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
     section(
-        hint_unless(
+        found(
+            667,
+            span,
             sure,
-            error(
-                667,
-                span,
-                format!("this state is{when} that of a phase that was waited for before the last arrival"),
-            ),
+            format!("this state is{when} that of a phase that was waited for before the last arrival"),
         )
         .label(arrival, "the state is from here"),
         "a state is for the phase in which its arrival was, and no longer good when two phases have gone",
@@ -157,11 +146,11 @@ pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> D
 
 pub(crate) fn count_of_other_state(span: Span, arrival: Span) -> Diagnostic {
     section(
-        hint(error(
+        suspicious(
             668,
             span,
             "the pending count is asked of a state that is not that of an arrival with `.noComplete`",
-        ))
+        )
         .label(arrival, "the state is from here"),
         "`mbarrier.pending_count` takes the state of an `mbarrier.arrive.noComplete` or `arrive_drop.noComplete`",
         "9.7.13.15.17",
@@ -192,12 +181,9 @@ pub(crate) fn more_than_pending(
 
 pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {
     section(
-        hint_unless(
-            sure,
-            error(669, span, format!("bytes come to `{name}` in several CTAs, and only some of these expect them")),
-        )
-        .label(copy, "copied to several here")
-        .label(wait, "waited for here, in the others too"),
+        found(669, span, sure, format!("bytes come to `{name}` in several CTAs, and only some of these expect them"))
+            .label(copy, "copied to several here")
+            .label(wait, "waited for here, in the others too"),
         "a copy with `.multicast::cluster` completes on the mbarrier at the same place in each destination CTA",
         "9.7.9.25.4",
     )

@@ -1,13 +1,8 @@
 //! The catalogue of 0616 to 0619 and 0640 to 0662: protocols between threads, copies and CTAs.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{error, found, section, suspicious};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn hint(mut d: Diagnostic) -> Diagnostic {
-    d.severity = Severity::Warning;
-    d
-}
 
 pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
     let who = other.map_or("a lane that is not elected".to_string(), |t| format!("thread {t}"));
@@ -76,13 +71,13 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
 
 pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
     section(
-        hint(error(
+        suspicious(
             670,
             span,
             format!(
                 "`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread"
             ),
-        ))
+        )
         .label(store, "stored here"),
         "a proxy fence is for what its own thread did: those who store run it, and then meet",
         "9.7.13.4",
@@ -93,7 +88,7 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
 pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
     let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
     section(
-        hint(error(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between")))
+        suspicious(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between"))
             .label(load, "loaded here"),
         "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
         "9.7.13.4",
@@ -162,8 +157,7 @@ pub(crate) fn load_unfinished(
         "a copy is done when a wait for the phase of its mbarrier says so, and nobody waits for that one"
     };
     // One copy behind another may be ordered by what is not seen here.
-    let d = error(646, span, what);
-    let d = if by_copy { hint(d) } else { d };
+    let d = found(646, span, !by_copy, what);
     section(d.label(copy, "copied here"), note, "9.7.9.25.4")
         .help("loop on `mbarrier.try_wait.parity` of the mbarrier of the copy before this place")
 }
@@ -220,7 +214,7 @@ pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
     let what = if never { "that was not committed" } else { "that nobody waited for" };
     section(
-        hint(error(650, span, format!("the thread leaves with a bulk copy {what}"))).label(copy, "copied here"),
+        suspicious(650, span, format!("the thread leaves with a bulk copy {what}")).label(copy, "copied here"),
         "the shared memory that a copy reads goes with the CTA",
         "9.7.9.25.6",
     )
@@ -237,7 +231,7 @@ pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diag
     };
     let (what, commit) = if what { ("that was not committed", commit) } else { ("that nobody waited for", "") };
     section(
-        hint(error(650, span, format!("the thread leaves with a `{op}` {what}"))).label(copy, "started here"),
+        suspicious(650, span, format!("the thread leaves with a `{op}` {what}")).label(copy, "started here"),
         note,
         sec,
     )
@@ -275,7 +269,7 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
 
 pub(crate) fn arrives_while_loading(span: Span) -> Diagnostic {
     section(
-        hint(error(654, span, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")),
+        suspicious(654, span, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory"),
         "whoever waits for the arrival may write what is still being read",
         "9.7.16.6.4",
     )
@@ -343,7 +337,7 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
 
 pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
     section(
-        hint(error(663, span, format!("{come} arrive here on `{name}`, which is for {count}")))
+        suspicious(663, span, format!("{come} arrive here on `{name}`, which is for {count}"))
             .label(init, "the count is given here"),
         "each time as many have arrived as `init` says, a phase completes; the others count for the next ones",
         "9.7.13.15.2",

@@ -3,7 +3,7 @@
 use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Module, Version, Word};
 use crate::diag::Diagnostic;
-use crate::levels::{Level, SetLevel};
+use crate::levels::{Level, Selector, SetLevel};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
@@ -15,9 +15,18 @@ pub struct Header {
     /// `ptx M.m`
     pub version: Option<Version>,
     /// `allow(PTX0601)`, `warn(...)`, `deny(...)`.
-    pub levels: Vec<SetLevel>,
+    pub levels: Levels,
     /// From `<` to `>`.
     pub span: Span,
+}
+
+/// Levels of findings, and the groups that name several at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// In the order of the text.
+    pub set: Vec<SetLevel>,
+    /// `group(strict, PTX0605, PTX0651)`.
+    groups: Vec<(String, Vec<Selector>)>,
 }
 
 impl Header {
@@ -25,12 +34,16 @@ impl Header {
     pub fn apply(self, module: &mut Module) {
         module.version = self.version;
         module.target = self.target;
-        module.levels = self.levels;
+        module.levels = self.levels.set;
     }
 }
 
 /// Target options besides `sm_NN` (PTX ISA 11.1.2).
 const OPTIONS: [&str; 4] = ["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+
+/// What a level can name.
+const SELECTOR: &str =
+    "a code such as `PTX0601`, `protocol`, `suspicious`, `warnings`, or a group that was defined before";
 
 /// Parses the header if the tokens begin with one; also says how many tokens it took.
 pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>) {
@@ -45,31 +58,26 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
 /// Parses `, allow(PTX0601), deny(...)`, what may stand behind the name of a file.
 pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
-    let mut levels = Vec::new();
+    let mut levels = Levels::default();
     while parser.eat(',') && parser.peek().is_some() {
-        let found = match parser.word_at(0).and_then(Level::from_name) {
-            Some(level) => parser.level(level, &mut levels),
-            None => parser.unexpected("`allow(...)`, `warn(...)` or `deny(...)`"),
+        let found = match parser.word_at(0) {
+            Some("group") => parser.group(&mut levels),
+            Some(name) if let Some(level) = Level::from_name(name) => parser.level(level, &mut levels),
+            _ => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)` or `group(...)`"),
         };
         if found.is_err() {
-            return (levels, parser.diags);
+            return (levels.set, parser.diags);
         }
     }
     if parser.peek().is_some() {
         let _: Res<()> = parser.unexpected("`,`");
     }
-    (levels, parser.diags)
+    (levels.set, parser.diags)
 }
 
 /// Is this a name that `.target` takes?
 fn is_target(name: &str) -> bool {
     is_architecture(name) || OPTIONS.contains(&name)
-}
-
-/// `PTX0601` is 601.
-fn code(word: &str) -> Option<u16> {
-    let digits = word.strip_prefix("PTX")?;
-    if digits.len() == 4 { digits.parse().ok() } else { None }
 }
 
 /// Is it a target proper, no option?
@@ -134,6 +142,7 @@ impl Parser<'_> {
                 Ok(())
             }
             Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
+            Some("group") => self.group(&mut header.levels),
             Some(name) if is_target(name) => {
                 header.target.push(Word { text: name.to_string(), span });
                 self.bump();
@@ -141,30 +150,85 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny"]].concat();
+                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group"]].concat();
                 let nearest = name.and_then(|n| errors::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }
     }
 
-    /// `allow(PTX0601, PTX0602)`
-    fn level(&mut self, level: Level, levels: &mut Vec<SetLevel>) -> Res<()> {
+    /// `allow(PTX0601, protocol)`
+    fn level(&mut self, level: Level, levels: &mut Levels) -> Res<()> {
+        self.in_parentheses(&mut |parser| {
+            loop {
+                let span = parser.here();
+                for of in parser.selectors(levels)? {
+                    levels.set.push(SetLevel { level, of, span });
+                }
+                if !parser.eat(',') {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    /// `group(strict, PTX0605, PTX0651)`: a name for several codes.
+    fn group(&mut self, levels: &mut Levels) -> Res<()> {
+        self.in_parentheses(&mut |parser| parser.members(levels))
+    }
+
+    /// A word, and what `read` reads in parentheses behind it. After an error the rest of them is skipped.
+    fn in_parentheses(&mut self, read: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         self.bump();
         self.expect('(')?;
-        loop {
-            let span = self.here();
-            match self.word_at(0) {
-                Some(word) if let Some(code) = code(word) => levels.push(SetLevel { level, code, span }),
-                _ => return self.unexpected("a code such as `PTX0601`"),
-            }
-            self.bump();
-            if !self.eat(',') {
-                break;
+        let mut result = read(self);
+        if result.is_ok() {
+            result = self.expect(')').map(|_| ());
+        }
+        if result.is_err() {
+            while let Some(tok) = self.peek() {
+                if matches!(tok, Tok::Punct('>' | ';' | '{' | '}')) || self.eat(')') {
+                    break;
+                }
+                self.pos += 1;
             }
         }
-        self.expect(')')?;
+        result
+    }
+
+    /// `strict, PTX0605, PTX0651`
+    fn members(&mut self, levels: &mut Levels) -> Res<()> {
+        let name = match self.word_at(0) {
+            Some(name) if Selector::from_name(name).is_none() => name.to_owned(),
+            _ => return self.unexpected("a name for the group that is not a code or a class"),
+        };
+        self.bump();
+        let mut members = Vec::new();
+        while self.eat(',') {
+            for selector in self.selectors(levels)? {
+                if !members.contains(&selector) {
+                    members.push(selector);
+                }
+            }
+        }
+        levels.groups.push((name, members));
         Ok(())
+    }
+
+    /// What one word names: a code, a class, or a group that stands before.
+    fn selectors(&mut self, levels: &Levels) -> Res<Vec<Selector>> {
+        let Some(word) = self.word_at(0) else {
+            return self.unexpected(SELECTOR);
+        };
+        let found = match Selector::from_name(word) {
+            Some(selector) => vec![selector],
+            None => match levels.groups.iter().rev().find(|(name, _)| name == word) {
+                Some((_, members)) => members.clone(),
+                None => return self.unexpected(SELECTOR),
+            },
+        };
+        self.bump();
+        Ok(found)
     }
 
     /// `M.m`

@@ -296,7 +296,7 @@ fn headers() {
     let module = clean("<sm_100a, texmode_independent, ptx 8.6, allow(PTX0612)>");
     assert_eq!(module.version.map(|v| (v.major, v.minor)), Some((8, 6)));
     assert_eq!(module.target.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["sm_100a", "texmode_independent"]);
-    assert_eq!(module.levels.iter().map(|a| a.code).collect::<Vec<_>>(), [612]);
+    assert_eq!(module.levels.iter().map(|a| a.of).collect::<Vec<_>>(), [crate::levels::Selector::Code(612)]);
     let (lexed, _) = lex("<sm_90, ptx 8.0> |x: &[f32]| { ret; }");
     let (header, used, diags) = parse_header(&lexed.tokens);
     assert!(header.is_some() && diags.is_empty());

@@ -285,6 +285,14 @@ fn levels_of_the_header() {
     assert_eq!(head(", allow(PTX0516), warn(PTX0516, PTX0517)"), ["warning PTX0516"]);
     assert_eq!(head(", allow(PTX0207)"), ["error PTX0133", "warning PTX0516"]);
     assert_eq!(head(", allow(516)"), ["error PTX0110", "warning PTX0516"]);
+    // Classes, and groups of one's own.
+    assert_eq!(head(", deny(suspicious)"), ["error PTX0516"]);
+    assert_eq!(head(", deny(warnings)"), ["error PTX0516"]);
+    assert_eq!(head(", deny(protocol)"), ["warning PTX0516"]);
+    assert_eq!(head(", group(a, PTX0620), group(b, PTX0516, a), deny(PTX0620, b)"), ["error PTX0516"]);
+    assert_eq!(head(", deny(strict)"), ["error PTX0110", "warning PTX0516"]);
+    assert_eq!(head(", deny(illegal)"), ["error PTX0110", "warning PTX0516"]);
+    assert_eq!(head(", group(protocol, PTX0620)"), ["error PTX0110", "warning PTX0516"]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub fn command() -> Command {
                 )
                 .args([files(), target_argument(), version_argument()])
                 .args(LEVELS.iter().map(level_argument))
+                .arg(group_argument())
                 .arg(
                     Arg::new("format")
                         .long("message-format")
@@ -30,7 +31,7 @@ pub fn command() -> Command {
                         .default_value("human")
                         .help(
                             "`json`: for each diagnostic an object on a line of standard output: file, line, column, end_line, \
-                             end_column, code, severity, message, labels, notes, help",
+                             end_column, code, class, severity, message, labels, notes, help",
                         ),
                 ),
         )
@@ -68,25 +69,76 @@ pub fn command() -> Command {
 
 /// What a level does with findings.
 pub const LEVELS: [(&str, &str); 3] = [
-    ("allow", "Leaves findings of this code out; of several levels for a code the last counts"),
-    ("warn", "Makes findings of this code warnings"),
-    ("deny", "Makes findings of this code errors"),
+    ("allow", "Leaves these findings out; of several levels for a finding the last counts"),
+    ("warn", "Makes these findings warnings"),
+    ("deny", "Makes these findings errors"),
 ];
 
 fn level_argument((name, help): &(&'static str, &'static str)) -> Arg {
     Arg::new(*name)
         .long(*name)
-        .value_name("CODE")
+        .value_name("CODE|CLASS|GROUP")
         .action(ArgAction::Append)
-        .value_parser(|text: &str| {
-            let code = text.strip_prefix("PTX").filter(|d| d.len() == 4).and_then(|d| d.parse::<u16>().ok());
-            match code {
-                Some(code) if levels::is_lint(code) => Ok(code),
-                Some(_) => Err(format!("the level of {text} cannot be set; that of warnings and of PTX06xx can")),
-                None => Err("a code is written as in `PTX0603`".to_string()),
-            }
-        })
+        .value_parser(Named::from_text)
         .help(*help)
+}
+
+fn group_argument() -> Arg {
+    Arg::new("group")
+        .long("group")
+        .value_name("NAME=CODE,...")
+        .action(ArgAction::Append)
+        .value_parser(OwnGroup::from_text)
+        .help("Names several codes and classes, for `--allow`, `--warn` and `--deny`")
+}
+
+/// What a level names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// A code or a class.
+    Selector(levels::Selector),
+    /// A group of `--group`.
+    Group(String),
+}
+
+impl Named {
+    fn from_text(text: &str) -> Result<Named, String> {
+        match levels::Selector::from_name(text) {
+            Some(levels::Selector::Code(code)) if !levels::is_lint(code) => {
+                Err(format!("the level of {text} cannot be set; that of warnings and of PTX06xx can"))
+            }
+            Some(selector) => Ok(Named::Selector(selector)),
+            None if text.starts_with("PTX") || !is_name(text) => {
+                Err("write a code such as `PTX0603`, `protocol`, `suspicious`, `warnings`, or a group of `--group`"
+                    .into())
+            }
+            None => Ok(Named::Group(text.to_owned())),
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+/// `--group strict=PTX0605,PTX0651`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnGroup {
+    /// `strict`
+    pub name: String,
+    /// Codes, classes and other groups.
+    pub members: Vec<Named>,
+}
+
+impl OwnGroup {
+    fn from_text(text: &str) -> Result<OwnGroup, String> {
+        let (name, members) = text.split_once('=').ok_or("write a group as in `strict=PTX0605,PTX0651`")?;
+        if !is_name(name) || !matches!(Named::from_text(name), Ok(Named::Group(_))) {
+            return Err(format!("`{name}` cannot be the name of a group"));
+        }
+        let members = members.split(',').map(Named::from_text).collect::<Result<_, _>>()?;
+        Ok(OwnGroup { name: name.to_owned(), members })
+    }
 }
 
 fn files() -> Arg {

@@ -13,43 +13,80 @@ use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::{Lexed, lex};
 use ptx_dsl_syntax::lines::Lines;
 
-use crate::arguments::LEVELS;
+use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs};
 
 /// What is asked for.
 struct Request<'m> {
     target: Option<&'m str>,
     version: Option<(u32, u32)>,
-    levels: Vec<(levels::Level, u16)>,
+    levels: Vec<(levels::Level, levels::Selector)>,
     json: bool,
     styled: bool,
 }
 
 impl<'m> Request<'m> {
-    fn new(matches: &'m ArgMatches) -> Self {
+    fn new(matches: &'m ArgMatches) -> Result<Self, String> {
         use std::io::IsTerminal;
-        Request {
+        Ok(Request {
             target: matches.get_one::<&'static str>("target").copied(),
             version: matches.get_one::<(u32, u32)>("version").copied(),
-            levels: levels(matches),
+            levels: levels(matches)?,
             json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
             styled: std::io::stderr().is_terminal(),
-        }
+        })
     }
 }
 
 /// `--allow`, `--warn` and `--deny`, in the order in which they were given.
-fn levels(matches: &ArgMatches) -> Vec<(levels::Level, u16)> {
-    let mut all = Vec::new();
+fn levels(matches: &ArgMatches) -> Result<Vec<(levels::Level, levels::Selector)>, String> {
+    let groups: Vec<&OwnGroup> = match matches.try_get_many("group") {
+        Ok(Some(groups)) => groups.collect(),
+        // `print` has none of these arguments.
+        _ => Vec::new(),
+    };
+    let mut all: Vec<(usize, levels::Level, &Named)> = Vec::new();
     for (name, _) in LEVELS {
-        // `print` has none of them.
-        let (Some(level), Ok(Some(codes))) = (levels::Level::from_name(name), matches.try_get_many::<u16>(name)) else {
+        let (Some(level), Ok(Some(named))) = (levels::Level::from_name(name), matches.try_get_many::<Named>(name))
+        else {
             continue;
         };
-        all.extend(matches.indices_of(name).into_iter().flatten().zip(codes.map(|c| (level, *c))));
+        all.extend(matches.indices_of(name).into_iter().flatten().zip(named).map(|(place, n)| (place, level, n)));
     }
-    all.sort_by_key(|(place, _)| *place);
-    all.into_iter().map(|(_, set)| set).collect()
+    all.sort_by_key(|(place, ..)| *place);
+    let mut out = Vec::new();
+    for (_, level, named) in all {
+        let mut selectors = Vec::new();
+        resolve(named, &groups, &mut Vec::new(), &mut selectors)?;
+        out.extend(selectors.into_iter().map(|selector| (level, selector)));
+    }
+    Ok(out)
+}
+
+/// Adds the codes and classes that a name stands for. `seen` has the groups that were added before.
+fn resolve<'n>(
+    named: &'n Named,
+    groups: &[&'n OwnGroup],
+    seen: &mut Vec<&'n str>,
+    out: &mut Vec<levels::Selector>,
+) -> Result<(), String> {
+    let name = match named {
+        Named::Selector(selector) => {
+            out.push(*selector);
+            return Ok(());
+        }
+        Named::Group(name) => name,
+    };
+    let Some(group) = groups.iter().find(|g| g.name == *name) else {
+        return Err(format!("there is no group `{name}`; define it with `--group {name}=PTX0605,...`"));
+    };
+    if !seen.contains(&name.as_str()) {
+        seen.push(name);
+        for member in &group.members {
+            resolve(member, groups, seen, out)?;
+        }
+    }
+    Ok(())
 }
 
 /// What came of a file.
@@ -67,7 +104,7 @@ struct Outcome {
 
 /// `ptx-dsl check`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
-    let request = Request::new(matches);
+    let request = Request::new(matches)?;
     let files = inputs(matches)?;
     let (mut errors, mut warnings, mut wrong) = (0, 0, 0);
     let mut readable = true;
@@ -99,7 +136,7 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 
 /// `ptx-dsl print`
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
-    let request = Request::new(matches);
+    let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
     each(&inputs(matches)?, &request, |outcome| {
         good &= outcome.errors == 0;
@@ -279,7 +316,8 @@ impl Shown<'_> {
         };
         let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(self.name));
         let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"PTX{:04}\"", d.code);
-        let _ = write!(out, ",\"severity\":\"{severity}\",\"message\":{}", quoted(&d.message));
+        let _ = write!(out, ",\"class\":\"{}\",\"severity\":\"{severity}\"", d.class.name());
+        let _ = write!(out, ",\"message\":{}", quoted(&d.message));
         let labels: Vec<String> = d
             .labels
             .iter()
