@@ -43,6 +43,7 @@ mod scopes;
 mod spaces;
 mod ssa;
 mod states;
+mod tensor_loads;
 mod tensormaps;
 #[cfg(test)]
 mod tests;
@@ -87,20 +88,26 @@ fn look(
     let lanes = lanes::Lanes::new(&written);
     ordinary::check(&written, &lanes, out);
     // What stands in the text is there as it stands; all else is asked of what the kernel does.
-    let Some(seen) = scalars::seen(module, function, whole) else {
-        rules(&written, &lanes, out);
-        return Some(());
-    };
-    let flow = Flow::new(module, &seen)?;
-    let lanes = lanes::Lanes::new(&flow);
-    match scalars::decided(&flow, &lanes) {
-        Some(decided) => {
-            let flow = Flow::new(module, &decided)?;
-            rules(&flow, &lanes::Lanes::new(&flow), out);
+    match scalars::seen(module, function, whole) {
+        None => live(&written, &lanes, out)?,
+        Some(seen) => {
+            let flow = Flow::new(module, &seen)?;
+            live(&flow, &lanes::Lanes::new(&flow), out)?;
         }
-        None => rules(&flow, &lanes, out),
     }
     called(function, out);
+    Some(())
+}
+
+/// Applies the rules to what may run.
+fn live(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) -> Option<()> {
+    match scalars::decided(flow, lanes) {
+        None => rules(flow, lanes, out),
+        Some(decided) => {
+            let flow = Flow::new(flow.module, &decided)?;
+            rules(&flow, &lanes::Lanes::new(&flow), out);
+        }
+    }
     Some(())
 }
 
@@ -109,6 +116,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     converge::check(flow, lanes, &place, out);
     obligations::check(flow, out);
     let from = provenance::Provenance::new(flow);
+    tensor_loads::check(flow, &from, out);
     protocol::check(flow, lanes, &place, &from, out);
     spaces::check(flow, &from, out);
     mbarriers::check(flow, lanes, &place, &from, out);

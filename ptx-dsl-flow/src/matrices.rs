@@ -1,8 +1,8 @@
-//! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait. `tcgen05.ld` (9.7.16.8) before an arrival.
+//! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait.
 
 use super::Flow;
 use super::dataflow::{Bits, each};
-use super::memory::{Groups, MOST, constant, debts, leaves, owe, owed, settle};
+use super::memory::{Groups, MOST, constant, leaves};
 use super::ssa::registers;
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
@@ -10,12 +10,8 @@ use ptx_dsl_table::hir::{Instr, Operand};
 use ptx_dsl_table::isa::Role;
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.has(op);
-    if has("wgmma.mma_async") && !flow.calls {
+    if flow.cfg.has("wgmma.mma_async") && !flow.calls {
         wgmma(flow, out);
-    }
-    if has("tcgen05.ld") && has("mbarrier.arrive") {
-        release(flow, out);
     }
 }
 
@@ -36,11 +32,12 @@ fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
 
 /// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
 fn renames(i: &Instr) -> bool {
-    let mut all = i.entry.opcode == "mov";
-    for a in &i.operands {
-        all &= matches!(a.value, Operand::Reg(..));
-    }
-    all
+    moves(i) && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
+}
+
+/// A `mov`, one that packs or unpacks included. ptxas waits for the MMA before it runs the instructions that it makes of one.
+fn moves(i: &Instr) -> bool {
+    i.entry.opcode == "mov"
 }
 
 fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
@@ -90,9 +87,9 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
                 }
                 let mma = flow.instr(groups.copies[k]).span;
                 let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
-                    errors::wgmma_registers(flow.place(i, var), flow.name(var), mma, false)
+                    errors::wgmma_result_early(flow.place(i, var), flow.name(var), mma, moves(i))
                 } else if let Some(var) = writes_one(flow, at, vars) {
-                    errors::wgmma_registers(i.span, flow.name(var), mma, true)
+                    errors::wgmma_overwritten(i.span, flow.name(var), mma)
                 } else {
                     continue;
                 };
@@ -135,23 +132,4 @@ fn writes_one(flow: &Flow, at: u32, vars: &[u32]) -> Option<u32> {
         }
     }
     None
-}
-
-/// Who arrives tells that he has read Tensor Memory; a load that is under way has not. Which mbarrier is for what is not known.
-fn release(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut said = false;
-    let step = |_: u32, i: &Instr, set: &mut Bits| {
-        let op = i.entry.opcode;
-        if op.starts_with("tcgen05.ld") {
-            owe(set, 0);
-        } else if op == "call" || (op == "tcgen05.wait" && i.spelling.starts_with("tcgen05.wait::ld")) {
-            settle(set, 0);
-        }
-    };
-    debts(flow, 1, &step, &mut |_, _, i, set| {
-        if !said && i.entry.opcode == "mbarrier.arrive" && !i.spelling.contains("expect_tx") && owed(set, 0) {
-            said = true;
-            out.push(errors::arrives_while_loading(i.span));
-        }
-    });
 }

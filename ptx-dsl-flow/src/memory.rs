@@ -67,6 +67,13 @@ pub(super) fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> O
     }
 }
 
+/// An address of Tensor Memory as a value and a constant.
+pub(super) fn columns(flow: &Flow, at: u32, o: &Operand) -> Option<(Val, i64)> {
+    let Operand::Address(Base::Reg(r), offset) = o else { return None };
+    let (value, constant) = number(flow, flow.ssa.read(at, *r, 0));
+    Some((value, constant.checked_add(*offset)?))
+}
+
 /// The number from which an address is made by a constant, whatever space it is in.
 fn number(flow: &Flow, v: Val) -> (Val, i64) {
     let mut v = flow.origin(v);

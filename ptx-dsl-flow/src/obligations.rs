@@ -1,10 +1,8 @@
 //! What `tcgen05` instructions owe: PTX ISA 9.7.16.
 
 use super::Flow;
-use super::cfg::NONE;
 use super::dataflow::{Bits, Meet, both, each, simple};
 use super::granularity::is;
-use super::ssa::{Val, Value};
 use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
@@ -14,80 +12,14 @@ fn op(i: &Instr, base: &str) -> bool {
     is(i.entry.opcode, base)
 }
 
-fn wait_ld(i: &Instr) -> bool {
-    op(i, "tcgen05.wait") && i.spelling.contains("wait::ld")
-}
-
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     // Most kernels have none of it.
     if !flow.cfg.has("tcgen05.") {
         return;
     }
-    loads(flow, out);
     allocation(flow, out);
     permit(flow, out);
     rendezvous(flow, out);
-}
-
-/// A `mov` that is not in the text.
-fn moved(i: &Instr) -> bool {
-    i.index == u32::MAX && i.entry.opcode == "mov" && i.pred.is_none()
-}
-
-/// The registers of `tcgen05.ld` are there after `tcgen05.wait::ld` (9.7.16.8.1).
-fn loads(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut bit = vec![NONE; flow.cfg.instrs.len()];
-    let mut n = 0;
-    for (_, at, i) in flow.walk() {
-        if op(i, "tcgen05.ld") {
-            bit[at as usize] = n;
-            n += 1;
-        }
-    }
-    if n > 0 {
-        not_awaited(flow, n as usize, &bit, out);
-    }
-}
-
-/// `bit`: by instruction, the number of the load.
-fn not_awaited(flow: &Flow, n: usize, bit: &[u32], out: &mut Vec<Diagnostic>) {
-    let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| {
-        if wait_ld(i) || i.entry.opcode == "call" {
-            set.clear();
-        } else if bit[at as usize] != NONE {
-            set.put(bit[at as usize] as usize, !every || i.pred.is_none());
-        }
-    };
-    let mut said = Bits::none(n);
-    both(&flow.cfg, n, &step, &mut |at, i, any, every| {
-        // What a call gives back goes through moves that nobody wrote: they read nothing.
-        let uses = if moved(i) { &[] } else { flow.ssa.uses(at) };
-        for (var, v) in uses {
-            let Some(load) = made_by(flow, *v) else { continue };
-            let k = bit[load as usize];
-            if k == NONE || !any.has(k as usize) || said.has(k as usize) {
-                continue;
-            }
-            said.set(k as usize);
-            let sure = every.has(k as usize);
-            out.push(errors::load_not_awaited(flow.place(i, *var), flow.name(*var), flow.instr(load).span, sure));
-        }
-    });
-}
-
-/// The instruction that made a value, through moves that are not in the text.
-fn made_by(flow: &Flow, v: Val) -> Option<u32> {
-    let mut from = flow.origin(v);
-    while let Some(maker) = flow.ssa.maker(from)
-        && moved(flow.instr(maker))
-        && let Some((_, source)) = flow.ssa.uses(maker).first()
-    {
-        from = flow.origin(*source);
-    }
-    match flow.ssa.values[from as usize] {
-        Value::Def { instr, .. } => Some(instr),
-        _ => None,
-    }
 }
 
 /// What is allocated is deallocated before the kernel ends (9.7.16.7.1).

@@ -142,29 +142,19 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
 fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let mut said = Vec::new();
     for (block, at, i) in flow.walk() {
-        let Some((p, positive)) = flow.guard(at) else { continue };
-        if flow.origin(p) == UNDEF {
-            continue;
-        }
-        if let Fact::Const(n) = lanes.facts[p as usize] {
+        let Some((runs, why)) = decided(flow, lanes, block, at) else { continue };
+        if why == CONSTANT || !leads_away(i) {
             // A guard that is always true is how generated code spells a choice made for good.
-            if (n != 0) != positive {
-                out.push(errors::never_runs(i.span, i.entry.opcode, "its guard is constant"));
-            }
-            continue;
-        }
-        let why = always(flow, lanes, block, p);
-        let Some((value, why)) = why else { continue };
-        // A branch that is never taken, or always, matters if there is something that nobody comes to then.
-        if !matches!(i.entry.opcode, "bra" | "ret" | "exit" | "trap") {
-            if value != positive {
+            if !runs {
                 out.push(errors::never_runs(i.span, i.entry.opcode, why));
             }
         } else if flow.cfg.branch(block) == Some(at)
-            && let Some(dead) = not_taken(flow, block, value)
+            // A branch that is never taken, or always, matters if there is something that nobody comes to then.
+            && let Some((_, positive)) = flow.guard(at)
+            && let Some(dead) = not_taken(flow, block, runs == positive)
             && flow.cfg.blocks[dead as usize].pred.len() == 1
             && let Some(first) = flow.cfg.range(dead).next()
-            && !matches!(flow.instr(first).entry.opcode, "bra" | "ret" | "exit" | "trap")
+            && !leads_away(flow.instr(first))
             && !said.contains(&dead)
         {
             said.push(dead);
@@ -172,6 +162,25 @@ fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             out.push(errors::never_runs(first.span, first.entry.opcode, why));
         }
     }
+}
+
+fn leads_away(i: &Instr) -> bool {
+    matches!(i.entry.opcode, "bra" | "ret" | "exit" | "trap")
+}
+
+const CONSTANT: &str = "its guard is constant";
+
+/// Does a guarded instruction run in all threads that come to it, or in none? And why?
+pub(super) fn decided(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
+    let (p, positive) = flow.guard(at)?;
+    if flow.origin(p) == UNDEF {
+        return None;
+    }
+    if let Fact::Const(n) = lanes.facts[p as usize] {
+        return Some(((n != 0) == positive, CONSTANT));
+    }
+    let (value, why) = always(flow, lanes, block, p)?;
+    Some((value == positive, why))
 }
 
 /// Where a block leads if its guard is not this value.

@@ -7,7 +7,7 @@ use super::Flow;
 use super::ask::{begins_any, vector};
 use super::dataflow::Bits;
 use super::inline::{Inlined, inlined, mov};
-use super::lanes::{Fact, Lanes};
+use super::lanes::Lanes;
 use super::provenance::in_space;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
 use ptx_dsl_table::isa::Role;
@@ -167,19 +167,17 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
     out
 }
 
-/// The function without the branches that constant arguments of its callees decide, if there are any.
+/// The function without the instructions whose guards never hold, and without the guards that always do, if there are any:
+/// what never runs breaks no rule.
 pub(super) fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
-    // By instruction: a branch that is always taken; one that never is.
+    // By instruction: it always runs; it never does.
     let n = flow.cfg.instrs.len();
     let (mut always, mut never) = (Bits::none(n), Bits::none(n));
     let mut any = false;
-    for &b in &flow.cfg.rpo {
-        let Some(at) = flow.cfg.branch(b) else { continue };
-        let i = flow.instr(at);
-        let Some((p, positive)) = flow.guard(at) else { continue };
-        if let (Fact::Const(n), "bra") = (lanes.facts[p as usize], i.entry.opcode) {
-            let taken = if (n != 0) == positive { &mut always } else { &mut never };
-            taken.set(at as usize);
+    for (block, at, _) in flow.walk() {
+        if let Some((runs, _)) = super::ordinary::decided(flow, lanes, block, at) {
+            let set = if runs { &mut always } else { &mut never };
+            set.set(at as usize);
             any = true;
         }
     }

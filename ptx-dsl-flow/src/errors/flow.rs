@@ -1,6 +1,6 @@
 //! The catalogue of 06xx: what the flow of a kernel shows.
 
-use super::{error, found, section, suspicious};
+use super::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
@@ -80,15 +80,28 @@ pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, se
         .help("write `0xffffffff`, or let only those lanes run it")
 }
 
-pub(crate) fn load_not_awaited(span: Span, reg: &str, load: Span, sure: bool) -> Diagnostic {
+const AWAIT: &str = "`tcgen05.ld` is asynchronous: it is done after `tcgen05.wait::ld`";
+
+pub(crate) fn load_not_awaited(span: Span, reg: &str, load: Span, every: bool) -> Diagnostic {
+    let when = if every { "" } else { " on some path" };
+    let d = against_the_manual(605, span, format!("`{reg}` is read{when} before `tcgen05.wait::ld`"));
+    section(d.label(load, "it is loaded here"), AWAIT, "9.7.16.8")
+        .note("ptxas 13.5 makes the first reader of a register wait for its load, so that the value is right")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the load and this place")
+}
+
+pub(crate) fn loaded_again(span: Span, reg: &str, first: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
-    let d = found(605, span, sure, format!("`{reg}` is read{when} before `tcgen05.wait::ld`"));
-    section(
-        d.label(load, "it is loaded here"),
-        "`tcgen05.ld` is asynchronous: its registers are there after `tcgen05.wait::ld`",
-        "9.7.16.8",
-    )
-    .help("put `tcgen05.wait::ld.sync.aligned;` between the load and this place")
+    let d = found(605, span, sure, format!("`{reg}` is loaded{when} while another `tcgen05.ld` still writes it"));
+    section(d.label(first, "the first load"), AWAIT, "9.7.16.8")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the two loads, or load into other registers")
+}
+
+pub(crate) fn released_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    let d = found(605, span, sure, format!("this Tensor Memory is deallocated{when} while a `tcgen05.ld` still reads it"));
+    section(d.label(load, "loaded here"), AWAIT, "9.7.16.8")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the load and `tcgen05.dealloc`")
 }
 
 pub(crate) fn never_freed(span: Span, sure: bool) -> Diagnostic {

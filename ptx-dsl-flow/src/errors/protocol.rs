@@ -1,6 +1,6 @@
 //! The catalogue of 0616 to 0619 and 0640 to 0662: protocols between threads, copies and CTAs.
 
-use super::{error, found, section, suspicious};
+use super::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
@@ -238,15 +238,27 @@ pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diag
     .help(format!("put `{commit}{wait}` before this place"))
 }
 
-pub(crate) fn wgmma_registers(span: Span, reg: &str, mma: Span, writes: bool) -> Diagnostic {
-    let what = if writes { "written" } else { "read" };
+fn wgmma_registers(d: Diagnostic, mma: Span) -> Diagnostic {
     section(
-        error(651, span, format!("`{reg}` is {what} here, and a `wgmma.mma_async` may still use it"))
-            .label(mma, "used here"),
-        "accumulators and fragments of A are the MMA's until a `wgmma.wait_group` for its group",
+        d.label(mma, "used here"),
+        "accumulators and fragments of A belong to the MMA until a `wgmma.wait_group` for its group",
         "9.7.15.7.3",
     )
     .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` before this place")
+}
+
+/// `moved`: the instruction is a `mov`, which compilers put before the wait.
+pub(crate) fn wgmma_result_early(span: Span, reg: &str, mma: Span, moved: bool) -> Diagnostic {
+    let what = format!("`{reg}` is read here, and a `wgmma.mma_async` may still write it");
+    let d = if moved { against_the_manual(651, span, what) } else { error(651, span, what) };
+    wgmma_registers(d, mma)
+}
+
+pub(crate) fn wgmma_overwritten(span: Span, reg: &str, mma: Span) -> Diagnostic {
+    wgmma_registers(
+        error(651, span, format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it")),
+        mma,
+    )
 }
 
 pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
@@ -267,10 +279,11 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
     .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` behind the MMAs")
 }
 
-pub(crate) fn arrives_while_loading(span: Span) -> Diagnostic {
+pub(crate) fn arrives_while_loading(span: Span, load: Span) -> Diagnostic {
     section(
-        suspicious(654, span, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory"),
-        "whoever waits for the arrival may write what is still being read",
+        suspicious(654, span, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")
+            .label(load, "loaded here"),
+        "a thread that waits for the arrival writes Tensor Memory, and may write what is still being read",
         "9.7.16.6.4",
     )
     .help("put `tcgen05.wait::ld.sync.aligned;` before it")

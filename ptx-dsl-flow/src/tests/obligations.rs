@@ -77,14 +77,34 @@ fn thread_instruction_for_a_thread() {
 
 #[test]
 fn registers_before_the_wait() {
-    case(&owner(&format!("{LOAD}\n add.u32 %r5, %r3, 1; // error: PTX0605\n {WAIT}")));
-    case(&owner(&format!("{WAIT}\n {LOAD}\n mov.u32 %r5, %r4; // error: PTX0605\n st.shared.u32 [sh+8], %r5;")));
+    case(&owner(&format!("{LOAD}\n add.u32 %r5, %r3, 1; // warning: PTX0605\n {WAIT}")));
+    case(&owner(&format!("{WAIT}\n {LOAD}\n mov.u32 %r5, %r4; // warning: PTX0605\n st.shared.u32 [sh+8], %r5;")));
     case(&owner(&format!(
         "{LOAD}\n ld.param.u32 %r7, [n];\n setp.eq.u32 %p4, %r7, 0;\n @%p4 bra L;\n {WAIT}\n L:\n add.u32 %r5, %r3, 1; // warning: PTX0605"
     )));
     case(&owner(&format!(
-        "{LOAD}\n {WAIT}\n add.u32 %r5, %r3, 1;\n {LOAD}\n st.shared.u32 [sh+8], %r4; // error: PTX0605"
+        "{LOAD}\n {WAIT}\n add.u32 %r5, %r3, 1;\n {LOAD}\n st.shared.u32 [sh+8], %r4; // warning: PTX0605"
     )));
+    // Against the manual, and an error where that is denied.
+    let denied = owner(&format!("{LOAD}\n add.u32 %r5, %r3, 1; // error: PTX0605\n {WAIT}"));
+    let header = "<sm_100a, ptx 8.8, deny(protocol)>";
+    case(&denied.replace(".version 8.8\n.target sm_100a\n.address_size 64", header));
+}
+
+#[test]
+fn registers_and_columns_that_are_in_use() {
+    // Nothing waits for the first load when the second one writes the same registers.
+    case(&owner(&format!("{LOAD}\n {LOAD} // error: PTX0605\n {WAIT}\n add.u32 %r5, %r3, 1;")));
+    case(&owner(&format!(
+        "{LOAD}\n ld.param.u32 %r7, [n];\n setp.eq.u32 %p4, %r7, 0;\n @%p4 bra L;\n {WAIT}\n L:\n \
+         {LOAD} // warning: PTX0605\n {WAIT}\n add.u32 %r5, %r3, 1;"
+    )));
+    // A read of one register waits for the load.
+    case(&owner(&format!("{LOAD}\n mov.u32 %r6, %r4; // warning: PTX0605\n {LOAD}\n {WAIT}\n add.u32 %r5, %r3, %r6;")));
+    // The columns are given back while they are read.
+    let freed = format!("{ALLOC}\n {READ} {LOAD}\n {FREE} // error: PTX0605\n {WAIT}\n st.shared.u32 [sh+8], %r3;");
+    case(&kernel("32", &freed));
+    case(&kernel("32", &format!("{ALLOC}\n {READ} {LOAD}\n {WAIT}\n {FREE}\n st.shared.u32 [sh+8], %r3;")));
 }
 
 #[test]

@@ -101,7 +101,9 @@ fn arrivals_while_loading() {
                    WT: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra WT; \
                    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r10]; \
                    @%p1 mbarrier.arrive.shared::cta.b64 _, [mb+8]; tcgen05.wait::ld.sync.aligned; \
-                   st.global.u32 [%d4], %r20; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;",
+                   st.global.u32 [%d4], %r20; \
+                   W2: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb+8], 0; @!%p15 bra W2; \
+                   tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;",
         },
         Case {
             name: "ra_loop",
@@ -114,6 +116,37 @@ fn arrivals_while_loading() {
                    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r10]; \
                    @%p1 mbarrier.arrive.shared::cta.b64 _, [mb+8]; tcgen05.wait::ld.sync.aligned; \
                    st.global.u32 [%d4], %r20; add.u32 %r30, %r30, 1; setp.lt.u32 %p5, %r30, 4; @%p5 bra L; \
+                   W2: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb+8], 0; @!%p15 bra W2; \
+                   tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;",
+        },
+        // Nobody who waits for the arrival writes Tensor Memory.
+        Case {
+            name: "ra_other",
+            kernel: &KERNEL_A,
+            codes: &[],
+            body: "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64; bar.sync 0; \
+                   ld.shared.u32 %r10, [slot]; \
+                   setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; \
+                   @%p1 mbarrier.init.shared::cta.b64 [mb+8], 1; bar.sync 0; \
+                   tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r10]; \
+                   @%p1 mbarrier.arrive.shared::cta.b64 _, [mb+8]; tcgen05.wait::ld.sync.aligned; \
+                   st.global.u32 [%d4], %r20; W2: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb+8], 0; \
+                   @!%p15 bra W2; bar.sync 0; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;",
+        },
+        // The MMA behind the wait writes the columns behind those that are loaded.
+        Case {
+            name: "ra_columns",
+            kernel: &KERNEL_A,
+            codes: &[],
+            body: "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 64; bar.sync 0; \
+                   ld.shared.u32 %r10, [slot]; mov.u32 %r11, 0x8100490; setp.ne.u32 %p9, %r59, 0; \
+                   setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; \
+                   @%p1 mbarrier.init.shared::cta.b64 [mb+8], 1; bar.sync 0; \
+                   tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r10]; \
+                   @%p1 mbarrier.arrive.shared::cta.b64 _, [mb+8]; tcgen05.wait::ld.sync.aligned; \
+                   st.global.u32 [%d4], %r20; W2: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb+8], 0; \
+                   @!%p15 bra W2; add.u32 %r12, %r10, 32; \
+                   @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r12], %d1, %d2, %r11, %p9; bar.sync 0; \
                    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;",
         },
         Case {
