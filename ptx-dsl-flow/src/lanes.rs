@@ -286,8 +286,24 @@ impl Lanes {
 }
 
 const MADE_OF_NUMBERS: &[&str] = &[
-    "setp", "mov", "cvt", "not", "and", "or", "xor", "add", "sub", "mul", "mad", "shl", "shr", "min", "max", "rem",
+    "setp",
+    "mov",
+    "cvt",
+    "not",
+    "and",
+    "or",
+    "xor",
+    "add",
+    "sub",
+    "mul",
+    "mad",
+    "shl",
+    "shr",
+    "min",
+    "max",
+    "rem",
     "div",
+    "shfl.sync",
 ];
 
 /// The values from which guards are made: of those the rules want to know the numbers, if there is anything to say at all.

@@ -7,7 +7,7 @@ use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, Meet, each, simple};
 use super::lanes::Lanes;
 use super::mbarriers::{Site, in_loop, steadily};
-use super::memory::{MOST, Region, bytes, constant, plain, region};
+use super::memory::{MOST, Region, behind, bytes, constant, plain, region};
 use super::provenance::{Origin, Provenance};
 use super::ssa::{Val, Value};
 use crate::errors::protocol as errors;
@@ -362,11 +362,19 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
 /// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
 /// this may still be right where something orders the two that is not seen here: a hint.
 fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
+    let mut addresses = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if i.entry.opcode == "tcgen05.alloc" {
+            addresses.extend(behind(flow, from, at, "dst", 4));
+        }
+    }
     let mut list = Vec::new();
     for (_, at, i) in flow.walk() {
         if let Some((arg, false)) = plain(i)
             && let Some(r) = region(flow, from, at, arg, bytes(i))
             && r.space == Space::Shared
+            && !addresses.iter().any(|a| a.meets(flow, &r))
             && list.len() < MOST
         {
             list.push((at, r));

@@ -214,7 +214,10 @@ impl Releases {
         self.waits.iter().any(|(on, writes)| {
             // Objects of a ring have addresses that are computed; those in one array belong together.
             let same = on.meets(flow, object)
-                || (on.base == object.base && on.bytes.is_none() && object.bytes.is_none() && self.barriers.contains(&var));
+                || (on.base == object.base
+                    && on.bytes.is_none()
+                    && object.bytes.is_none()
+                    && self.barriers.contains(&var));
             same && writes.iter().any(|write| !before(flow, load, *write))
         })
     }

@@ -99,7 +99,8 @@ pub(crate) fn loaded_again(span: Span, reg: &str, first: Span, sure: bool) -> Di
 
 pub(crate) fn released_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
     let when = if sure { "" } else { " on some path" };
-    let d = found(605, span, sure, format!("this Tensor Memory is deallocated{when} while a `tcgen05.ld` still reads it"));
+    let d =
+        found(605, span, sure, format!("this Tensor Memory is deallocated{when} while a `tcgen05.ld` still reads it"));
     section(d.label(load, "loaded here"), AWAIT, "9.7.16.8")
         .help("put `tcgen05.wait::ld.sync.aligned;` between the load and `tcgen05.dealloc`")
 }

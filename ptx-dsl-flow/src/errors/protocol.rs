@@ -255,10 +255,7 @@ pub(crate) fn wgmma_result_early(span: Span, reg: &str, mma: Span, moved: bool) 
 }
 
 pub(crate) fn wgmma_overwritten(span: Span, reg: &str, mma: Span) -> Diagnostic {
-    wgmma_registers(
-        error(651, span, format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it")),
-        mma,
-    )
+    wgmma_registers(error(651, span, format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it")), mma)
 }
 
 pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {

@@ -137,15 +137,7 @@ impl Lanes {
                 // The lane that was elected is the same for all.
                 Fact::Is(Shared::Warp)
             }
-            "shfl.sync" => match (arg("b"), arg("c"), arg("membermask")) {
-                // From one lane to all of the warp.
-                (Some(Operand::Imm(_)), Some(Operand::Imm(31)), Some(Operand::Imm(m)))
-                    if i.has(".idx") && m & 0xFFFF_FFFF == 0xFFFF_FFFF =>
-                {
-                    Fact::Is(Shared::Warp)
-                }
-                _ => Fact::Is(Shared::No),
-            },
+            "shfl.sync" => self.shuffle(flow, shape, at, i, facts),
             "vote.sync" | "redux.sync" => match arg("membermask") {
                 Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => Fact::Is(Shared::Warp),
                 _ => Fact::Is(Shared::No),
@@ -169,6 +161,31 @@ impl Lanes {
             }
             _ if pure(i) => Fact::Is(least),
             _ => Fact::Is(Shared::No),
+        }
+    }
+
+    /// `shfl.sync.idx` from one lane to all of the warp: what that lane has.
+    fn shuffle(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[Fact]) -> Fact {
+        let (Some(Operand::Imm(lane)), Some(Operand::Imm(31)), Some(Operand::Imm(mask))) =
+            (value(i, "b"), value(i, "c"), value(i, "membermask"))
+        else {
+            return Fact::Is(Shared::No);
+        };
+        if !i.has(".idx") || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
+            return Fact::Is(Shared::No);
+        }
+        let Some(a) = value(i, "a") else { return Fact::Is(Shared::Warp) };
+        match self.operand(flow, shape, at, a, facts) {
+            Fact::Bottom => Fact::Bottom,
+            Fact::Const(n) => Fact::Const(n),
+            Fact::Is(Shared::Cta) => Fact::Is(Shared::Cta),
+            Fact::Table(k) if (k as usize) < self.tables.len() => {
+                let of = &self.tables[k as usize];
+                let lane = *lane as usize & 31;
+                let out = (0..THREADS).map(|t| of[t / 32 * 32 + lane]).collect();
+                self.table(out)
+            }
+            _ => Fact::Is(Shared::Warp),
         }
     }
 
