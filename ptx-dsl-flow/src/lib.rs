@@ -38,6 +38,7 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod requests;
 mod scalars;
 mod scopes;
 mod spaces;

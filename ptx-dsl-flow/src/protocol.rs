@@ -1,16 +1,14 @@
-//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18), the cluster barrier (9.7.13.3), mbarriers before their init
-//! (9.7.13.15.9).
+//! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
 
 use super::Flow;
-use super::ask::begins_any;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, both, each};
 use super::lanes::Lanes;
 use super::paths::{Hit, Paths, Step};
 use super::provenance::Provenance;
-use super::ssa::{Val, Value};
-use crate::errors::{completion, flow as errors};
+
+use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Base, Instr, Operand};
 use ptx_dsl_table::isa::Role;
@@ -18,9 +16,7 @@ use ptx_dsl_table::isa::Role;
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |prefix: &str| flow.cfg.has(prefix);
     if has("clusterlaunchcontrol.") {
-        responses(flow, out);
-        first_ctaid(flow, lanes, places, out);
-        asked_again(flow, lanes, out);
+        super::requests::check(flow, lanes, places, from, out);
     }
     if has("barrier.cluster.") {
         cluster_barrier(flow, lanes, out);
@@ -31,7 +27,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 }
 
 /// Lets threads meet, or might: what others did before is then done.
-fn meets(i: &Instr) -> bool {
+pub(super) fn meets(i: &Instr) -> bool {
     let op = i.entry.opcode;
     op.starts_with("bar.")
         || op.starts_with("barrier.")
@@ -39,204 +35,6 @@ fn meets(i: &Instr) -> bool {
         || matches!(op, "call" | "atom" | "red" | "griddepcontrol" | "match" | "fence" | "membar")
         || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
         || mbarrier_wait(i)
-}
-
-/// The response of `try_cancel` is there when a wait on its mbarrier says so.
-fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut reads = Vec::new();
-    for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "clusterlaunchcontrol.query_cancel" {
-            for (_, v) in flow.ssa.uses(at) {
-                made_of_loads(flow, *v, 2, &mut reads);
-            }
-        }
-    }
-    let asks = flow.cfg.find(&|i| i.entry.opcode == "clusterlaunchcontrol.try_cancel");
-    let (Some(asks), false) = (asks, reads.is_empty()) else { return };
-    let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
-    // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
-    let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if i.entry.opcode == "clusterlaunchcontrol.try_cancel" {
-            set.set(0);
-            set.set(1);
-            set.unset(2);
-        } else if mbarrier_wait(i) || i.entry.opcode == "call" {
-            let asked = set.has(1);
-            set.clear();
-            set.put(2, asked);
-        } else if i.entry.opcode != "fence" && meets(i) {
-            set.unset(0);
-        }
-    };
-    let mut said = false;
-    each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
-        if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
-            said = true;
-            out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
-        }
-    });
-}
-
-/// The loads that a value comes from: put together from halves, or from quarters.
-fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
-    let Some(maker) = flow.ssa.maker(v) else { return };
-    match flow.instr(maker).entry.opcode {
-        "ld" => out.push(maker),
-        "mov" if moves > 0 => {
-            for (_, part) in flow.ssa.uses(maker) {
-                made_of_loads(flow, *part, moves - 1, out);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// `get_first_ctaid` of a failed response is undefined.
-fn first_ctaid(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let canceled = |v: u32| places.canceled.contains(&flow.origin(v));
-    // A predicate that goes into a number or a formula may guard in ways that are not followed here.
-    let mut elsewhere = false;
-    for (_, at, _) in flow.walk() {
-        for (_, v) in flow.ssa.uses(at) {
-            elsewhere |= canceled(*v) && !matches!(flow.guard(at), Some((p, _)) if p == *v);
-        }
-    }
-    for (block, at, i) in flow.walk() {
-        if i.entry.opcode != "clusterlaunchcontrol.query_cancel" || i.has(".is_canceled") {
-            continue;
-        }
-        let guard = flow.guard(at);
-        let known = match guard {
-            Some((p, positive)) if canceled(p) => Some(positive),
-            _ => {
-                let mut known = None;
-                for c in &places.canceled {
-                    if known != Some(true) {
-                        known = places.known(flow, block, *c).or(known);
-                    }
-                }
-                known
-            }
-        };
-        match known {
-            Some(true) => {}
-            Some(false) => out.push(errors::first_ctaid(i.span, true, true)),
-            None if guard.is_none() && !elsewhere && flow.function.entry => {
-                // Sure where nothing ever asks, or where what asked leads here whatever the answer is.
-                let mut sure = places.canceled.is_empty() && !flow.calls;
-                for (_, v) in flow.ssa.uses(at) {
-                    sure = sure || straight(flow, lanes, *v, at);
-                }
-                out.push(errors::first_ctaid(i.span, sure, false));
-            }
-            None => {}
-        }
-    }
-}
-
-/// Is this response asked about, and then decoded at `goal` although the answer was no?
-fn straight(flow: &Flow, lanes: &Lanes, response: Val, goal: u32) -> bool {
-    let response = flow.origin(response);
-    let mut goes = |at: u32, i: &Instr| match i.entry.opcode {
-        _ if at == goal => Step::Found,
-        "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
-        _ => Step::Go,
-    };
-    for (block, at, p) in queries(flow) {
-        let mut same = false;
-        for (_, v) in flow.ssa.uses(at) {
-            same |= flow.origin(*v) == response;
-        }
-        let hit = if same { Paths::new(flow, lanes).behind(block, at, Some((p, false)), &mut goes) } else { None };
-        if matches!(hit, Some(hit) if hit.certain) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Where responses are asked about: block, instruction, predicate.
-fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
-    let mut list = Vec::new();
-    for (block, at, i) in flow.walk() {
-        if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
-            && i.has(".is_canceled")
-            && i.pred.is_none()
-            && let Some((_, v)) = flow.ssa.defs(at).first()
-            && list.len() < 16
-        {
-            list.push((block, at, *v));
-        }
-    }
-    list
-}
-
-/// `try_cancel` on a way that a failed response leads to.
-fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    if !flow.function.entry || flow.calls {
-        return;
-    }
-    let mut said = Vec::new();
-    for (block, query, p) in queries(flow) {
-        let depends = |v: Val| depends(flow, block, v);
-        let mut paths = Paths::new(flow, lanes);
-        paths.no_guess = Some(&depends);
-        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
-            "clusterlaunchcontrol.try_cancel" => Step::Found,
-            "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
-            _ => Step::Go,
-        });
-        if let Some(hit) = hit
-            && !said.contains(&hit.at)
-        {
-            said.push(hit.at);
-            let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
-            out.push(completion::asks_again(ask, query, hit.certain));
-        }
-    }
-}
-
-/// May the value depend on the answer to the query at the end of this block? Then it is not guessed: loads, shuffles, and
-/// values that meet behind the query.
-fn depends(flow: &Flow, query: u32, v: Val) -> bool {
-    let mut seen = Vec::new();
-    let mut stack = vec![v];
-    while let Some(v) = stack.pop() {
-        let v = flow.origin(v);
-        if seen.contains(&v) {
-            continue;
-        }
-        seen.push(v);
-        if seen.len() > 64 {
-            return true;
-        }
-        match &flow.ssa.values[v as usize] {
-            Value::Def { instr, .. } => {
-                let i = flow.instr(*instr);
-                if mbarrier_wait(i) {
-                    continue;
-                }
-                if answers(i) {
-                    return true;
-                }
-                flow.ssa.push_sources(v, &mut stack);
-            }
-            // The counter of a loop around the query does not; what it became behind the query was looked at.
-            Value::Phi { block: join, .. } if flow.cfg.dominates(*join, query) => {}
-            Value::Phi { .. } => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// May it bring what the answer to a query says?
-fn answers(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    if op == "ld" {
-        return !i.has(".param") && !i.has(".const");
-    }
-    begins_any(op, &["shfl", "vote", "match", "redux", "atom", "bar", "clusterlaunch", "call"])
 }
 
 /// Each thread arrives once, waits once, and so on.

@@ -162,18 +162,33 @@ pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnos
     .help("loop on `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64` of its mbarrier before this load")
 }
 
-pub(crate) fn first_ctaid(span: Span, sure: bool, denied: bool) -> Diagnostic {
-    let text = if denied {
-        "this decodes a response that says that nothing was cancelled"
+fn first_ctaid(d: Diagnostic) -> Diagnostic {
+    section(d, "`get_first_ctaid` of the response of a failed request is undefined", "9.7.13.18")
+        .help("guard it with the predicate of `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128`")
+}
+
+const USED: &str = "the result is used here";
+
+/// `sure`: it decides or addresses whatever the answer is.
+pub(crate) fn first_ctaid_used(span: Span, used: Span, sure: bool) -> Diagnostic {
+    let text = if sure {
+        "the result of this is used, and nothing asks before whether the request succeeded"
     } else {
-        "nothing asks whether the request succeeded before its response is decoded"
+        "the result of this may be used where the request failed"
     };
-    section(
-        found(610, span, sure, text),
-        "`get_first_ctaid` of the response of a failed request is undefined",
-        "9.7.13.18",
-    )
-    .help("guard it with the predicate of `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128`")
+    first_ctaid(found(610, span, sure, text).label(used, USED))
+}
+
+pub(crate) fn first_ctaid_of_failure(span: Span, used: Span) -> Diagnostic {
+    first_ctaid(error(610, span, "the result of this is used where the request failed").label(used, USED))
+}
+
+pub(crate) fn first_ctaid_sunk(span: Span) -> Diagnostic {
+    first_ctaid(against_the_manual(610, span, "this decodes a response that says that nothing was cancelled"))
+}
+
+pub(crate) fn first_ctaid_unasked(span: Span) -> Diagnostic {
+    first_ctaid(suspicious(610, span, "nothing asks whether the request succeeded before its response is decoded"))
 }
 
 pub(crate) fn arrives_twice(span: Span, sure: bool) -> Diagnostic {

@@ -50,15 +50,34 @@ fn response_read_in_time() {
 #[test]
 fn first_ctaid_of_any_response() {
     let ready = format!("{INIT}{EXPECT}{ASK}{WAIT} ld.shared.b128 %q1, [answer];\n");
-    case(&kernel("1", &format!("{ready} {FIRST} // error: PTX0610")));
-    case(&kernel("1", &format!("{ready} {CANCELED} {FIRST} // error: PTX0610\n @!%p2 ret;")));
-    case(&kernel("1", &format!("{ready} {CANCELED} @!%p2 {FIRST} // error: PTX0610")));
-    case(&kernel("1", &format!("{ready} {CANCELED} @%p2 bra A;\n {FIRST} // error: PTX0610\n A:")));
-    case(&kernel("1", &format!("{ready} {CANCELED} @%p2 {FIRST}")));
-    case(&kernel("1", &format!("{ready} {CANCELED} @!%p2 ret;\n {FIRST}")));
-    case(&kernel(
-        "1",
-        &format!("{ready} {CANCELED} selp.u32 %r2, 1, 0, %p2;\n setp.eq.u32 %p3, %r2, 0;\n @%p3 ret;\n {FIRST}"),
+    let right = |body: &str| case(&kernel("1", &format!("{ready} {body}")));
+    let wrong = |level: &str, before: &str, after: &str| {
+        case(&kernel("1", &format!("{ready} {before} {FIRST} // {level}: PTX0610\n {after}")));
+    };
+    // What goes by the result: an address, a condition.
+    let address = "mad.wide.u32 %rd3, %r1, 4, %rd1;\n ld.global.u32 %r5, [%rd3];\n";
+    let condition = "setp.gt.u32 %p5, %r1, 7;\n @%p5 st.shared.u32 [sh], 1;\n";
+    let pointer = "ld.param.u64 %rd1, [w];\n";
+    for used in [address, condition] {
+        wrong("error", pointer, used);
+        wrong("error", &format!("{pointer} {CANCELED} @%p2 bra A;\n"), &format!("{used} A:"));
+        wrong("error", &format!("{pointer} {CANCELED}"), used);
+        right(&format!("{pointer} {CANCELED} {FIRST}\n @!%p2 ret;\n {used}"));
+        right(&format!("{pointer} {FIRST}\n {CANCELED} selp.b32 %r1, %r1, 0, %p2;\n {used}"));
+        right(&format!("{pointer} {CANCELED} @%p2 {FIRST}\n @!%p2 ret;\n {used}"));
+    }
+    // Nothing goes by it.
+    wrong("warning", "", "");
+    wrong("warning", &format!("{CANCELED} @!%p2 "), "");
+    wrong("warning", &format!("{CANCELED} @%p2 bra A;\n"), " A:");
+    wrong("warning", CANCELED, "st.shared.u32 [sh], %r1;");
+    right(&format!("{CANCELED} {FIRST}\n @!%p2 ret;"));
+    right(&format!("{CANCELED} @%p2 {FIRST}"));
+    right(&format!("{CANCELED} @!%p2 ret;\n {FIRST}"));
+    right(&format!("{CANCELED} selp.u32 %r2, 1, 0, %p2;\n setp.eq.u32 %p3, %r2, 0;\n @%p3 ret;\n {FIRST}"));
+    // Both go to other threads, which ask.
+    right(&format!(
+        "{CANCELED} {FIRST}\n selp.u32 %r2, 1, 0, %p2;\n st.shared.u32 [sh], %r2;\n st.shared.u32 [sh+4], %r1;"
     ));
 }
 
