@@ -79,7 +79,9 @@ modules! {
     n09_right "bugs/09_mbarrier_used_before_init_is_seen.right.ptx" pair
     n10_right "bugs/10_mbarrier_never_initialised.right.ptx" pair
     n11_right "bugs/11_init_fenced_by_another_thread.right.ptx" pair
+    n11_wrong "bugs/11_init_fenced_by_another_thread.wrong.ptx" pair
     n12_right "bugs/12_init_not_fenced_for_the_cluster.right.ptx" pair
+    n12_wrong "bugs/12_init_not_fenced_for_the_cluster.wrong.ptx" pair
     n13_right "bugs/13_two_barriers_in_one_place.right.ptx" pair
     n14_right "bugs/14_data_over_a_live_mbarrier.right.ptx" pair
     n15_right "bugs/15_bulk_copy_without_arrival.right.ptx" pair
@@ -128,7 +130,6 @@ modules! {
     n52_right "bugs/52_wgmma_without_fence.right.ptx" pair
     n53_right "bugs/53_tensor_memory_registers_without_wait.right.ptx" pair
     n54_right "bugs/54_tensor_memory_released_while_loading.right.ptx" pair
-    n54_wrong "bugs/54_tensor_memory_released_while_loading.wrong.ptx" pair
     n55_right "bugs/55_address_of_tensor_memory_read_too_early.right.ptx" pair
     n56_right "bugs/56_pair_deallocated_before_the_peer_is_done.right.ptx" pair
     n56_wrong "bugs/56_pair_deallocated_before_the_peer_is_done.wrong.ptx" pair

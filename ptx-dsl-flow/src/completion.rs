@@ -4,17 +4,19 @@
 use super::Flow;
 use super::ask::begins_any;
 use super::dataflow::{Bits, each};
+use super::lanes::{Lanes, Shared};
 use super::memory::{Groups, MOST, Region, behind, bytes, constant, debts, owe, owed, plain, region};
 use super::provenance::{Origin, Provenance, in_space};
 use crate::errors::completion as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Instr, Space};
+use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_table::span::Span;
+use ptx_dsl_table::ty::Class;
 
-pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.has(op);
     if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
-        stores(flow, from, out);
+        stores(flow, lanes, from, out);
     }
     if has("tcgen05.mma") && has("tcgen05.ld") && flow.function.entry && !flow.calls {
         results(flow, out);
@@ -24,20 +26,31 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Tells other threads of the device that something is done.
-fn publishes(i: &Instr, fenced: bool) -> bool {
-    let wide = i.has(".gpu") || i.has(".sys");
-    let shared = i.begins(".shared");
-    let op = i.entry.opcode;
-    if shared || !matches!(op, "st" | "red" | "atom") {
+/// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
+fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bool {
+    let atomic = matches!(i.entry.opcode, "red" | "atom");
+    if i.begins(".shared") || !(atomic || i.entry.opcode == "st") {
         return false;
     }
-    (wide && (i.has(".release") || i.has(".acq_rel")))
-        || (fenced && (op != "st" || i.has(".relaxed") || i.has(".volatile")))
+    let wide = i.has(".gpu") || i.has(".sys");
+    let releases = wide && (i.has(".release") || i.has(".acq_rel"));
+    let strong = fenced && (atomic || i.has(".relaxed") || i.has(".volatile"));
+    (releases || strong) && (!atomic || on_flag(flow, lanes, at, i))
+}
+
+/// Is an atomic operation one on a flag? Compilers also accumulate data by atomic operations with a release: in floating
+/// point, or each lane in a place of its own.
+fn on_flag(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> bool {
+    let integer = i.types.iter().all(|t| matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
+    let one_place = match i.address().map(|a| &a.value) {
+        Some(Operand::Address(Base::Reg(r), _)) => lanes.shared(flow.ssa.read(at, *r, 0)) >= Shared::Warp,
+        _ => true,
+    };
+    integer && one_place
 }
 
 /// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
-fn stores(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn stores(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
@@ -47,11 +60,18 @@ fn stores(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
     }
     if !target.is_empty() {
-        early(flow, from, &groups, &target, out);
+        early(flow, lanes, from, &groups, &target, out);
     }
 }
 
-fn early(flow: &Flow, from: &Provenance, groups: &Groups, target: &[Option<Region>], out: &mut Vec<Diagnostic>) {
+fn early(
+    flow: &Flow,
+    lanes: &Lanes,
+    from: &Provenance,
+    groups: &Groups,
+    target: &[Option<Region>],
+    out: &mut Vec<Diagnostic>,
+) {
     // Behind the groups: a fence of the device since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
@@ -91,7 +111,7 @@ fn early(flow: &Flow, from: &Provenance, groups: &Groups, target: &[Option<Regio
                 }
             }
         }
-        if publishes(i, set.has(fence))
+        if publishes(flow, lanes, at, i, set.has(fence))
             && let Some((k, _)) = groups.first_open(set)
         {
             said = true;

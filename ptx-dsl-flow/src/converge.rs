@@ -19,12 +19,23 @@ pub(super) struct Places {
     preds: Vec<Val>,
     /// Bit `2n`: predicate `n` is false here; `2n + 1`: it is true.
     at: Vec<Bits>,
-    /// By bit: where a branch makes it hold, and whether whoever goes the other way leaves the kernel.
-    why: Vec<Option<(Span, bool)>>,
+    /// By bit: where a branch makes it hold, and what becomes of those who go the other way.
+    why: Vec<Option<(Span, Others)>>,
     /// Blocks that only leave.
     leaves: Vec<bool>,
     /// Values of `clusterlaunchcontrol.query_cancel.is_canceled`.
     pub canceled: Vec<Val>,
+}
+
+/// What becomes of the threads that go another way at a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Others {
+    /// They run on, or it is not known.
+    Stay,
+    /// They run on to the end of the kernel, where those who are here come too, and do nothing else.
+    Leave,
+    /// They exit at the branch.
+    Exit,
 }
 
 /// Who may be at an instruction.
@@ -38,8 +49,8 @@ pub(super) struct Who {
     pub passed: bool,
     /// What says so: the guard or branch.
     pub why: Option<Span>,
-    /// The others have left the kernel.
-    pub others_left: bool,
+    /// What has become of the others.
+    pub others: Others,
 }
 
 /// How much of a warp is at a place.
@@ -115,12 +126,23 @@ impl Places {
         let when = succ[way].when?;
         let branch = flow.cfg.branch(b)?;
         let bit = 2 * self.number(flow, flow.guard(branch)?.0)? + usize::from(when);
-        let (span, mut left) = self.why[bit].unwrap_or((flow.instr(branch).span, true));
-        for other in succ {
-            left &= other.when == Some(when) || self.leaves[other.to as usize];
+        let (span, mut others) = self.why[bit].unwrap_or((flow.instr(branch).span, Others::Exit));
+        for other in succ.iter().filter(|other| other.when != Some(when)) {
+            others = others.min(self.others(flow, other.to));
         }
-        self.why[bit] = Some((span, left));
+        self.why[bit] = Some((span, others));
         Some(bit)
+    }
+
+    /// What becomes of the threads that go to this block.
+    fn others(&self, flow: &Flow, to: u32) -> Others {
+        let block = &flow.cfg.blocks[to as usize];
+        let only_exits = block.pred.len() == 1 && block.succ.iter().all(|e| e.to == flow.cfg.exit);
+        match self.leaves[to as usize] {
+            false => Others::Stay,
+            true if to == flow.cfg.exit || only_exits => Others::Exit,
+            true => Others::Leave,
+        }
     }
 
     fn number(&self, flow: &Flow, p: Val) -> Option<usize> {
@@ -139,7 +161,7 @@ impl Places {
 
     /// Who may be at instruction `i` of block `b`.
     pub(super) fn who(&self, flow: &Flow, lanes: &Lanes, b: u32, i: u32) -> Who {
-        let mut who = Who { set: ALL, elected: false, passed: false, why: None, others_left: true };
+        let mut who = Who { set: ALL, elected: false, passed: false, why: None, others: Others::Exit };
         if let Some(at) = self.at.get(b as usize) {
             for (n, p) in self.preds.iter().enumerate() {
                 for value in [false, true] {
@@ -158,7 +180,7 @@ impl Places {
 }
 
 impl Who {
-    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, bool)>) {
+    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, Others)>) {
         let Some(Fact::Pred(f)) = lanes.facts.get(p as usize) else { return };
         let side = usize::from(!value);
         let set = &lanes.sets[usize::from(if value { f.yes } else { f.no })];
@@ -171,12 +193,12 @@ impl Who {
         }
         self.elected |= elected;
         self.passed |= passed;
-        let Some((span, others_left)) = why else {
-            self.others_left = false;
+        let Some((span, others)) = why else {
+            self.others = Others::Stay;
             return;
         };
         self.why = self.why.or(Some(span));
-        self.others_left &= others_left;
+        self.others = self.others.min(others);
     }
 
     /// The lanes of each warp that may be here, warps without any left out.
@@ -307,7 +329,7 @@ fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>
             if let Some(part) = part {
                 let barrier = grain.is_none();
                 // Lanes that have left are no longer waited for by the barriers of today's machines.
-                let error = sure.is_some() && !(barrier && who.others_left && who.why.is_some());
+                let error = sure.is_some() && !(barrier && who.others >= Others::Leave && who.why.is_some());
                 let one = part == Part::One;
                 out.push(if barrier {
                     errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
@@ -425,7 +447,11 @@ fn masks(
     i: &Instr,
     out: &mut Vec<Diagnostic>,
 ) {
-    let left = who.others_left && who.why.is_some();
+    // A lane that has exited need not run what names it.
+    if who.others == Others::Exit && who.why.is_some() {
+        return;
+    }
+    let left = who.others == Others::Leave && who.why.is_some();
     if who.elected && mask.count_ones() > 1 && threads.many() {
         out.push(errors::mask_names_absent(
             span,

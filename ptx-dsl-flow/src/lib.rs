@@ -127,7 +127,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     matrices::check(flow, out);
     clusters::check(flow, lanes, &place, &from, out);
     scopes::check(flow, &from, out);
-    completion::check(flow, &from, out);
+    completion::check(flow, lanes, &from, out);
     elected::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
 }

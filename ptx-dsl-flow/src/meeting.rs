@@ -2,7 +2,7 @@
 
 use super::Flow;
 use super::ask::{missing, unite, value};
-use super::converge::{Places, Who, every_lane, opcode};
+use super::converge::{Others, Places, Who, every_lane, opcode};
 use super::lanes::{Fact, Lanes, Set};
 use super::memory::constant;
 use super::ssa::UNDEF;
@@ -89,7 +89,7 @@ fn barriers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnosti
         // Who has left is not waited for. Single lanes are another rule's business.
         if let Some(t) = missing(set, n)
             && who.why.is_some()
-            && !who.others_left
+            && who.others == Others::Stay
             && who.whole(lanes.threads)
         {
             let i = flow.instr(*at);

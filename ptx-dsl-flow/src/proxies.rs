@@ -337,9 +337,16 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
             if writes.by_others(Origin::Var(var)) {
                 continue;
             }
-            if let Some(k) = writes.of_matrix(var, set, &|k| writes.owed(set, k)) {
+            if let Some(first) = writes.of_matrix(var, set, &|k| writes.owed(set, k)) {
                 said = true;
-                out.push(errors::no_proxy_fence(arg.span, op, span(k), false));
+                let stored = |k: &usize| {
+                    let (at, r) = &writes.list[*k];
+                    r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).entry.opcode != "cp.async"
+                };
+                out.push(match (0..writes.list.len()).find(stored) {
+                    Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
+                    None => errors::copied_without_fence(arg.span, op, span(first)),
+                });
                 return;
             }
             if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
@@ -349,12 +356,15 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
             }
         }
         let Some(arg) = first.filter(|_| bare) else { return };
-        for k in 0..writes.list.len() {
-            if writes.owed(set, k) {
-                said = true;
-                out.push(errors::no_proxy_fence(arg, op, span(0), false));
-                return;
-            }
+        let owed = |k: &usize| writes.owed(set, *k);
+        let copied = |k: &usize| flow.instr(writes.list[*k].0).entry.opcode == "cp.async";
+        let all = || (0..writes.list.len()).filter(owed);
+        if let Some(first) = all().next() {
+            said = true;
+            out.push(match all().find(|k| !copied(k)) {
+                Some(k) => errors::no_proxy_fence(arg, op, span(k), false),
+                None => errors::copied_without_fence(arg, op, span(first)),
+            });
         }
     });
 }

@@ -136,15 +136,17 @@ impl Loads {
         let n = self.at.len();
         let mut said = false;
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
-        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, _| {
+        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
             if said || i.entry.opcode != "mbarrier.arrive" || i.spelling.contains("expect_tx") {
                 return;
             }
             let Some(object) = behind(flow, from, at, "addr", 8) else { return };
             for k in (0..n).filter(|k| some.has(n + k)) {
-                if releases.lets_write(flow, &object, self.at[k]) {
+                let overlap = releases.overlap(flow, &object, self.at[k]);
+                if overlap != Overlap::No {
                     said = true;
-                    out.push(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span));
+                    let sure = overlap == Overlap::Yes && every.has(n + k);
+                    out.push(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
                     return;
                 }
             }
@@ -208,19 +210,29 @@ impl Releases {
         releases
     }
 
-    /// May an arrival on `object` let another thread write the columns that the instruction `load` reads?
-    fn lets_write(&self, flow: &Flow, object: &Region, load: u32) -> bool {
-        let Origin::Var(var) = object.base else { return false };
-        self.waits.iter().any(|(on, writes)| {
+    /// Does an arrival on `object` let a thread write the columns that the instruction `load` reads?
+    fn overlap(&self, flow: &Flow, object: &Region, load: u32) -> Overlap {
+        let Origin::Var(var) = object.base else { return Overlap::No };
+        let mut most = Overlap::No;
+        for (on, writes) in &self.waits {
+            let certain = on.meets(flow, object);
             // Objects of a ring have addresses that are computed; those in one array belong together.
-            let same = on.meets(flow, object)
-                || (on.base == object.base
-                    && on.bytes.is_none()
-                    && object.bytes.is_none()
-                    && self.barriers.contains(&var));
-            same && writes.iter().any(|write| !before(flow, load, *write))
-        })
+            let computed = on.base == object.base && on.bytes.is_none() && object.bytes.is_none();
+            if certain || computed && self.barriers.contains(&var) {
+                let most_here = writes.iter().map(|write| overlap(flow, load, *write)).max().unwrap_or(Overlap::No);
+                most = most.max(if certain { most_here } else { most_here.min(Overlap::Perhaps) });
+            }
+        }
+        most
     }
+}
+
+/// Do two instructions access the same columns?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Overlap {
+    No,
+    Perhaps,
+    Yes,
 }
 
 /// Is the variable used for mbarriers only?
@@ -259,15 +271,23 @@ fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
     writes
 }
 
-/// Does the load end at or before the column that the write begins with? Both addresses are one number and constants then.
-fn before(flow: &Flow, load: u32, write: u32) -> bool {
+/// Does a write touch the columns of a load? Known if both addresses are the same value and constants.
+fn overlap(flow: &Flow, load: u32, write: u32) -> Overlap {
     let address = |at: u32| {
         let i = flow.instr(at);
         let arg = i.operand("taddr").or_else(|| i.operand("d-tmem"))?;
         super::memory::columns(flow, at, &arg.value)
     };
-    let (Some((x, first)), Some((y, second))) = (address(load), address(write)) else { return false };
-    // The low half of an address counts columns. A load has as many registers as columns, or fewer.
-    let end = first + flow.ssa.defs(load).len() as i64 * 4;
-    x == y && end <= second
+    if is(flow.instr(write).entry.opcode, "tcgen05.dealloc") {
+        let allocations = flow.cfg.instrs.iter().filter(|i| is(i.entry.opcode, "tcgen05.alloc")).count();
+        return if allocations == 1 { Overlap::Yes } else { Overlap::Perhaps };
+    }
+    let (Some((x, first)), Some((y, second))) = (address(load), address(write)) else { return Overlap::Perhaps };
+    // A load reads at least one column for each register, and at most four.
+    let registers = flow.ssa.defs(load).len() as i64;
+    match second.checked_sub(first) {
+        Some(distance) if x == y && (0..registers).contains(&distance) => Overlap::Yes,
+        Some(distance) if x == y && distance >= 4 * registers => Overlap::No,
+        _ => Overlap::Perhaps,
+    }
 }

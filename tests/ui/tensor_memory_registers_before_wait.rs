@@ -1,7 +1,7 @@
 use ptx_dsl::ptx;
 
 ptx! {
-    <sm_100a, ptx 8.6>
+    <sm_100a, ptx 8.6, deny(protocol)>
     .visible .entry k() .reqntid 128 {
         .reg .pred %p, %q;
         .reg .b32 %r<4>;

@@ -47,9 +47,9 @@ pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
 }
 
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
+    let what = format!("the other CTAs are let go on here, and need not see that `{name}` is initialised");
     section(
-        error(619, span, format!("the other CTAs are let go on here, and need not see that `{name}` is initialised"))
-            .label(init, "initialised here"),
+        against_the_manual(619, span, what).label(init, "initialised here"),
         "a relaxed arrival publishes nothing; `fence.mbarrier_init` by the thread that initialised does",
         "9.7.13.4",
     )
@@ -67,6 +67,12 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
         "9.7.13.4",
     )
     .help(format!("put `fence.proxy.async{space};` behind the stores, before the barrier"))
+}
+
+pub(crate) fn copied_without_fence(span: Span, op: &str, copy: Span) -> Diagnostic {
+    let what = format!("`{op}` reads what `cp.async` copied, and no proxy fence stands between");
+    section(against_the_manual(640, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
+        .help("put `fence.proxy.async.shared::cta;` behind the wait for the copy, before the barrier")
 }
 
 pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
@@ -276,11 +282,11 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
     .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` behind the MMAs")
 }
 
-pub(crate) fn arrives_while_loading(span: Span, load: Span) -> Diagnostic {
+pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
     section(
-        suspicious(654, span, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")
+        found(654, span, sure, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")
             .label(load, "loaded here"),
-        "a thread that waits for the arrival writes Tensor Memory, and may write what is still being read",
+        "a thread that waits for the arrival writes or releases the same Tensor Memory",
         "9.7.16.6.4",
     )
     .help("put `tcgen05.wait::ld.sync.aligned;` before it")

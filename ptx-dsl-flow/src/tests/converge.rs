@@ -116,6 +116,22 @@ fn masks_that_name_absent_lanes() {
 }
 
 #[test]
+fn masks_that_name_lanes_that_have_exited() {
+    let collective = "vote.sync.ballot.b32 %r2, %p1, 0xffffffff;";
+    // They have exited, and nobody asks for them.
+    case(&kernel("128", &format!("{LANE} setp.ge.u32 %p1, %r1, 16;\n @%p1 exit;\n {collective}")));
+    case(&kernel(
+        "128",
+        &format!("{LANE} setp.ge.u32 %p1, %r1, 16;\n @%p1 bra OUT;\n {collective}\n ret;\n OUT: exit;"),
+    ));
+    // They come to the same end as those who run it: a compiler may have moved it into the branch.
+    case(&kernel(
+        "128",
+        &format!("{LANE} setp.ge.u32 %p1, %r1, 16;\n @%p1 bra OUT;\n {collective} // warning: PTX0604\n OUT:"),
+    ));
+}
+
+#[test]
 fn masks_of_those_that_are_there() {
     case(&kernel("128", &format!("{LANE} setp.lt.u32 %p1, %r1, 16;\n @%p1 vote.sync.ballot.b32 %r2, %p1, 0xffff;")));
     both(&format!(

@@ -284,7 +284,7 @@ fn the_life_of_an_object() {
                  mov.u32 %r3, %tid.x;
                  setp.eq.u32 %p1, %r3, 0;
                  @%p1 mbarrier.init.shared::cta.b64 [bar], 64;
-                 barrier.cluster.arrive.relaxed; // error: PTX0619
+                 barrier.cluster.arrive.relaxed; // warning: PTX0619
                  barrier.cluster.wait.acquire;
                  mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
                  barrier.cluster.arrive;
@@ -298,7 +298,7 @@ fn the_life_of_an_object() {
                  setp.eq.u32 %p2, %r3, 32;
                  @%p1 mbarrier.init.b64 [%d1], 128;
                  @%p2 fence.mbarrier_init.release.cluster;
-                 barrier.cluster.arrive.relaxed; // error: PTX0619
+                 barrier.cluster.arrive.relaxed; // warning: PTX0619
                  barrier.cluster.wait.acquire;
                  mbarrier.arrive.release.cluster.b64 _, [%d2];
                  barrier.cluster.arrive;

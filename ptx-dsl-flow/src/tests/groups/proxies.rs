@@ -80,7 +80,7 @@ fn stores_read_by_asynchronous_operations() {
              or.b64 %d4, %d3, 0x4000004000010000;
              mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
              wgmma.fence.sync.aligned;
-             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d4, %d4, %p1, 1, 1, 0, 0; // error: PTX0640
+             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d4, %d4, %p1, 1, 1, 0, 0; // warning: PTX0640
              wgmma.commit_group.sync.aligned;
              wgmma.wait_group.sync.aligned 0;",
             // Global memory.
@@ -369,6 +369,21 @@ fn slots_written_again() {
              @%p1 bra NEXT;",
         ],
         right: &[
+            // The address of Tensor Memory, which is read once, lies where a copy goes later.
+            "mov.u32 %r1, %tid.x;
+             setp.eq.u32 %p1, %r1, 0;
+             setp.lt.u32 %p2, %r1, 32;
+             @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
+             @%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sh], 64;
+             bar.sync 0;
+             ld.shared.b32 %r2, [sh];
+             bar.sync 0;
+             ld.param.u64 %d1, [a];
+             @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;
+             @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sh], [%d1], 16, [bar];
+             W: mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0;
+             @!%p3 bra W;
+             @%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 64;",
             "# .reqntid 1
              ld.param.u64 %d1, [a];
              mbarrier.init.shared::cta.b64 [bar], 1;

@@ -198,6 +198,27 @@ fn bulk_stores() {
                    cp.async.bulk.global.shared::cta.bulk_group [%d4], [buf], 512; cp.async.bulk.commit_group; \
                    cp.async.bulk.wait_group.read 0; atom.add.release.gpu.global.u32 %r12, [%d3], 1; E:",
         },
+        // Sums of data are no flags: in floating point, or in a place for each thread.
+        Case {
+            name: "bs_read_sum",
+            kernel: &KERNEL_C,
+            codes: &[],
+            body: "shl.b32 %r2, %r0, 2; mov.u32 %r3, buf; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r0; \
+                   fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra E; \
+                   cp.async.bulk.global.shared::cta.bulk_group [%d4], [buf], 512; cp.async.bulk.commit_group; \
+                   cp.async.bulk.wait_group.read 0; atom.add.acq_rel.gpu.global.f32 %f1, [%d3], 0f3f800000; \
+                   cp.async.bulk.wait_group 0; E:",
+        },
+        Case {
+            name: "bs_read_histogram",
+            kernel: &KERNEL_C,
+            codes: &[],
+            body: "shl.b32 %r2, %r0, 2; mov.u32 %r3, buf; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r0; \
+                   fence.proxy.async.shared::cta; bar.sync 0; setp.ge.u32 %p1, %r0, 32; @%p1 bra E; \
+                   cp.async.bulk.global.shared::cta.bulk_group [%d4], [buf], 512; cp.async.bulk.commit_group; \
+                   cp.async.bulk.wait_group.read 0; mad.wide.u32 %d5, %r0, 4, %d3; \
+                   atom.add.acq_rel.gpu.global.u32 %r6, [%d5], 1; cp.async.bulk.wait_group 0; E:",
+        },
         Case {
             name: "bs_read_loadback_loop",
             kernel: &KERNEL_C,

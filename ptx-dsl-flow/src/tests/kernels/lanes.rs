@@ -220,6 +220,68 @@ fn one_thread_of_the_cta() {
                    W: mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.b128 %q1, [sm]; \
                    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p5, %q1; @%p5 st.global.u32 [%d4], %r0;",
         },
+        // The number of the warp, from one of its lanes.
+        Case {
+            name: "el_shuffled",
+            kernel: &KERNEL_F,
+            codes: &[],
+            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; bar.sync 0; \
+                   shr.u32 %r1, %r0, 5; shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; setp.ne.u32 %p3, %r2, 0; \
+                   @%p3 bra X; elect.sync _|%p4, -1; @!%p4 bra X; \
+                   mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 1024; \
+                   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%d3], 1024, [mb]; X: W: \
+                   mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.u32 %r30, [sm]; \
+                   st.global.u32 [%d4], %r30;",
+        },
+        Case {
+            name: "el_shuffled_and",
+            kernel: &KERNEL_F,
+            codes: &[],
+            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; bar.sync 0; \
+                   shr.u32 %r1, %r0, 5; shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; setp.eq.u32 %p3, %r2, 0; \
+                   elect.sync _|%p4, -1; and.pred %p5, %p3, %p4; @!%p5 bra X; \
+                   mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 1024; \
+                   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%d3], 1024, [mb]; X: W: \
+                   mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.u32 %r30, [sm]; \
+                   st.global.u32 [%d4], %r30;",
+        },
+        Case {
+            name: "el_shuffled_or",
+            kernel: &KERNEL_F,
+            codes: &[],
+            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; bar.sync 0; \
+                   shr.u32 %r1, %r0, 5; shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; or.b32 %r3, %r2, %r59; \
+                   and.b32 %r3, %r2, 3; setp.ne.u32 %p3, %r3, 0; elect.sync _|%p4, -1; not.pred %p5, %p4; \
+                   or.pred %p5, %p5, %p3; @%p5 bra X; \
+                   mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 1024; \
+                   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%d3], 1024, [mb]; X: W: \
+                   mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.u32 %r30, [sm]; \
+                   st.global.u32 [%d4], %r30;",
+        },
+        Case {
+            name: "el_shuffled_two",
+            kernel: &KERNEL_F,
+            codes: &[686],
+            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; bar.sync 0; \
+                   shr.u32 %r1, %r0, 5; shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; setp.gt.u32 %p3, %r2, 1; \
+                   @%p3 bra X; elect.sync _|%p4, -1; @!%p4 bra X; \
+                   mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 1024; \
+                   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%d3], 1024, [mb]; X: W: \
+                   mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.u32 %r30, [sm]; \
+                   st.global.u32 [%d4], %r30;",
+        },
+        // What never runs breaks no rule.
+        Case {
+            name: "el_never",
+            kernel: &KERNEL_F,
+            codes: &[],
+            body: "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared::cta.b64 [mb], 1; bar.sync 0; \
+                   mov.u32 %r1, 1; setp.ne.u32 %p3, %r1, 1; @!%p3 bra E; elect.sync _|%p4, -1; @!%p4 bra X; \
+                   mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 1024; \
+                   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [%d3], 1024, [mb]; X: W: \
+                   mbarrier.try_wait.parity.shared::cta.b64 %p15, [mb], 0; @!%p15 bra W; ld.shared.u32 %r30, [sm]; \
+                   st.global.u32 [%d4], %r30; E:",
+        },
         Case {
             name: "el_warp0",
             kernel: &KERNEL_F,
