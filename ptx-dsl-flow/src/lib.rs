@@ -39,6 +39,7 @@ mod provenance;
 mod proxies;
 mod races;
 mod requests;
+pub mod rules;
 mod scalars;
 mod scopes;
 mod spaces;

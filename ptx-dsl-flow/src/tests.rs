@@ -1,5 +1,6 @@
 //! Kernels with what the flow analysis says marked in the text: `// error: PTX0603` or `// warning: PTX0620` on its line.
 
+use crate::rules::rule_of;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_table::diag::Severity;
@@ -26,6 +27,9 @@ fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
         full.push(format!("{line}: PTX{:04} {} | {:?} | {:?}", d.code, d.message, d.notes, d.helps));
         if d.code >= 600 {
             assert!(!d.notes.is_empty() && !d.helps.is_empty(), "PTX{:04} explains and helps", d.code);
+            let rule = rule_of(d.code).unwrap_or_else(|| panic!("PTX{:04} is in the list of rules", d.code));
+            let known = rule.classes.iter().any(|(class, _)| *class == d.class);
+            assert!(known, "the list of rules has class `{}` for PTX{:04}", d.class.name(), d.code);
         }
     }
     for (i, line) in text.lines().enumerate() {

@@ -9,8 +9,9 @@ pub mod levels;
 #[cfg(test)]
 mod tests;
 
-use diag::{Diagnostic, Severity};
+use diag::{Class, Diagnostic, Severity};
 pub use ptx_dsl_check as check;
+pub use ptx_dsl_flow::rules;
 pub use ptx_dsl_parse::{ast, lex, lines, parse, print, token};
 pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
@@ -116,7 +117,7 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
         debug |= word.text == "debug";
     }
     if debug {
-        keep(&mut diagnostics, &|d| !matches!(d.code, 605 | 620 | 622));
+        keep(&mut diagnostics, &|d| !matches!((d.code, d.class), (605, Class::Protocol) | (620 | 622, _)));
     }
     let mut wrong = levels::apply(&ast.levels, &mut diagnostics);
     diagnostics.append(&mut wrong);

@@ -1,4 +1,5 @@
-//! `docs/isa-coverage.md` from the table and `docs/error-index.md` from the explanations of the error codes.
+//! `docs/isa-coverage.md` from the table, `docs/error-index.md` from the explanations of the error codes, `docs/rules.md` from
+//! the list of rules.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,12 +7,13 @@ use std::path::Path;
 use ptx_dsl_syntax::explain::EXPLANATIONS;
 use ptx_dsl_syntax::isa::syntax::forms;
 use ptx_dsl_syntax::isa::{FAMILIES, Host, Instr, target};
+use ptx_dsl_syntax::rules::{RULES, rule_of};
 
-/// Writes both files, or with `check` says which of them are not what they would be.
+/// Writes the files, or with `check` says which of them are not what they would be.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
     let directory = root.join("docs");
     let mut stale = Vec::new();
-    for (name, text) in [("isa-coverage.md", coverage()), ("error-index.md", errors())] {
+    for (name, text) in [("isa-coverage.md", coverage()), ("error-index.md", errors()), ("rules.md", rules())] {
         let path = directory.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
@@ -81,6 +83,19 @@ fn row(i: &'static Instr, out: &mut String) {
     );
 }
 
+fn rules() -> String {
+    let mut out = format!("{GENERATED}\n# The rules of protocol and flow\n\n");
+    out.push_str(
+        "[flow.md](flow.md) says what the rules know and what the levels mean, [error-index.md](error-index.md) has a wrong and \
+         a right kernel for each. The sections are those of the PTX ISA.\n\n| code | what is found | section | level |\n\
+         |---|---|---|---|\n",
+    );
+    for rule in RULES {
+        let _ = writeln!(out, "| PTX{:04} | {} | {} | {} |", rule.code, rule.about, rule.section, rule.levels());
+    }
+    out
+}
+
 fn errors() -> String {
     let mut out = format!("{GENERATED}\n# Error codes\n\n");
     out.push_str(
@@ -89,6 +104,9 @@ fn errors() -> String {
     );
     for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
         let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
+        if let Some(rule) = rule_of(e.code) {
+            let _ = write!(out, "\nLevel: {}.\n", rule.levels());
+        }
         let language = if e.is_rust() { "rust" } else { "ptx" };
         for (what, text) in [("Wrong", e.wrong()), ("Right", e.right())] {
             let _ = write!(out, "\n{what}:\n```{language}\n{text}```\n");

@@ -136,7 +136,7 @@ pub(super) const LIST: &[Explanation] = &[
         "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %q;"
     },
     pair! { 610 "a response that nobody asked about"
-        "`get_first_ctaid` means something only where `is_canceled` says yes (PTX ISA 9.7.13.18)."
+        "`get_first_ctaid` means something only where `is_canceled` says yes (PTX ISA 9.7.13.18). What is decoded elsewhere must not decide anything or address memory."
         "1";
         "mbarrier.init.shared::cta.b64 [bar], 1;"
         "mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [bar], 16;"

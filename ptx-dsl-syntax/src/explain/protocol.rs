@@ -61,7 +61,8 @@ pub(super) const LIST: &[Explanation] = explained! {
     653 "an MMA in no group"
         "`wgmma.wait_group` waits for groups; `wgmma.commit_group` makes one of the MMAs before it."
     654 "arriving while loading"
-        "Whoever waits for the arrival may write the Tensor Memory that `tcgen05.ld` is still reading."
+        "A thread that waits for the arrival writes or releases Tensor Memory that `tcgen05.ld` is still reading. \
+         `tcgen05.wait::ld` comes before the arrival."
     655 "a CTA that has not started"
         "The shared memory of another CTA is there when that runs; a cluster barrier, or anything else that waits \
          for it, comes first."

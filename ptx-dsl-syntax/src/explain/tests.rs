@@ -68,3 +68,13 @@ fn codes_ascend() {
         assert!(codes.iter().all(|code| seen.insert(*code)), "one of {codes:?} is explained twice");
     }
 }
+
+#[test]
+fn each_rule_of_protocol_and_flow_is_explained() {
+    let rules: Vec<u16> = ptx_dsl_flow::rules::RULES.iter().map(|r| r.code).collect();
+    assert!(rules.windows(2).all(|w| w[0] < w[1]), "{rules:?}");
+    let mut explained: Vec<u16> =
+        EXPLANATIONS.iter().flat_map(|l| l.iter()).map(|e| e.code).filter(|code| crate::is_flow(*code)).collect();
+    explained.sort_unstable();
+    assert_eq!(rules, explained);
+}

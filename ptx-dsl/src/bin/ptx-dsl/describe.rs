@@ -6,6 +6,7 @@ use clap::ArgMatches;
 use ptx_dsl_syntax::explain::{EXPLANATIONS, explanation};
 use ptx_dsl_syntax::isa::syntax::{Form, forms};
 use ptx_dsl_syntax::isa::{FAMILIES, Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
+use ptx_dsl_syntax::rules::rule_of;
 
 /// `ptx-dsl explain PTX0207`
 pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
@@ -22,6 +23,9 @@ pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
         return Err(format!("`{code}` is no error code; `ptx-dsl explain` lists them"));
     };
     let mut out = format!("PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
+    if let Some(rule) = rule_of(e.code) {
+        let _ = writeln!(out, "\nLevel: {}.", rule.levels());
+    }
     let indented =
         |text: &str| text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect::<String>();
     for (what, module) in [("Wrong", e.wrong()), ("Right", e.right())] {
