@@ -196,10 +196,9 @@ impl Answer {
         flow.ssa.uses(branch).iter().any(|(_, v)| self.depends[*v as usize])
     }
 
-    /// What is known at an instruction.
+    /// What is known at an instruction, its guard included.
     fn at(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
-        let guard = flow.guard(at);
-        if let Some((p, positive)) = guard {
+        if let Some((p, positive)) = flow.guard(at) {
             if self.preds.contains(&flow.origin(p)) {
                 return if positive { Known::Yes } else { Known::No };
             }
@@ -207,6 +206,11 @@ impl Answer {
                 return Known::Yes;
             }
         }
+        self.before(flow, places, block, at)
+    }
+
+    /// What is known before an instruction, or at the end of a block.
+    fn before(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
         let mut known = None;
         for p in &self.preds {
             known = known.max(places.known(flow, block, *p));
@@ -240,7 +244,7 @@ impl Answer {
         }
         let span = flow.instr(at).span;
         let (mut doubtful, mut stored) = (None, None);
-        for Use { block, at: place, decides } in self.uses(flow, at) {
+        for Use { block, at: place, decides } in self.uses(flow, places, at) {
             let here = flow.instr(place).span;
             let known = self.at(flow, places, block, place);
             match known {
@@ -277,8 +281,27 @@ impl Answer {
         })
     }
 
+    /// Does the value reach a join by an edge that is taken whatever the answer is?
+    fn joins(&self, flow: &Flow, places: &Places, v: Val, block: u32, args: &[Val]) -> bool {
+        let pred = &flow.cfg.blocks[block as usize].pred;
+        if pred.len() != args.len() {
+            return true;
+        }
+        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(flow, places, from, edge))
+    }
+
+    /// Is the edge taken only where the request succeeded, or by a choice that depends on the answer?
+    fn under(&self, flow: &Flow, places: &Places, from: u32, edge: u32) -> bool {
+        if self.branches(flow, from) {
+            let when = flow.cfg.blocks[from as usize].succ[edge as usize].when;
+            let guard = flow.cfg.branch(from).and_then(|at| flow.guard(at));
+            return !matches!(guard, Some((p, _)) if self.preds.contains(&flow.origin(p)) && when == Some(false));
+        }
+        self.before(flow, places, from, flow.cfg.range(from).end) == Known::Yes
+    }
+
     /// The places where what is made of the results of instruction `at` decides, addresses or is stored.
-    fn uses(&self, flow: &Flow, at: u32) -> Vec<Use> {
+    fn uses(&self, flow: &Flow, places: &Places, at: u32) -> Vec<Use> {
         let mut made = vec![false; flow.ssa.values.len()];
         let mut stack: Vec<Val> = flow.ssa.defs(at).iter().map(|(_, v)| *v).collect();
         while let Some(v) = stack.pop() {
@@ -289,7 +312,8 @@ impl Answer {
             stack.extend(flow.ssa.users(v).iter().filter(|user| match &flow.ssa.values[**user as usize] {
                 // What a load brings does not show whether its address was right; the load itself is a use.
                 Value::Def { instr, .. } => flow.instr(*instr).address().is_none(),
-                _ => true,
+                Value::Phi { block, args } => self.joins(flow, places, v, *block, args),
+                Value::Undef | Value::Param => false,
             }));
         }
         let mut uses = Vec::new();

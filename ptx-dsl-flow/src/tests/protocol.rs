@@ -66,6 +66,15 @@ fn first_ctaid_of_any_response() {
         right(&format!("{pointer} {FIRST}\n {CANCELED} selp.b32 %r1, %r1, 0, %p2;\n {used}"));
         right(&format!("{pointer} {CANCELED} @%p2 {FIRST}\n @!%p2 ret;\n {used}"));
     }
+    // The next round of a loop uses it, and there is none if the answer is no.
+    let wait = WAIT.replace("[bar1], 0", "[bar1], %r7").replace("bra W;\n", "bra W;\n xor.b32 %r7, %r7, 1;\n");
+    case(&kernel(
+        "1",
+        &format!(
+            "{INIT}{pointer} mov.u32 %r1, 0;\n mov.u32 %r7, 0;\n L:\n {address} {EXPECT}{ASK}{wait} ld.shared.b128 %q1, [answer];\n \
+             {CANCELED}{FIRST}\n fence.proxy.async.shared::cta;\n @%p2 bra L;"
+        ),
+    ));
     // Nothing goes by it.
     wrong("warning", "", "");
     wrong("warning", &format!("{CANCELED} @!%p2 "), "");
