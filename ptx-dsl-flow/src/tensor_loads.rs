@@ -107,7 +107,7 @@ impl Loads {
             } else if let Some(arg) = i.operand("taddr")
                 && is(i.entry.opcode, "tcgen05.dealloc")
                 && !released
-                && let Some(k) = (0..n).find(|k| some.has(n + k))
+                && let Some(k) = (0..n).find(|k| some.has(n + k) && self.read_behind(flow, *k, at))
             {
                 released = true;
                 let sure = every.has(n + k) && one_allocation;
@@ -121,6 +121,23 @@ impl Loads {
             last.notes.push(format!("registers of {more} more loads of this kernel are read before the wait"));
         }
         out.append(&mut early);
+    }
+
+    /// Does an instruction behind this one read what load `k` brings? A result that nobody reads may be anything.
+    fn read_behind(&self, flow: &Flow, k: usize, at: u32) -> bool {
+        let block = flow.cfg.block_of(at);
+        let mut behind = vec![false; flow.cfg.blocks.len()];
+        let mut stack = Vec::new();
+        flow.cfg.push_ways(block, &mut stack);
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut behind[b as usize], true) {
+                flow.cfg.push_ways(b, &mut stack);
+            }
+        }
+        flow.walk().any(|(b, reader, i)| {
+            (behind[b as usize] || b == block && reader > at)
+                && reads(flow, reader, i).iter().any(|(_, v)| made_by(flow, *v) == Some(self.at[k]))
+        })
     }
 
     /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
