@@ -38,11 +38,13 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod ranks;
 mod scalars;
 mod scopes;
 mod spaces;
 mod ssa;
 mod states;
+mod tensor;
 mod tensormaps;
 #[cfg(test)]
 mod tests;
@@ -121,6 +123,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
+    tensor::check(flow, lanes, &place, &from, out);
 }
 
 /// Says of what stands in another function which kernel calls it so.

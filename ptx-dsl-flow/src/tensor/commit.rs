@@ -1,0 +1,119 @@
+//! `tcgen05.commit` makes an mbarrier track the operations that its thread has started before (9.7.16.12.1), not those that it
+//! starts later.
+
+use super::super::Flow;
+use super::super::cfg::NONE;
+use super::super::paths::{Paths, Step};
+use super::{Kernel, behind, fences_before, is};
+use crate::errors::tensor as errors;
+use ptx_dsl_table::diag::Diagnostic;
+use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::isa::Tensor;
+
+type Site = (u32, u32);
+
+pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+    let flow = kernel.flow;
+    let (mut commits, mut operations): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
+    for (block, at, i) in flow.walk() {
+        if is(i, Tensor::Commit) {
+            commits.push((block, at));
+        } else if is(i, Tensor::Operation) {
+            operations.push((block, at));
+        }
+    }
+    // In an excerpt without any nothing is said.
+    if commits.is_empty() || operations.is_empty() {
+        return;
+    }
+    if !untracked(flow, &commits, &operations, out) {
+        nothing_to_track(kernel, &commits, &operations, out);
+    }
+}
+
+/// Can one of the sites come behind `from`?
+fn follows(flow: &Flow, from: Site, list: &[Site]) -> Option<Site> {
+    let later = behind(flow, &mut [from.0].into_iter());
+    list.iter().copied().find(|s| later[s.0 as usize] || (s.0 == from.0 && s.1 > from.1))
+}
+
+/// An operation behind which no commit comes, and nothing by which another thread goes on with it in a pipeline.
+fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) -> bool {
+    // From where something of the kind can still come: blocks backwards.
+    let settles = |i: &Instr| is(i, Tensor::Commit) || fences_before(i);
+    let mut leads = vec![false; flow.cfg.blocks.len()];
+    let mut stack = Vec::new();
+    let mut last = vec![NONE; flow.cfg.blocks.len()];
+    for (block, at, i) in flow.walk() {
+        if settles(i) {
+            last[block as usize] = at;
+            stack.push(block);
+        }
+    }
+    while let Some(b) = stack.pop() {
+        if !std::mem::replace(&mut leads[b as usize], true) {
+            flow.cfg.push_preds(b, &mut stack);
+        }
+    }
+    for &(block, at) in operations {
+        let here = last[block as usize] != NONE && last[block as usize] > at;
+        let later = flow.cfg.blocks[block as usize].succ.iter().any(|e| leads[e.to as usize]);
+        if !here && !later {
+            let early = commits.iter().copied().find(|c| follows(flow, *c, &[(block, at)]).is_some());
+            let operation = flow.instr(at);
+            out.push(errors::untracked(operation.span, operation.entry.opcode, early.map(|c| flow.instr(c.1).span)));
+            return true;
+        }
+    }
+    false
+}
+
+/// A commit that comes before all operations, in each round of its loop: the first time there is nothing to track.
+fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) {
+    let flow = kernel.flow;
+    let before = ahead(flow, operations);
+    for &commit in commits {
+        let earlier = before[commit.0 as usize] || operations.iter().any(|o| o.0 == commit.0 && o.1 < commit.1);
+        if earlier {
+            continue;
+        }
+        let after = ahead(flow, &[commit]);
+        let operation = operations.iter().find(|o| after[o.0 as usize] || (o.0 == commit.0 && o.1 > commit.1));
+        let Some(&(_, operation)) = operation else { continue };
+        // Not only from the second round on.
+        let first = Paths::new(flow, kernel.lanes).at_entry(&mut |at, i| {
+            if at == commit.1 {
+                Step::Found
+            } else if is(i, Tensor::Operation) {
+                Step::Stop
+            } else {
+                Step::Go
+            }
+        });
+        if first.is_some() {
+            out.push(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
+            return;
+        }
+    }
+}
+
+/// By block: does one of the sites come before it, without going round a loop?
+fn ahead(flow: &Flow, sites: &[Site]) -> Vec<bool> {
+    let n = flow.cfg.blocks.len();
+    let mut place = vec![NONE; n];
+    for (k, &b) in flow.cfg.rpo.iter().enumerate() {
+        place[b as usize] = k as u32;
+    }
+    let mut out = vec![false; n];
+    for &b in &flow.cfg.rpo {
+        if !out[b as usize] && !sites.iter().any(|s| s.0 == b) {
+            continue;
+        }
+        for e in &flow.cfg.blocks[b as usize].succ {
+            if place[e.to as usize] > place[b as usize] {
+                out[e.to as usize] = true;
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,184 @@
+//! Who tells whom to go on: what stands behind the waits for an arrival, and what arrivals at an mbarrier tell of.
+
+use super::super::Flow;
+use super::super::mbarriers::mbarrier;
+use super::super::memory::{constant, behind as bytes_behind};
+use super::super::provenance::Origin;
+use super::{Kernel, MOST, behind, is, tells};
+use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::isa::{Meeting, Tensor};
+
+/// The object of a meeting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Object {
+    /// An mbarrier in a variable, with its offset if that is known.
+    Mbarrier(u32, Option<i64>),
+    /// A barrier of the CTA.
+    Barrier(u64),
+}
+
+/// What all arrivals that a wait is for tell of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// Operations are done: `tcgen05.commit`.
+    Operations,
+    /// Threads that load from or store to Tensor Memory have come this far.
+    Accesses,
+    /// Something else, or not known.
+    Other,
+}
+
+struct Arrival {
+    at: u32,
+    block: u32,
+    /// `None`: any.
+    object: Option<Object>,
+    tells: Tells,
+}
+
+struct Wait {
+    at: u32,
+    block: u32,
+    object: Option<Object>,
+    tells: Tells,
+    /// The operation that is started next, before any other wait.
+    next: Option<u32>,
+}
+
+/// All of a kernel.
+pub(super) struct Meetings {
+    arrivals: Vec<Arrival>,
+    waits: Vec<Wait>,
+}
+
+impl Meetings {
+    pub(super) fn new(kernel: &Kernel) -> Meetings {
+        let flow = kernel.flow;
+        let accesses = |i: &Instr| is(i, Tensor::Load) || is(i, Tensor::Store);
+        let accessed = behind(flow, &mut flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
+        let mut out = Meetings { arrivals: Vec::new(), waits: Vec::new() };
+        for (block, at, i) in flow.walk() {
+            let object = object(kernel, at, i);
+            if waits(i) && out.waits.len() < MOST {
+                out.waits.push(Wait { at, block, object, tells: Tells::Other, next: next(flow, block, at) });
+            }
+            if tells(i) || completes(i) {
+                let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
+                let tells = if is(i, Tensor::Commit) {
+                    Tells::Operations
+                } else if tells(i) && !i.spelling.contains("expect_tx") && (accessed[block as usize] || earlier()) {
+                    Tells::Accesses
+                } else {
+                    Tells::Other
+                };
+                out.arrivals.push(Arrival { at, block, object, tells });
+            }
+        }
+        for wait in &mut out.waits {
+            wait.tells = all(&out.arrivals, wait.object);
+        }
+        out
+    }
+
+    /// What a wait for an mbarrier hears of.
+    pub(super) fn heard(&self, at: u32) -> Tells {
+        match self.waits.iter().find(|w| w.at == at) {
+            Some(w) => w.tells,
+            None => Tells::Other,
+        }
+    }
+
+    /// The operation that a thread starts next when it has waited for this arrival, and that is another thread for certain or
+    /// may be one.
+    pub(super) fn released(&self, flow: &Flow, at: u32) -> Option<u32> {
+        let arrival = self.arrivals.iter().find(|a| a.at == at)?;
+        let object = arrival.object?;
+        for w in &self.waits {
+            let (Some(next), Some(other)) = (w.next, w.object) else { continue };
+            let meets = match object {
+                Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(object, other),
+                // Several places are one meeting if they are for different threads: none leads to the other.
+                Object::Barrier(_) => object == other && apart(flow, (arrival.block, at), (w.block, w.at)),
+            };
+            if meets {
+                return Some(next);
+            }
+        }
+        None
+    }
+}
+
+fn waits(i: &Instr) -> bool {
+    matches!(i.entry.meeting, Meeting::Wait | Meeting::Both)
+}
+
+/// Completes something on an mbarrier, other than by an arrival of the thread.
+fn completes(i: &Instr) -> bool {
+    i.operand("mbar").is_some() || matches!(i.entry.opcode, "mbarrier.complete_tx" | "cp.async.mbarrier.arrive")
+}
+
+fn object(kernel: &Kernel, at: u32, i: &Instr) -> Option<Object> {
+    if i.operand("a").is_some() && i.entry.meeting != Meeting::None {
+        return Some(Object::Barrier(constant(i, "a")?));
+    }
+    let region = bytes_behind(kernel.flow, kernel.from, at, mbarrier(i), 8)?;
+    match region.base {
+        Origin::Var(v) => Some(Object::Mbarrier(v.0, region.bytes.map(|b| b.0))),
+        _ => None,
+    }
+}
+
+/// May two be the same?
+fn may_be(a: Object, b: Object) -> bool {
+    match (a, b) {
+        (Object::Mbarrier(x, Some(m)), Object::Mbarrier(y, Some(n))) => (x, m) == (y, n),
+        (Object::Mbarrier(x, _), Object::Mbarrier(y, _)) => x == y,
+        _ => a == b,
+    }
+}
+
+/// What all arrivals that may be at an object tell of.
+fn all(arrivals: &[Arrival], object: Option<Object>) -> Tells {
+    let Some(object @ Object::Mbarrier(..)) = object else { return Tells::Other };
+    let mut found = None;
+    for a in arrivals {
+        if a.object.is_none_or(|o| may_be(o, object)) && *found.get_or_insert(a.tells) != a.tells {
+            return Tells::Other;
+        }
+    }
+    found.unwrap_or(Tells::Other)
+}
+
+/// The first operation on a way on from a wait, before any other wait.
+fn next(flow: &Flow, block: u32, at: u32) -> Option<u32> {
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack = vec![(block, at + 1)];
+    while let Some((b, first)) = stack.pop() {
+        let mut stopped = false;
+        for at in first..flow.cfg.range(b).end {
+            let i = flow.instr(at);
+            if is(i, Tensor::Operation) {
+                return Some(at);
+            }
+            stopped |= waits(i);
+            if stopped {
+                break;
+            }
+        }
+        if !stopped {
+            for e in &flow.cfg.blocks[b as usize].succ {
+                if !std::mem::replace(&mut seen[e.to as usize], true) {
+                    stack.push((e.to, flow.cfg.range(e.to).start));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Does neither place lead to the other?
+fn apart(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
+    a.0 != b.0
+        && !behind(flow, &mut [a.0].into_iter())[b.0 as usize]
+        && !behind(flow, &mut [b.0].into_iter())[a.0 as usize]
+}
