@@ -52,15 +52,15 @@ fn is(i: &Instr, tensor: Tensor) -> bool {
 
 /// `tcgen05.wait::st`
 fn waits_for_stores(i: &Instr) -> bool {
-    is(i, Tensor::Wait) && i.spelling.contains("::st")
+    is(i, Tensor::Wait) && i.has("::st")
 }
 
 fn fences_before(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.spelling.contains("::before")
+    is(i, Tensor::Fence) && i.has("::before_thread_sync")
 }
 
 fn fences_after(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.spelling.contains("::after")
+    is(i, Tensor::Fence) && i.has("::after_thread_sync")
 }
 
 /// Does it tell other threads to go on?

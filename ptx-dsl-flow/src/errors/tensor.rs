@@ -14,7 +14,12 @@ fn found(code: u16, span: Span, sure: bool, message: impl Into<String>) -> Diagn
 
 pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, sure: bool) -> Diagnostic {
     let other = rank ^ 1;
-    let d = found(678, span, sure, format!("of the CTA pair {} and {}, only CTA {rank} comes to this `{op}`", rank & !1, rank | 1));
+    let d = found(
+        678,
+        span,
+        sure,
+        format!("of the CTA pair {} and {}, only CTA {rank} comes to this `{op}`", rank & !1, rank | 1),
+    );
     let d = match why {
         Some(why) => d.label(why, format!("CTA {other} does not go this way")),
         None => d,
@@ -43,15 +48,22 @@ pub(crate) fn fence_missing(span: Span, op: &str, from: Span, access: &str, whic
         Fence::Both => "`tcgen05.fence`",
     };
     let put = match which {
-        Fence::Before => format!("put `tcgen05.fence::before_thread_sync;` behind the `{access}`, before the threads meet"),
+        Fence::Before => {
+            format!("put `tcgen05.fence::before_thread_sync;` behind the `{access}`, before the threads meet")
+        }
         Fence::After => format!("put `tcgen05.fence::after_thread_sync;` before this `{op}`, behind the meeting"),
         Fence::Both => "put `tcgen05.fence::before_thread_sync;` before the place where the threads meet, and \
                         `tcgen05.fence::after_thread_sync;` behind it"
             .to_string(),
     };
     section(
-        found(679, span, false, format!("no {what} stands between this `{op}` and what another thread did to Tensor Memory"))
-            .label(from, format!("behind this `{access}`")),
+        found(
+            679,
+            span,
+            false,
+            format!("no {what} stands between this `{op}` and what another thread did to Tensor Memory"),
+        )
+        .label(from, format!("behind this `{access}`")),
         "a thread fences all its accesses to Tensor Memory that it wants to order with those of other threads",
         "9.7.16.5",
     )
@@ -79,7 +91,8 @@ const ONE_ALLOCATION: &str = "`tcgen05.dealloc` frees one allocation, all of it,
 
 pub(crate) fn other_size(span: Span, columns: u64, had: u64, alloc: Span) -> Diagnostic {
     section(
-        error(682, span, format!("this deallocates {columns} columns, and {had} were allocated")).label(alloc, "allocated here"),
+        error(682, span, format!("this deallocates {columns} columns, and {had} were allocated"))
+            .label(alloc, "allocated here"),
         ONE_ALLOCATION,
         "9.7.16.7.1",
     )

@@ -3,10 +3,10 @@
 use super::super::converge::Who;
 use super::super::mbarriers::{Site, surely};
 use super::super::memory::constant;
-use super::super::paths::{Paths, Step};
-use super::columns::{Address, Root, address};
-use super::super::states::{On, of_region};
 use super::super::memory::region;
+use super::super::paths::{Paths, Step};
+use super::super::states::{On, of_region};
+use super::columns::{Address, Root, address};
 use super::{Kernel, MOST, is};
 use crate::errors::tensor as errors;
 use ptx_dsl_table::diag::Diagnostic;

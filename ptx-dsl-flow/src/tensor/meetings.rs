@@ -2,7 +2,7 @@
 
 use super::super::Flow;
 use super::super::mbarriers::mbarrier;
-use super::super::memory::{constant, behind as bytes_behind};
+use super::super::memory::{behind as bytes_behind, constant};
 use super::super::provenance::Origin;
 use super::{Kernel, MOST, behind, is, tells};
 use ptx_dsl_table::hir::Instr;

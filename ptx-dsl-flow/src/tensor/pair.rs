@@ -53,7 +53,13 @@ pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
             };
             let why = parts(flow, site, &pair[1 - one]);
             let sure = kind != Tensor::Relinquish;
-            out.push(errors::one_of_a_pair(flow.instr(site.at).span, flow.instr(site.at).entry.opcode, pair[one].rank, why, sure));
+            out.push(errors::one_of_a_pair(
+                flow.instr(site.at).span,
+                flow.instr(site.at).entry.opcode,
+                pair[one].rank,
+                why,
+                sure,
+            ));
         }
         if out.len() > before {
             return true;

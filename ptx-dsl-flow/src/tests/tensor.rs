@@ -79,7 +79,8 @@ fn stores_are_awaited_before_an_arrival() {
     run(&named(roles(&format!("{STORE}\n {STORED}\n {BEFORE}\n bar.sync 1, 128;"), AFTER)));
     // The fences are the other rule's business.
     run(&roles(&format!("{STORE}\n {STORED}\n {arrive} // warning: PTX0679"), AFTER));
-    run(&roles(&format!("{STORE}\n {STORED}\n {BEFORE}\n {arrive}"), "").replace(MMA, &format!("{MMA} // warning: PTX0679")));
+    run(&roles(&format!("{STORE}\n {STORED}\n {BEFORE}\n {arrive}"), "")
+        .replace(MMA, &format!("{MMA} // warning: PTX0679")));
     run(&named(roles(&format!("{STORE}\n {STORED}\n bar.sync 1, 128; // warning: PTX0679"), AFTER)));
 }
 
@@ -110,9 +111,8 @@ fn fences_around_a_barrier() {
 
 #[test]
 fn fences_behind_a_commit() {
-    let load = |after: &str, mark: &str| {
-        format!("@%p2 {MMA}\n @%p2 {COMMIT}\n {DONE}\n {after}\n {LOAD} {mark}\n {LOADED}")
-    };
+    let load =
+        |after: &str, mark: &str| format!("@%p2 {MMA}\n @%p2 {COMMIT}\n {DONE}\n {after}\n {LOAD} {mark}\n {LOADED}");
     warps(&load(AFTER, ""));
     warps(&load("", "// warning: PTX0679"));
     // Behind another wait it is too late; a barrier between does not matter.
@@ -153,16 +153,37 @@ fn one_cta_of_a_pair() {
     pair("32", &format!("{rank}\n {alloc}\n {read}\n {meet}\n @!%p4 bra L;\n {FREE} // error: PTX0678\n L:"));
     pair("32", &format!("{rank}\n {alloc}\n @%p4 {gone} // warning: PTX0678\n {read}\n {meet}\n {FREE}"));
     // By the number of the CTA, by its lowest bit, with other conditions, by leaving.
-    pair("32", &format!("mov.u32 %r5, %ctaid.x;\n and.b32 %r5, %r5, 1;\n setp.ne.b32 %p4, %r5, 0;\n {alloc}\n {read}\n {meet}\n @%p4 {FREE} // error: PTX0678"));
-    pair("32", &format!(
-        "{rank}\n ld.param.u32 %r6, [n];\n setp.gt.u32 %p5, %r6, 3;\n and.pred %p5, %p5, %p4;\n {alloc}\n {read}\n {meet}\n @%p5 {FREE} // error: PTX0678"
-    ));
-    pair("", &format!("{rank}\n {alloc}\n {read}\n {meet}\n @!%p4 exit; // warning: PTX0606\n {FREE} // error: PTX0678"));
+    pair(
+        "32",
+        &format!(
+            "mov.u32 %r5, %ctaid.x;\n and.b32 %r5, %r5, 1;\n setp.ne.b32 %p4, %r5, 0;\n {alloc}\n {read}\n {meet}\n @%p4 {FREE} // error: PTX0678"
+        ),
+    );
+    pair(
+        "32",
+        &format!(
+            "{rank}\n ld.param.u32 %r6, [n];\n setp.gt.u32 %p5, %r6, 3;\n and.pred %p5, %p5, %p4;\n {alloc}\n {read}\n {meet}\n @%p5 {FREE} // error: PTX0678"
+        ),
+    );
+    pair(
+        "",
+        &format!("{rank}\n {alloc}\n {read}\n {meet}\n @!%p4 exit; // warning: PTX0606\n {FREE} // error: PTX0678"),
+    );
     // Each CTA has one of its own, or what chooses is not the CTA.
     pair("32", &format!("{rank}\n {alloc}\n {read}\n {meet}\n @!%p4 bra L;\n {FREE}\n ret;\n L:\n {FREE}"));
-    pair("32", &format!("{alloc}\n {read}\n {meet}\n ld.param.u32 %r6, [n];\n setp.gt.u32 %p5, %r6, 3;\n @%p5 {FREE}\n @!%p5 {FREE}"));
+    pair(
+        "32",
+        &format!(
+            "{alloc}\n {read}\n {meet}\n ld.param.u32 %r6, [n];\n setp.gt.u32 %p5, %r6, 3;\n @%p5 {FREE}\n @!%p5 {FREE}"
+        ),
+    );
     // A rank that the pair does not have.
-    pair("32", &format!("mov.u32 %r5, %cluster_ctarank;\n setp.lt.u32 %p4, %r5, 2;\n @%p4 {alloc}\n {read}\n {meet}\n @%p4 {FREE}"));
+    pair(
+        "32",
+        &format!(
+            "mov.u32 %r5, %cluster_ctarank;\n setp.lt.u32 %p4, %r5, 2;\n @%p4 {alloc}\n {read}\n {meet}\n @%p4 {FREE}"
+        ),
+    );
 }
 
 #[test]
@@ -188,7 +209,10 @@ fn another_size_than_was_allocated() {
     let start = START.replace("tcgen05.alloc.", "tcgen05.alloc.exclusive.");
     exclusive(format!("{start}\n bar.sync 0;\n @%p1 {}", FREE.replace("dealloc.", "dealloc.exclusive.")));
     exclusive(format!("{start}\n bar.sync 0;\n @%p1 {FREE} // error: PTX0682"));
-    exclusive(format!("{START}\n bar.sync 0;\n @%p1 {} // error: PTX0682", FREE.replace("dealloc.", "dealloc.exclusive.")));
+    exclusive(format!(
+        "{START}\n bar.sync 0;\n @%p1 {} // error: PTX0682",
+        FREE.replace("dealloc.", "dealloc.exclusive.")
+    ));
 }
 
 #[test]
@@ -207,7 +231,9 @@ fn the_same_twice() {
     let rounds = "add.u32 %r5, %r5, 1;\n setp.lt.u32 %p4, %r5, 9;\n @%p4 bra L;";
     whole(&format!("mov.u32 %r5, 0;\n L:\n bar.sync 0;\n @%p1 {FREE} // warning: PTX0682\n {rounds}"));
     let again = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sh], 64;\n bar.sync 0;\n ld.shared.u32 %r9, [sh];";
-    whole(&format!("mov.u32 %r5, 0;\n L:\n bar.sync 0;\n @%p1 {FREE}\n {again}\n {rounds}\n bar.sync 0;\n @%p1 {FREE}"));
+    whole(&format!(
+        "mov.u32 %r5, 0;\n L:\n bar.sync 0;\n @%p1 {FREE}\n {again}\n {rounds}\n bar.sync 0;\n @%p1 {FREE}"
+    ));
     // By all four warps, though one has allocated.
     whole(&format!("bar.sync 0;\n {FREE} // error: PTX0682"));
     whole(&format!("bar.sync 0;\n @%p1 {FREE}\n setp.ge.u32 %p4, %r1, 96;\n @%p4 {FREE} // error: PTX0682"));
@@ -227,7 +253,12 @@ fn ways_out_with_what_is_allocated() {
     // It is not allocated on that way.
     let alloc = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sh], 64;\n bar.sync 0;\n ld.shared.u32 %r9, [sh];";
     let maybe = "mov.u32 %r1, %tid.x;\n setp.lt.u32 %p1, %r1, 32;\n mov.u32 %r9, 0;";
-    case(&kernel("128", &format!("{maybe}\n {early}\n @%p4 bra N;\n {alloc}\n N:\n setp.ne.u32 %p5, %r5, 0;\n @!%p5 ret;\n bar.sync 0;\n @%p1 {FREE}")));
+    case(&kernel(
+        "128",
+        &format!(
+            "{maybe}\n {early}\n @%p4 bra N;\n {alloc}\n N:\n setp.ne.u32 %p5, %r5, 0;\n @!%p5 ret;\n bar.sync 0;\n @%p1 {FREE}"
+        ),
+    ));
     // Some threads leave; a trap is no end.
     whole(&format!("setp.ge.u32 %p4, %r1, 64;\n @%p4 ret;\n @%p1 {FREE}"));
     whole(&format!("{early}\n @%p4 bra T;\n bar.sync 0;\n @%p1 {FREE}\n ret;\n T:\n trap;"));
@@ -241,7 +272,9 @@ fn commits_behind_what_they_track() {
     // Only the first of two is tracked.
     warps(&format!("@%p2 {MMA}\n @%p2 {COMMIT}\n {load}\n @%p2 {MMA} // error: PTX0689"));
     // The roles of two threads: one cannot track what another one started.
-    warps(&format!("setp.eq.u32 %p4, %r1, 32;\n @%p4 bra C;\n @!%p2 bra E;\n {MMA} // error: PTX0689\n bra E;\n C:\n {COMMIT}\n E:\n {load}"));
+    warps(&format!(
+        "setp.eq.u32 %p4, %r1, 32;\n @%p4 bra C;\n @!%p2 bra E;\n {MMA} // error: PTX0689\n bra E;\n C:\n {COMMIT}\n E:\n {load}"
+    ));
     // Another thread goes on with the pipeline.
     warps(&format!(
         "@!%p2 bra C;\n {MMA}\n {BEFORE}\n C:\n bar.sync 0;\n setp.eq.u32 %p4, %r1, 32;\n @!%p4 bra E;\n {AFTER}\n {MMA}\n {COMMIT}\n E:\n {load}"
