@@ -3,7 +3,9 @@
 
 use super::super::Flow;
 use super::super::cfg::NONE;
+use super::super::lanes::Fact;
 use super::super::paths::{Paths, Step};
+use super::super::ssa::UNDEF;
 use super::{Kernel, behind, fences_before, is};
 use crate::errors::tensor as errors;
 use ptx_dsl_table::diag::Diagnostic;
@@ -80,21 +82,40 @@ fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out:
         let after = ahead(flow, &[commit]);
         let operation = operations.iter().find(|o| after[o.0 as usize] || (o.0 == commit.0 && o.1 > commit.1));
         let Some(&(_, operation)) = operation else { continue };
-        // Not only from the second round on.
-        let first = Paths::new(flow, kernel.lanes).at_entry(&mut |at, i| {
-            if at == commit.1 {
-                Step::Found
-            } else if is(i, Tensor::Operation) {
-                Step::Stop
-            } else {
-                Step::Go
-            }
-        });
-        if first.is_some() {
+        if comes_first(kernel, commit, operations) || first_round(kernel, commit.1) {
             out.push(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
             return;
         }
     }
+}
+
+/// Does every way to any operation lead over the commit?
+fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
+    let flow = kernel.flow;
+    let runs = match flow.guard(commit.1) {
+        Some((p, true)) => {
+            let elected = matches!(kernel.lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected[0] != UNDEF);
+            elected || operations.iter().all(|o| flow.guard(o.1) == flow.guard(commit.1))
+        }
+        guard => guard.is_none(),
+    };
+    let leads = |o: &Site| if o.0 == commit.0 { commit.1 < o.1 } else { flow.cfg.dominates(commit.0, o.0) };
+    runs && operations.iter().all(leads)
+}
+
+/// Is there a way to the commit over no operation, on which the conditions agree with each other? There is none if it comes in the second round
+/// of a loop only.
+fn first_round(kernel: &Kernel, commit: u32) -> bool {
+    let hit = Paths::new(kernel.flow, kernel.lanes).at_entry(&mut |at, i| {
+        if at == commit {
+            Step::Found
+        } else if is(i, Tensor::Operation) {
+            Step::Stop
+        } else {
+            Step::Go
+        }
+    });
+    hit.is_some()
 }
 
 /// By block: does one of the sites come before it, without going round a loop?

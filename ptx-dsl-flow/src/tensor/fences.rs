@@ -167,7 +167,7 @@ fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
             return;
         }
         let Some(k) = (0..list.len()).find(|k| owed(set, *k)) else { return };
-        if let Some(operation) = meetings.released(flow, at)
+        if let Some(operation) = meetings.released(flow, at, false)
             && overlap(flow, kernel.from, list[k], operation) != Overlap::Never
         {
             *before = Some((at, list[k]));

@@ -43,6 +43,8 @@ struct Wait {
     tells: Tells,
     /// The operation that is started next, before any other wait.
     next: Option<u32>,
+    /// The same, perhaps behind other waits.
+    later: Option<u32>,
 }
 
 /// All of a kernel.
@@ -60,7 +62,14 @@ impl Meetings {
         for (block, at, i) in flow.walk() {
             let object = object(kernel, at, i);
             if waits(i) && out.waits.len() < MOST {
-                out.waits.push(Wait { at, block, object, tells: Tells::Other, next: next(flow, block, at) });
+                out.waits.push(Wait {
+                    at,
+                    block,
+                    object,
+                    tells: Tells::Other,
+                    next: next(flow, block, at, true),
+                    later: next(flow, block, at, false),
+                });
             }
             if tells(i) || completes(i) {
                 let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
@@ -88,13 +97,13 @@ impl Meetings {
         }
     }
 
-    /// The operation that a thread starts next when it has waited for this arrival, and that is another thread for certain or
-    /// may be one.
-    pub(super) fn released(&self, flow: &Flow, at: u32) -> Option<u32> {
+    /// The operation that another thread starts next when it has waited for this arrival; `later`: perhaps behind other waits.
+    pub(super) fn released(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
         let arrival = self.arrivals.iter().find(|a| a.at == at)?;
         let object = arrival.object?;
         for w in &self.waits {
-            let (Some(next), Some(other)) = (w.next, w.object) else { continue };
+            let next = if later { w.later } else { w.next };
+            let (Some(next), Some(other)) = (next, w.object) else { continue };
             let meets = match object {
                 Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(object, other),
                 // Several places are one meeting if they are for different threads: none leads to the other.
@@ -149,8 +158,8 @@ fn all(arrivals: &[Arrival], object: Option<Object>) -> Tells {
     found.unwrap_or(Tells::Other)
 }
 
-/// The first operation on a way on from a wait, before any other wait.
-fn next(flow: &Flow, block: u32, at: u32) -> Option<u32> {
+/// The first operation on a way on from a wait; `stop`: before any other wait.
+fn next(flow: &Flow, block: u32, at: u32, stop: bool) -> Option<u32> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![(block, at + 1)];
     while let Some((b, first)) = stack.pop() {
@@ -160,7 +169,7 @@ fn next(flow: &Flow, block: u32, at: u32) -> Option<u32> {
             if is(i, Tensor::Operation) {
                 return Some(at);
             }
-            stopped |= waits(i);
+            stopped |= stop && waits(i);
             if stopped {
                 break;
             }

@@ -5,7 +5,7 @@ use super::super::dataflow::{Bits, each};
 use super::super::memory::{owe, owed, settle};
 use super::columns::{Overlap, overlap};
 use super::meetings::Meetings;
-use super::{Kernel, MOST, is, tells, waits_for_stores};
+use super::{Kernel, MOST, behind, is, tells, waits_for_stores};
 use crate::errors::tensor as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
@@ -13,10 +13,12 @@ use ptx_dsl_table::isa::Tensor;
 
 pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
-    let mut stores = Vec::new();
-    for (_, at, i) in flow.walk() {
+    // Each with whether it is never waited for.
+    let (mut stores, mut never) = (Vec::new(), Vec::new());
+    for (block, at, i) in flow.walk() {
         if is(i, Tensor::Store) && stores.len() < MOST {
             stores.push(at);
+            never.push(!waited_later(kernel, block, at));
         }
     }
     if stores.is_empty() || !flow.cfg.any(&|i| is(i, Tensor::Operation)) {
@@ -41,7 +43,7 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
                 continue;
             }
             // The operation of this thread, or that of one who waits for this one.
-            let operation = if is(i, Tensor::Operation) { Some(at) } else { meetings.released(flow, at) };
+            let operation = if is(i, Tensor::Operation) { Some(at) } else { meetings.released(flow, at, never[k]) };
             let Some(operation) = operation else { continue };
             let sure = match overlap(flow, kernel.from, store, operation) {
                 Overlap::Never => continue,
@@ -54,4 +56,13 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
             return;
         }
     });
+}
+
+/// Can a wait for stores come behind the instruction?
+fn waited_later(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let cfg = &kernel.flow.cfg;
+    let later = behind(kernel.flow, &mut [block].into_iter());
+    let waits = |at: u32| waits_for_stores(kernel.flow.instr(at));
+    cfg.range(block).any(|k| k > at && waits(k))
+        || cfg.rpo.iter().any(|b| later[*b as usize] && cfg.range(*b).any(waits))
 }
