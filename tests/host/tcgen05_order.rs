@@ -160,6 +160,135 @@ ptx! {
         ret;
     }
 
+    // A thread starts a product, another one a copy over half of it behind it, and commits: the product is done too. `fences`
+    // tells whether they stand between.
+    .visible .entry relay(
+        .param .u64 .ptr .global .align 4 out: &mut [u32],
+        .param .u32 fences) .reqntid 128
+    {
+        .reg .pred %p, %first, %second, %fences;
+        .reg .b32 %t, %warp, %tmem, %at, %v<8>, %x;
+        .reg .b64 %out, %o, %desc, %a;
+        .shared .align 128 .b8 tile[8192];
+        .shared .align 8 .b64 done;
+        .shared .align 4 .b32 tensor;
+
+        ld.param.u32 %x, [fences];
+        setp.ne.u32 %fences, %x, 0;
+        mov.u32 %t, %tid.x;
+        shr.u32 %warp, %t, 5;
+        setp.eq.u32 %first, %t, 0;
+        setp.eq.u32 %second, %t, 32;
+        mov.u32 %at, tile;
+        mad.lo.u32 %at, %t, 64, %at;
+        mov.u32 %x, 0;
+      clear:
+        st.shared.v4.u32 [%at], {%t, %t, %t, %t};
+        add.u32 %at, %at, 16;
+        add.u32 %x, %x, 1;
+        setp.lt.u32 %p, %x, 4;
+        @%p bra clear;
+        fence.proxy.async.shared::cta;
+        setp.eq.u32 %p, %warp, 0;
+        @%p tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [tensor], 32;
+        @%first mbarrier.init.shared::cta.b64 [done], 1;
+        bar.sync 0;
+        ld.shared.u32 %tmem, [tensor];
+        mov.u32 %x, tile;
+        shr.u32 %x, %x, 4;
+        cvt.u64.u32 %desc, %x;
+
+        @!%first bra started;
+        or.b64 %a, %desc, 0x0000401000080000;
+        mov.u32 %x, 0x08020010;
+        setp.eq.u32 %p, %x, 0;
+        tcgen05.mma.cta_group::1.kind::f16 [%tmem], %a, %a, %x, %p; // product
+        @%fences tcgen05.fence::before_thread_sync;
+      started:
+        bar.sync 0;
+        @!%second bra copied;
+        @%fences tcgen05.fence::after_thread_sync;
+        or.b64 %a, %desc, 0x0000400800000000;
+        tcgen05.cp.cta_group::1.32x128b.warpx4 [%tmem], %a; // copy behind it
+        tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+      copied:
+        bar.warp.sync -1;
+      wait:
+        mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0;
+        @!%p bra wait;
+        tcgen05.fence::after_thread_sync;
+        mad.lo.u32 %at, %warp, 0x200000, %tmem;
+        tcgen05.ld.sync.aligned.32x32b.x8.b32 {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7}, [%at]; // load of both
+        tcgen05.wait::ld.sync.aligned;
+        mul.wide.u32 %o, %t, 4;
+        ld.param.u64 %out, [out];
+        add.u64 %out, %out, %o;
+        st.global.u32 [%out], %v3;
+        tcgen05.fence::before_thread_sync;
+        bar.sync 0;
+        setp.eq.u32 %p, %warp, 0;
+        @%p tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tmem, 32;
+        ret;
+    }
+
+    // CTA 0 copies into both CTAs of the pair, both load, and CTA 0 copies again. `fence` is that of CTA 1 behind its load.
+    .visible .entry both_again(.param .u32 fence) .reqntid 32 .reqnctapercluster 2
+    {
+        .reg .pred %p, %leader, %odd, %fence;
+        .reg .b32 %x, %tmem, %v, %rank, %round;
+        .reg .b16 %both;
+        .reg .b64 %desc;
+        .shared .align 16 .b8 tile[512];
+        .shared .align 8 .b64 done;
+        .shared .align 4 .b32 tensor;
+        mov.u32 %rank, %cluster_ctarank;
+        setp.ne.u32 %odd, %rank, 0;
+        mov.u32 %x, %laneid;
+        setp.eq.u32 %leader, %x, 0;
+        setp.eq.and.u32 %leader, %rank, 0, %leader;
+        ld.param.u32 %v, [fence];
+        setp.ne.u32 %fence, %v, 0;
+        tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [tensor], 32;
+        setp.eq.u32 %p, %x, 0;
+        @%p mbarrier.init.shared::cta.b64 [done], 1;
+        fence.mbarrier_init.release.cluster;
+        mov.u32 %v, tile;
+        mad.lo.u32 %v, %x, 16, %v;
+        st.shared.v4.u32 [%v], {%x, %x, %x, %x};
+        fence.proxy.async.shared::cta;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ld.shared.u32 %tmem, [tensor];
+        mov.u32 %x, tile;
+        shr.u32 %x, %x, 4;
+        cvt.u64.u32 %desc, %x;
+        or.b64 %desc, %desc, 0x0000400800000000;
+        mov.u16 %both, 3;
+        mov.u32 %round, 0;
+      round:
+        @!%leader bra issued;
+        tcgen05.fence::after_thread_sync;
+        tcgen05.cp.cta_group::2.32x128b.warpx4 [%tmem], %desc; // copy to both
+        tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [done], %both;
+      issued:
+        bar.warp.sync -1;
+      wait:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [done], %round;
+        @!%p bra wait;
+        tcgen05.fence::after_thread_sync;
+        tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v}, [%tmem];
+        tcgen05.wait::ld.sync.aligned;
+        setp.eq.or.u32 %p, %rank, 0, %fence;
+        @%p tcgen05.fence::before_thread_sync;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        add.u32 %round, %round, 1;
+        setp.lt.u32 %p, %round, 2;
+        @%p bra round;
+        tcgen05.dealloc.cta_group::2.sync.aligned.b32 %tmem, 32;
+        ret;
+    }
+
     // Frees what it has allocated, so many times.
     .visible .entry again(.param .u32 times) .reqntid 32
     {
@@ -281,6 +410,33 @@ fn rows_from_warp_to_warp() {
     fault(without(1), "load of a row", &["written by `tcgen05.st", "of warp 0, which has not waited"]);
     fault(without(2), "load of a row", &["which has not executed `tcgen05.fence::before_thread_sync`"]);
     fault(without(4), "load of a row", &["this thread has not executed `tcgen05.fence::after_thread_sync`"]);
+}
+
+fn relayed<M: Monitor>(host: &Host<M>, fences: u32) -> Result<Vec<u32>, Error> {
+    let mut out = vec![0; 128];
+    relay.launch(host, Launch::grid(1).block(128), (&mut out[..], fences))?;
+    Ok(out)
+}
+
+#[test]
+fn a_commit_tracks_what_its_operations_come_behind() {
+    // The copy has each row of 16 bytes from the tile; thread 4n to 4n + 3 stored row n of 64.
+    let wanted: Vec<u32> = (0..128).map(|t| t % 32 / 4).collect();
+    assert_eq!(relayed(&Host::new(), 1).unwrap_or_else(|e| panic!("{e}")), wanted);
+    for host in [Host::checked(), Host::checked().seed(2)] {
+        assert_eq!(relayed(&host, 1).unwrap_or_else(|e| panic!("{e}")), wanted);
+    }
+    fault(relayed(&Host::checked(), 0), "copy behind it", &["`tcgen05.mma", "nothing says which comes first"]);
+}
+
+#[test]
+fn loads_of_the_other_cta_of_a_pair() {
+    fn launch<M: Monitor>(host: &Host<M>, fence: u32) -> Result<Report, Error> {
+        both_again.launch(host, Launch::grid(2).block(32), (fence,))
+    }
+    launch(&Host::new(), 0).unwrap_or_else(|e| panic!("{e}"));
+    launch(&Host::checked(), 1).unwrap_or_else(|e| panic!("{e}"));
+    fault(launch(&Host::checked(), 0), "copy to both", &["read by `tcgen05.ld", "fence::before_thread_sync"]);
 }
 
 fn one_of_two<M: Monitor>(host: &Host<M>) {

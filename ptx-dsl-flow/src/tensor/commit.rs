@@ -33,36 +33,56 @@ pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Can one of the sites come behind `from`?
-fn follows(flow: &Flow, from: Site, list: &[Site]) -> Option<Site> {
-    let later = behind(flow, &mut [from.0].into_iter());
-    list.iter().copied().find(|s| later[s.0 as usize] || (s.0 == from.0 && s.1 > from.1))
+/// Can `site` come behind `from`?
+fn follows(flow: &Flow, from: Site, site: Site) -> bool {
+    (site.0 == from.0 && site.1 > from.1) || behind(flow, &mut [from.0].into_iter())[site.0 as usize]
 }
 
-/// An operation behind which no commit comes, and nothing by which another thread goes on with it in a pipeline.
+/// What may come behind a place.
+struct Ahead {
+    /// By block: the last of them in it.
+    last: Vec<u32>,
+    /// By block: one of them comes there or behind.
+    leads: Vec<bool>,
+}
+
+impl Ahead {
+    fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Ahead {
+        let n = flow.cfg.blocks.len();
+        let mut out = Ahead { last: vec![NONE; n], leads: vec![false; n] };
+        let mut stack = Vec::new();
+        for (block, at, i) in flow.walk() {
+            if of(i) {
+                out.last[block as usize] = at;
+                stack.push(block);
+            }
+        }
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut out.leads[b as usize], true) {
+                flow.cfg.push_preds(b, &mut stack);
+            }
+        }
+        out
+    }
+
+    /// Can one of them come behind the site?
+    fn comes(&self, flow: &Flow, (block, at): Site) -> bool {
+        let last = self.last[block as usize];
+        let ways = &flow.cfg.blocks[block as usize].succ;
+        (last != NONE && last > at) || ways.iter().any(|e| self.leads[e.to as usize])
+    }
+}
+
+/// An operation behind which no commit comes, and that no other thread goes on with in a pipeline whose end is tracked.
 fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) -> bool {
-    // From where something of the kind can still come: blocks backwards.
-    let settles = |i: &Instr| is(i, Tensor::Commit) || fences_before(i);
-    let mut leads = vec![false; flow.cfg.blocks.len()];
-    let mut stack = Vec::new();
-    let mut last = vec![NONE; flow.cfg.blocks.len()];
-    for (block, at, i) in flow.walk() {
-        if settles(i) {
-            last[block as usize] = at;
-            stack.push(block);
-        }
-    }
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut leads[b as usize], true) {
-            flow.cfg.push_preds(b, &mut stack);
-        }
-    }
-    for &(block, at) in operations {
-        let here = last[block as usize] != NONE && last[block as usize] > at;
-        let later = flow.cfg.blocks[block as usize].succ.iter().any(|e| leads[e.to as usize]);
-        if !here && !later {
-            let early = commits.iter().copied().find(|c| follows(flow, *c, &[(block, at)]).is_some());
-            let operation = flow.instr(at);
+    let commit = Ahead::new(flow, &|i| is(i, Tensor::Commit));
+    let fence = Ahead::new(flow, &fences_before);
+    let tracked = operations.iter().any(|o| commit.comes(flow, *o));
+    for &site in operations {
+        let settled = commit.comes(flow, site) || (tracked && fence.comes(flow, site));
+        if !settled {
+            let early = commits.iter().copied().find(|c| follows(flow, *c, site));
+            let operation = flow.instr(site.1);
             out.push(errors::untracked(operation.span, operation.entry.opcode, early.map(|c| flow.instr(c.1).span)));
             return true;
         }

@@ -41,7 +41,7 @@ struct Wait {
     block: u32,
     object: Option<Object>,
     tells: Tells,
-    /// The operation that is started next, before any other wait.
+    /// The operation that is started next, before any other wait but those for data.
     next: Option<u32>,
     /// The same, perhaps behind other waits.
     later: Option<u32>,
@@ -62,14 +62,8 @@ impl Meetings {
         for (block, at, i) in flow.walk() {
             let object = object(kernel, at, i);
             if waits(i) && out.waits.len() < MOST {
-                out.waits.push(Wait {
-                    at,
-                    block,
-                    object,
-                    tells: Tells::Other,
-                    next: next(flow, block, at, true),
-                    later: next(flow, block, at, false),
-                });
+                let tells = Tells::Other;
+                out.waits.push(Wait { at, block, object, tells, next: None, later: None });
             }
             if tells(i) || completes(i) {
                 let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
@@ -85,6 +79,17 @@ impl Meetings {
         }
         for wait in &mut out.waits {
             wait.tells = all(&out.arrivals, wait.object);
+        }
+        for k in 0..out.waits.len() {
+            let (block, at) = (out.waits[k].block, out.waits[k].at);
+            let for_data = |at: u32| {
+                let data =
+                    |w: &Wait| w.at == at && w.tells == Tells::Other && matches!(w.object, Some(Object::Mbarrier(..)));
+                out.waits.iter().any(data)
+            };
+            let next = first(flow, block, at, &|at, i| waits(i) && !for_data(at));
+            let later = first(flow, block, at, &|_, _| false);
+            (out.waits[k].next, out.waits[k].later) = (next, later);
         }
         out
     }
@@ -158,8 +163,8 @@ fn all(arrivals: &[Arrival], object: Option<Object>) -> Tells {
     found.unwrap_or(Tells::Other)
 }
 
-/// The first operation on a way on from a wait; `stop`: before any other wait.
-fn next(flow: &Flow, block: u32, at: u32, stop: bool) -> Option<u32> {
+/// The first operation on a way on from a wait that comes before what stops it.
+fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) -> Option<u32> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![(block, at + 1)];
     while let Some((b, first)) = stack.pop() {
@@ -169,7 +174,7 @@ fn next(flow: &Flow, block: u32, at: u32, stop: bool) -> Option<u32> {
             if is(i, Tensor::Operation) {
                 return Some(at);
             }
-            stopped |= stop && waits(i);
+            stopped |= stops(at, i);
             if stopped {
                 break;
             }

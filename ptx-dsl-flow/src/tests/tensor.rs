@@ -269,6 +269,8 @@ fn commits_behind_what_they_track() {
     let load = format!("{DONE}\n {AFTER}\n {LOAD}\n {LOADED}");
     warps(&format!("@%p2 {MMA}\n @%p2 {COMMIT}\n {load}"));
     warps(&format!("@%p2 {COMMIT}\n @%p2 {MMA} // error: PTX0689\n {load}"));
+    // A fence for what comes later changes nothing.
+    warps(&format!("@%p2 {COMMIT}\n @%p2 {MMA} // error: PTX0689\n {load}\n {BEFORE}"));
     // Only the first of two is tracked.
     warps(&format!("@%p2 {MMA}\n @%p2 {COMMIT}\n {load}\n @%p2 {MMA} // error: PTX0689"));
     // The roles of two threads: one cannot track what another one started.
@@ -297,4 +299,68 @@ fn commits_in_a_loop() {
     with(&format!("{empty} // warning: PTX0689\n {MMA}"));
     // From the second round on for what the round before has started.
     with(&format!("setp.eq.u32 %p7, %r5, 0;\n @%p7 bra N;\n {empty}\n N:\n {MMA}"));
+}
+
+/// A persistent product of three roles: warp 4 loads, warp 5 multiplies into one of two accumulators, warps 0 to 3 store.
+/// `full` and `empty` are rings of stages, `ready` and `free` those of the accumulators.
+fn persistent(multiply: &str, stored: &str, load: &str) -> String {
+    let commit =
+        |ring: &str| format!("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [{ring}];");
+    let slot = |ring: &str, number: &str, to: &str| {
+        format!(
+            "and.b32 %r10, {number}, 1;\n shl.b32 %r10, %r10, 3;\n mov.u32 {to}, {ring};\n add.u32 {to}, {to}, %r10;"
+        )
+    };
+    let wait = |label: &str, ring: &str, number: &str| {
+        format!(
+            "{}\n shr.u32 %r12, {number}, 1;\n and.b32 %r12, %r12, 1;\n {label}: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r11], %r12;\n \
+             @!%p8 bra {label};",
+            slot(ring, number, "%r11")
+        )
+    };
+    kernel(
+        "192",
+        &format!(
+            ".shared .align 8 .b64 full[2];\n .shared .align 8 .b64 empty[2];\n .shared .align 8 .b64 ready[2];\n .shared .align 8 .b64 free[2];\n \
+             .shared .align 128 .b8 stage[8192];\n {}\n \
+             @%p2 mbarrier.init.shared::cta.b64 [full], 1;\n @%p2 mbarrier.init.shared::cta.b64 [full+8], 1;\n \
+             @%p2 mbarrier.init.shared::cta.b64 [empty], 1;\n @%p2 mbarrier.init.shared::cta.b64 [empty+8], 1;\n \
+             @%p2 mbarrier.init.shared::cta.b64 [ready], 1;\n @%p2 mbarrier.init.shared::cta.b64 [ready+8], 1;\n \
+             @%p2 mbarrier.init.shared::cta.b64 [free], 128;\n @%p2 mbarrier.init.shared::cta.b64 [free+8], 128;\n \
+             {BEFORE}\n bar.sync 0;\n {AFTER}\n ld.param.u32 %r19, [n];\n mov.u32 %r5, 0;\n mov.u32 %r6, 0;\n \
+             setp.eq.u32 %p4, %r7, 0x800000;\n @%p4 bra FETCH;\n setp.eq.u32 %p4, %r7, 0xa00000;\n @%p4 bra MULTIPLY;\n \
+             STORE:\n {}\n {load}\n {LOADED}\n {stored}\n {}\n mbarrier.arrive.shared::cta.b64 _, [%r13];\n \
+             add.u32 %r5, %r5, 1;\n setp.lt.u32 %p6, %r5, %r19;\n @%p6 bra STORE;\n bra END;\n \
+             FETCH:\n elect.sync _|%p5, -1;\n @!%p5 bra END;\n \
+             F: xor.b32 %r18, %r6, 2;\n {}\n {}\n mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], 4096;\n \
+             cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [stage], [%rd1], 4096, [%r13];\n \
+             add.u32 %r6, %r6, 1;\n setp.lt.u32 %p6, %r6, %r19;\n @%p6 bra F;\n bra END;\n \
+             MULTIPLY:\n elect.sync _|%p5, -1;\n @!%p5 bra END;\n \
+             TILE: xor.b32 %r18, %r5, 2;\n {}\n {multiply}\n mov.u32 %r17, 0;\n \
+             K: {}\n {MMA}\n {}\n {}\n add.u32 %r6, %r6, 1;\n add.u32 %r17, %r17, 1;\n setp.lt.u32 %p6, %r17, 4;\n @%p6 bra K;\n \
+             {}\n {}\n add.u32 %r5, %r5, 1;\n setp.lt.u32 %p6, %r5, %r19;\n @%p6 bra TILE;\n \
+             END:\n bar.warp.sync -1;\n {BEFORE}\n barrier.sync 0;\n {AFTER}\n @%p1 {FREE}",
+            START.replace("@%p2 mbarrier.init.shared::cta.b64 [bar1], 1;\n @%p2 mbarrier.init.shared::cta.b64 [bar2], 128;\n bar.sync 0;", "bar.sync 0;"),
+            wait("R", "ready", "%r5"),
+            slot("free", "%r5", "%r13"),
+            wait("E", "empty", "%r18"),
+            slot("full", "%r6", "%r13"),
+            wait("A", "free", "%r18"),
+            wait("W", "full", "%r6"),
+            slot("empty", "%r6", "%r13"),
+            commit("%r13"),
+            slot("ready", "%r5", "%r13"),
+            commit("%r13"),
+        ),
+    )
+}
+
+#[test]
+fn roles_with_rings() {
+    let load = format!("{AFTER}\n {LOAD}");
+    case(&persistent(AFTER, BEFORE, &load));
+    case(&persistent(AFTER, BEFORE, &format!("{LOAD} // warning: PTX0679")));
+    case(&persistent("", BEFORE, &load).replace(MMA, &format!("{MMA} // warning: PTX0679")));
+    let arrive = "mbarrier.arrive.shared::cta.b64 _, [%r13];";
+    case(&persistent(AFTER, "", &load).replace(arrive, &format!("{arrive} // warning: PTX0679")));
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::Ctx;
+use crate::machine::agent::tensor::Operation;
 use crate::machine::tensor::{Area, TensorJob};
 use crate::mem::tmem::LANES;
 use crate::monitor::Monitor;
@@ -74,13 +75,14 @@ impl<M: Monitor> Ctx<'_, M> {
         after.map_or(0, |lanes| lanes.iter().copied().max().unwrap_or(0))
     }
 
-    /// What is missing between an access and one that the current warp makes now.
-    fn missing(&self, a: &Access) -> Option<Missing> {
-        let (own, done, fenced) = match a.by {
-            By::Warp(warp) => (warp == self.warp, a.done, a.fenced),
+    /// What is missing between an access to the memory of CTA `rank` and one that the current warp makes now.
+    fn missing(&self, rank: u32, a: &Access) -> Option<Missing> {
+        let (by, fenced) = match a.by {
+            By::Warp(warp) => ((rank, warp), a.fenced),
             // The commit is the fence.
-            By::Operation { thread, .. } => ((thread.0, thread.1) == (self.cur.cta, self.warp), a.done, a.done),
+            By::Operation { thread, .. } => ((thread.0, thread.1), a.done),
         };
+        let (own, done) = (by == (self.cur.cta, self.warp), a.done);
         if done.is_none() {
             return Some(if matches!(a.by, By::Warp(_)) { Missing::Wait } else { Missing::Commit });
         }
@@ -109,7 +111,7 @@ impl<M: Monitor> Ctx<'_, M> {
             if (write || a.write)
                 && wanted(&a.by)
                 && area.meets(lanes, columns)
-                && let Some(missing) = self.missing(a)
+                && let Some(missing) = self.missing(rank, a)
             {
                 return Err(self.fault(self.out_of_order(a, missing), lane));
             }
@@ -192,10 +194,16 @@ impl<M: Monitor> Ctx<'_, M> {
         if !M::ON {
             return;
         }
-        let warp = self.warp;
-        for a in &mut self.cta_mut().accesses.0 {
-            if a.by == By::Warp(warp) {
-                a.fenced.get_or_insert(now);
+        let own = (self.cur.cta, self.warp);
+        for (rank, cta) in (0..).zip(&mut self.here().ctas) {
+            for a in &mut cta.accesses.0 {
+                let by = match a.by {
+                    By::Warp(warp) => (rank, warp),
+                    By::Operation { thread, .. } => (thread.0, thread.1),
+                };
+                if by == own {
+                    a.fenced.get_or_insert(now);
+                }
             }
         }
     }
@@ -207,37 +215,37 @@ impl<M: Monitor> Ctx<'_, M> {
         let warps = |by: &By| matches!(by, By::Warp(_));
         for (areas, write) in [(job.writes(), true), (job.reads(), false)] {
             for area in &areas {
-                // What a warp of the peer CTA does has an order by other means, which are not looked at.
-                if rank(area) == own {
-                    self.in_order(own, &area.lanes, &area.columns, write, warps, lane)?;
-                }
+                self.in_order(rank(area), &area.lanes, &area.columns, write, warps, lane)?;
             }
         }
         Ok(())
     }
 
     /// An operation of CTA `own` has completed, which no commit has told of yet.
-    pub(super) fn tensor_completed(&mut self, job: &dyn TensorJob, pair: bool, own: u32, lane: u32, issued: u64) {
-        let by = By::Operation { thread: (own, self.warp, lane), pair, issued };
-        let site = self.site;
-        for (areas, write) in [(job.writes(), true), (job.reads(), false)] {
+    pub(super) fn tensor_completed(&mut self, o: &Operation, own: u32, lane: u32) {
+        let (site, fenced) = (self.site, o.fenced);
+        let by = By::Operation { thread: (own, self.warp, lane), pair: o.pair, issued: o.issued };
+        for (areas, write) in [(o.job.writes(), true), (o.job.reads(), false)] {
             for Area { cta, lanes, columns } in areas {
-                let rank = if pair { own & !1 | cta as u32 } else { own };
+                let rank = if o.pair { own & !1 | cta as u32 } else { own };
                 if let Some(cta) = self.here().ctas.get_mut(rank as usize) {
-                    cta.accesses.note(Access { by, site, write, lanes, columns, done: None, fenced: None });
+                    cta.accesses.note(Access { by, site, write, lanes, columns, done: None, fenced });
                 }
             }
         }
     }
 
-    /// A commit of that thread arrives: what it issued before `until` is done.
+    /// A commit of thread `by` arrives: what that issued before `until` is done, and what others issued and fenced before it
+    /// went on.
     pub(super) fn tensor_committed(&mut self, by: Thread, pair: bool, until: u64) {
+        let after = self.fenced_after();
         self.agents.fences.now += 1;
         let now = self.agents.fences.now;
         for a in self.here().ctas.iter_mut().flat_map(|cta| &mut cta.accesses.0) {
             if let By::Operation { thread, pair: of, issued } = a.by
-                && (thread, of) == (by, pair)
+                && of == pair
                 && issued < until
+                && (thread == by || a.fenced.is_some_and(|fenced| fenced < after))
             {
                 a.done.get_or_insert(now);
             }

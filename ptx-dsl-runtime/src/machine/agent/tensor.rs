@@ -15,12 +15,12 @@ use crate::sync::mbarrier::{self, Arrive};
 /// An operation under way.
 #[derive(Debug)]
 pub(crate) struct Operation {
-    job: Box<dyn TensorJob>,
+    pub(super) job: Box<dyn TensorJob>,
     /// `.cta_group::2`
-    pair: bool,
-    issued: u64,
+    pub(super) pair: bool,
+    pub(super) issued: u64,
     /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
-    fenced: Option<u64>,
+    pub(super) fenced: Option<u64>,
 }
 
 impl Operation {
@@ -221,7 +221,7 @@ impl<M: Monitor> Ctx<'_, M> {
             _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
         }?;
         if M::ON {
-            self.tensor_completed(&*o.job, o.pair, own, lane, o.issued);
+            self.tensor_completed(o, own, lane);
         }
         Ok(())
     }
