@@ -226,7 +226,8 @@ fn results(kernel: &Kernel) -> Option<Missing> {
     each(&flow.cfg, 1 + waits.len(), &step, &mut |_, at, i, set| {
         if is(i, Tensor::Load) {
             fenced |= set.has(0);
-            if let (None, Some(k)) = (first, (0..waits.len()).find(|k| set.has(1 + k))) {
+            // The last of them is the one before the load, mostly.
+            if let (None, Some(k)) = (first, (0..waits.len()).rev().find(|k| set.has(1 + k))) {
                 first = Some((at, waits[k]));
             }
         }

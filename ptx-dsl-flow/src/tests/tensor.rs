@@ -177,6 +177,16 @@ fn one_cta_of_a_pair() {
             "{alloc}\n {read}\n {meet}\n ld.param.u32 %r6, [n];\n setp.gt.u32 %p5, %r6, 3;\n @%p5 {FREE}\n @!%p5 {FREE}"
         ),
     );
+    // The second pair of a cluster of four.
+    let four = |limit: u32, mark: &str| {
+        let body = format!(
+            "mov.u32 %r5, %cluster_ctarank;\n setp.lt.u32 %p4, %r5, {limit};\n {alloc}\n {read}\n {meet}\n @%p4 {FREE} {mark}"
+        );
+        let text = kernel("32", &body.replace("cta_group::1", "cta_group::2"));
+        case(&text.replace(".reqntid 32", ".reqntid 32 .reqnctapercluster 4"));
+    };
+    four(3, "// error: PTX0678");
+    four(4, "");
     // A rank that the pair does not have.
     pair(
         "32",
