@@ -1,5 +1,5 @@
-//! Tensor Memory (PTX ISA 9.7.16): what is allocated is freed once, by both CTAs of a pair; what one thread reads or writes is
-//! done, and ordered, before another one works on it.
+//! Tensor Memory (PTX ISA 9.7.16): allocations are freed once, by both CTAs of a pair, on every path; accesses of one thread have
+//! completed, and are ordered, before another thread accesses the same place.
 
 use super::Flow;
 use super::converge::Places;
@@ -63,7 +63,7 @@ fn fences_after(i: &Instr) -> bool {
     is(i, Tensor::Fence) && i.has("::after_thread_sync")
 }
 
-/// Does it tell other threads to go on?
+/// Does it arrive at a barrier that other threads wait for?
 fn tells(i: &Instr) -> bool {
     matches!(i.entry.meeting, Meeting::Arrive | Meeting::Both)
 }

@@ -1,4 +1,4 @@
-//! What is deallocated (9.7.16.7.1): one allocation, all of it, once.
+//! `tcgen05.dealloc` matches one `tcgen05.alloc` (9.7.16.7.1): its address, its size, once.
 
 use super::super::converge::Who;
 use super::super::mbarriers::{Site, surely};
@@ -63,7 +63,7 @@ fn candidates<'a>(allocs: &'a [Alloc], free: &Free) -> Vec<&'a Alloc> {
     if stored.is_empty() { allocs.iter().collect() } else { stored }
 }
 
-/// Deallocates something else than what was allocated.
+/// Reports a deallocation that differs from what was allocated.
 fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free, out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
     let from = candidates(allocs, free);
@@ -93,7 +93,7 @@ fn warps(kernel: &Kernel, site: Site) -> (usize, Who) {
     (who.warps(kernel.lanes.threads).len(), who)
 }
 
-/// More warps deallocate than can have allocated.
+/// Reports more deallocations than there can be allocations.
 fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diagnostic>) -> bool {
     let (flow, lanes) = (kernel.flow, kernel.lanes);
     if lanes.threads.exact.is_none() || allocs.iter().any(|a| flow.cfg.in_loop(a.site.block)) {
@@ -116,7 +116,7 @@ fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diag
     false
 }
 
-/// One warp deallocates the same again.
+/// Reports a warp that deallocates the same twice.
 fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
     let mut paths = Paths::new(flow, kernel.lanes);

@@ -1,5 +1,5 @@
-//! Addresses in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1). Which allocation an address is in,
-//! how many columns behind its start, and whether two instructions work on the same columns.
+//! Addresses in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1). Finds the allocation that an address
+//! belongs to and the column within it, and whether two instructions access the same columns.
 
 use super::super::Flow;
 use super::super::ask::value;
@@ -23,7 +23,7 @@ pub(super) enum Root {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Address {
     pub root: Root,
-    /// Columns behind the root.
+    /// Columns past the root.
     pub column: i64,
 }
 

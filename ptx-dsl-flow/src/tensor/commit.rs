@@ -33,16 +33,16 @@ pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Can `site` come behind `from`?
+/// Can `site` run after `from`?
 fn follows(flow: &Flow, from: Site, site: Site) -> bool {
     (site.0 == from.0 && site.1 > from.1) || behind(flow, &mut [from.0].into_iter())[site.0 as usize]
 }
 
-/// What may come behind a place.
+/// Which places instructions of one kind can follow.
 struct Ahead {
     /// By block: the last of them in it.
     last: Vec<u32>,
-    /// By block: one of them comes there or behind.
+    /// By block: one of them is in it or reachable from it.
     leads: Vec<bool>,
 }
 
@@ -65,7 +65,7 @@ impl Ahead {
         out
     }
 
-    /// Can one of them come behind the site?
+    /// Can one of them run after the site?
     fn comes(&self, flow: &Flow, (block, at): Site) -> bool {
         let last = self.last[block as usize];
         let ways = &flow.cfg.blocks[block as usize].succ;
@@ -73,7 +73,7 @@ impl Ahead {
     }
 }
 
-/// An operation behind which no commit comes, and that no other thread goes on with in a pipeline whose end is tracked.
+/// Reports an operation that no commit follows. Another thread may continue its pipeline, after fences, and commit that.
 fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) -> bool {
     let commit = Ahead::new(flow, &|i| is(i, Tensor::Commit));
     let fence = Ahead::new(flow, &fences_before);
@@ -90,7 +90,7 @@ fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<D
     false
 }
 
-/// A commit that comes before all operations, in each round of its loop: the first time there is nothing to track.
+/// Reports a commit that precedes all operations of each iteration: the first time there is nothing to track.
 fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
     let before = ahead(flow, operations);
@@ -109,7 +109,7 @@ fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out:
     }
 }
 
-/// Does every way to any operation lead over the commit?
+/// Does the commit dominate all operations?
 fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
     let flow = kernel.flow;
     let runs = match flow.guard(commit.1) {
@@ -123,8 +123,8 @@ fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
     runs && operations.iter().all(leads)
 }
 
-/// Is there a way to the commit over no operation, on which the conditions agree with each other? There is none if it comes in the second round
-/// of a loop only.
+/// Is there a path to the commit without any operation, with consistent conditions? There is none if the commit runs from the
+/// second iteration on.
 fn first_round(kernel: &Kernel, commit: u32) -> bool {
     let hit = Paths::new(kernel.flow, kernel.lanes).at_entry(&mut |at, i| {
         if at == commit {

@@ -1,8 +1,8 @@
-//! `tcgen05.fence` between the accesses of different threads to Tensor Memory (Table 46 of 9.7.16.5, 9.7.16.6.3): one behind
-//! the first access and before the threads meet, one behind the meeting and before the second access. `tcgen05.commit` is the
-//! first of the two itself.
+//! `tcgen05.fence` between accesses of different threads to Tensor Memory (Table 46 of 9.7.16.5, 9.7.16.6.3). The first thread
+//! executes `::before_thread_sync` between its access and the synchronization, the second one `::after_thread_sync` between
+//! the synchronization and its access. `tcgen05.commit` implies the first of the two.
 //!
-//! ptxas makes no instruction of these fences today, and compilers that ship leave them out: this is a warning.
+//! ptxas 13.5 generates no instruction for these fences, and shipped compilers leave them out: a finding is a warning.
 
 use super::super::dataflow::{Bits, each};
 use super::super::memory::{debts, owe, owed, settle};
@@ -14,7 +14,7 @@ use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::Instr;
 use ptx_dsl_table::isa::{Meeting, Tensor};
 
-/// A missing fence: where the second access or the meeting is, and the first access or the wait.
+/// A missing fence: the second access or the arrival, and the first access or the wait.
 type Missing = (u32, u32);
 
 pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
@@ -50,7 +50,7 @@ fn accesses(i: &Instr) -> bool {
     is(i, Tensor::Load) || is(i, Tensor::Store)
 }
 
-/// Is all that works on Tensor Memory in one and the same warp? That is in order without fences.
+/// Does a single warp make all accesses? It needs no fences.
 fn one_warp(kernel: &Kernel) -> bool {
     let threads = kernel.lanes.threads;
     if threads.exact.is_some_and(|n| n <= 32) {
@@ -70,26 +70,26 @@ fn one_warp(kernel: &Kernel) -> bool {
     true
 }
 
-/// Where an access stands, by what has come since. Several hold where ways join.
+/// What has followed an access. Several states hold where paths join.
 #[derive(Clone, Copy)]
 enum State {
     /// Nothing.
     Bare,
-    /// The fence before the meeting.
+    /// `::before_thread_sync`.
     Fenced,
-    /// The meeting, without the fence before it.
+    /// A synchronization, without the fence before it.
     Met,
-    /// The fence before the meeting, and the meeting.
+    /// `::before_thread_sync`, then a synchronization.
     FencedMet,
-    /// The meeting without the fence before it, and the fence behind.
+    /// A synchronization without the fence before it, then `::after_thread_sync`.
     MetFenced,
-    /// All of it.
+    /// Both fences around a synchronization.
     Done,
 }
 
 const STATES: usize = 6;
 
-/// From a load or store over a meeting to an operation, all of it on one way through the code.
+/// A load or store, a synchronization and an operation on one path through the code, which all threads take.
 fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut Option<Missing>) {
     let flow = kernel.flow;
     let list = sites(kernel, &accesses);
@@ -100,7 +100,10 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
     };
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_before(i) {
+            // A later synchronization may be the one that orders the accesses.
             turn(set, State::Bare, State::Fenced);
+            turn(set, State::Met, State::Fenced);
+            turn(set, State::MetFenced, State::Fenced);
         } else if fences_after(i) {
             turn(set, State::FencedMet, State::Done);
             turn(set, State::Met, State::MetFenced);
@@ -138,7 +141,7 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
     });
 }
 
-/// The instructions of a kind, as many as are followed.
+/// The instructions of a kind, at most [`MOST`].
 fn sites(kernel: &Kernel, of: &dyn Fn(&Instr) -> bool) -> Vec<u32> {
     let mut list = Vec::new();
     for (_, at, i) in kernel.flow.walk() {
@@ -149,7 +152,7 @@ fn sites(kernel: &Kernel, of: &dyn Fn(&Instr) -> bool) -> Vec<u32> {
     list
 }
 
-/// An arrival behind a load or store that lets another thread start an operation.
+/// An arrival after a load or store, for which a thread waits that then starts an operation.
 fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
     let flow = kernel.flow;
     let list = sites(kernel, &accesses);
@@ -175,7 +178,7 @@ fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
     });
 }
 
-/// A load or store behind a wait for operations, an operation behind a wait for those who load or store.
+/// A load or store after a wait for operations; an operation after a wait for threads that load or store.
 fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
     let flow = kernel.flow;
     let mut list = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
@@ -207,14 +210,14 @@ fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
     });
 }
 
-/// The first load behind a wait, in a kernel none of whose loads comes behind a fence: some of them loads what operations made.
+/// The first load after a wait, in a kernel where no load follows `::after_thread_sync`. Some load reads results of operations.
 fn results(kernel: &Kernel) -> Option<Missing> {
     let flow = kernel.flow;
     if !flow.cfg.any(&|i| is(i, Tensor::Commit)) {
         return None;
     }
     let waits = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
-    // Bit 0: behind a fence; the others: behind a wait.
+    // Bit 0: after a fence; the others: after a wait.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_after(i) {
             set.set(0);
@@ -226,7 +229,7 @@ fn results(kernel: &Kernel) -> Option<Missing> {
     each(&flow.cfg, 1 + waits.len(), &step, &mut |_, at, i, set| {
         if is(i, Tensor::Load) {
             fenced |= set.has(0);
-            // The last of them is the one before the load, mostly.
+            // The last one is mostly the wait for the results.
             if let (None, Some(k)) = (first, (0..waits.len()).rev().find(|k| set.has(1 + k))) {
                 first = Some((at, waits[k]));
             }

@@ -1,28 +1,32 @@
-//! Who tells whom to go on: what stands behind the waits for an arrival, and what arrivals at an mbarrier tell of.
+//! Arrivals and waits, matched by their barrier: which operation a waiting thread starts next, and what the arrivals at an
+//! mbarrier stand for.
 
 use super::super::Flow;
-use super::super::mbarriers::mbarrier;
-use super::super::memory::{behind as bytes_behind, constant};
+use super::super::memory::{Region, behind as bytes_behind, constant};
 use super::super::provenance::Origin;
 use super::{Kernel, MOST, behind, is, tells};
 use ptx_dsl_table::hir::Instr;
 use ptx_dsl_table::isa::{Meeting, Tensor};
 
-/// The object of a meeting.
+/// The barrier that an instruction uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Object {
     /// An mbarrier in a variable, with its offset if that is known.
     Mbarrier(u32, Option<i64>),
-    /// A barrier of the CTA.
-    Barrier(u64),
+    /// An mbarrier somewhere.
+    SomeMbarrier,
+    /// A barrier of the CTA, with its number if that is known.
+    Barrier(Option<u64>),
+    /// That of the cluster.
+    Cluster,
 }
 
-/// What all arrivals that a wait is for tell of.
+/// What all arrivals at an mbarrier stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tells {
     /// Operations are done: `tcgen05.commit`.
     Operations,
-    /// Threads that load from or store to Tensor Memory have come this far.
+    /// Threads that load from or store to Tensor Memory have got this far.
     Accesses,
     /// Something else, or not known.
     Other,
@@ -31,19 +35,18 @@ pub(super) enum Tells {
 struct Arrival {
     at: u32,
     block: u32,
-    /// `None`: any.
-    object: Option<Object>,
+    object: Object,
     tells: Tells,
 }
 
 struct Wait {
     at: u32,
     block: u32,
-    object: Option<Object>,
+    object: Object,
     tells: Tells,
-    /// The operation that is started next, before any other wait but those for data.
+    /// The operation that the thread starts next, with no wait between but waits for data.
     next: Option<u32>,
-    /// The same, perhaps behind other waits.
+    /// The same, whatever waits come between.
     later: Option<u32>,
 }
 
@@ -83,8 +86,7 @@ impl Meetings {
         for k in 0..out.waits.len() {
             let (block, at) = (out.waits[k].block, out.waits[k].at);
             let for_data = |at: u32| {
-                let data =
-                    |w: &Wait| w.at == at && w.tells == Tells::Other && matches!(w.object, Some(Object::Mbarrier(..)));
+                let data = |w: &Wait| w.at == at && w.tells == Tells::Other && matches!(w.object, Object::Mbarrier(..));
                 out.waits.iter().any(data)
             };
             let next = first(flow, block, at, &|at, i| waits(i) && !for_data(at));
@@ -94,7 +96,7 @@ impl Meetings {
         out
     }
 
-    /// What a wait for an mbarrier hears of.
+    /// What the arrivals stand for that a wait is for.
     pub(super) fn heard(&self, at: u32) -> Tells {
         match self.waits.iter().find(|w| w.at == at) {
             Some(w) => w.tells,
@@ -102,17 +104,18 @@ impl Meetings {
         }
     }
 
-    /// The operation that another thread starts next when it has waited for this arrival; `later`: perhaps behind other waits.
+    /// The operation that another thread starts after it has waited for this arrival; `later`: whatever waits come between.
     pub(super) fn released(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
         let arrival = self.arrivals.iter().find(|a| a.at == at)?;
-        let object = arrival.object?;
         for w in &self.waits {
-            let next = if later { w.later } else { w.next };
-            let (Some(next), Some(other)) = (next, w.object) else { continue };
-            let meets = match object {
-                Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(object, other),
-                // Several places are one meeting if they are for different threads: none leads to the other.
-                Object::Barrier(_) => object == other && apart(flow, (arrival.block, at), (w.block, w.at)),
+            let Some(next) = (if later { w.later } else { w.next }) else { continue };
+            let meets = match arrival.object {
+                Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(arrival.object, w.object),
+                // Two places are for different threads if neither is reachable from the other.
+                Object::Barrier(Some(_)) => {
+                    arrival.object == w.object && apart(flow, (arrival.block, at), (w.block, w.at))
+                }
+                _ => false,
             };
             if meets {
                 return Some(next);
@@ -126,19 +129,19 @@ fn waits(i: &Instr) -> bool {
     matches!(i.entry.meeting, Meeting::Wait | Meeting::Both)
 }
 
-/// Completes something on an mbarrier, other than by an arrival of the thread.
+/// Does it complete something on an mbarrier other than an arrival of its thread?
 fn completes(i: &Instr) -> bool {
     i.operand("mbar").is_some() || matches!(i.entry.opcode, "mbarrier.complete_tx" | "cp.async.mbarrier.arrive")
 }
 
-fn object(kernel: &Kernel, at: u32, i: &Instr) -> Option<Object> {
-    if i.operand("a").is_some() && i.entry.meeting != Meeting::None {
-        return Some(Object::Barrier(constant(i, "a")?));
+fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
+    let name = if i.operand("mbar").is_some() { "mbar" } else { "addr" };
+    if i.operand(name).is_none() {
+        return if i.operand("a").is_some() { Object::Barrier(constant(i, "a")) } else { Object::Cluster };
     }
-    let region = bytes_behind(kernel.flow, kernel.from, at, mbarrier(i), 8)?;
-    match region.base {
-        Origin::Var(v) => Some(Object::Mbarrier(v.0, region.bytes.map(|b| b.0))),
-        _ => None,
+    match bytes_behind(kernel.flow, kernel.from, at, name, 8) {
+        Some(Region { base: Origin::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
+        _ => Object::SomeMbarrier,
     }
 }
 
@@ -147,23 +150,26 @@ fn may_be(a: Object, b: Object) -> bool {
     match (a, b) {
         (Object::Mbarrier(x, Some(m)), Object::Mbarrier(y, Some(n))) => (x, m) == (y, n),
         (Object::Mbarrier(x, _), Object::Mbarrier(y, _)) => x == y,
+        (Object::SomeMbarrier, Object::Mbarrier(..)) | (Object::Mbarrier(..), Object::SomeMbarrier) => true,
         _ => a == b,
     }
 }
 
 /// What all arrivals that may be at an object tell of.
-fn all(arrivals: &[Arrival], object: Option<Object>) -> Tells {
-    let Some(object @ Object::Mbarrier(..)) = object else { return Tells::Other };
+fn all(arrivals: &[Arrival], object: Object) -> Tells {
+    if !matches!(object, Object::Mbarrier(..)) {
+        return Tells::Other;
+    }
     let mut found = None;
     for a in arrivals {
-        if a.object.is_none_or(|o| may_be(o, object)) && *found.get_or_insert(a.tells) != a.tells {
+        if may_be(a.object, object) && *found.get_or_insert(a.tells) != a.tells {
             return Tells::Other;
         }
     }
     found.unwrap_or(Tells::Other)
 }
 
-/// The first operation on a way on from a wait that comes before what stops it.
+/// The first operation that is reachable from a wait without passing what `stops`.
 fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) -> Option<u32> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![(block, at + 1)];
@@ -190,7 +196,7 @@ fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) 
     None
 }
 
-/// Does neither place lead to the other?
+/// Is neither place reachable from the other?
 fn apart(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
     a.0 != b.0
         && !behind(flow, &mut [a.0].into_iter())[b.0 as usize]

@@ -1,5 +1,5 @@
-//! With `.cta_group::2` a warp of each CTA of the pair allocates, deallocates and gives up the permit (Table 46 of 9.7.16.5):
-//! what one CTA does alone is not done.
+//! With `.cta_group::2` a warp of each CTA of the pair executes `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit` (Table 46
+//! of 9.7.16.5). Finds those that one CTA reaches and the other one cannot, by a condition on its rank.
 
 use super::super::Flow;
 use super::super::ranks::Rank;
@@ -81,7 +81,7 @@ impl Cta {
     }
 }
 
-/// The guard or branch that keeps the other CTA away from a site.
+/// The branch that the other CTA does not take to a site.
 fn parts(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
     let mut b = site.block;
     if other.reached[b as usize] {

@@ -1,5 +1,4 @@
-//! Ways out of a kernel on which nobody frees what was allocated (9.7.16.7.1): all threads of the CTA leave together, before
-//! any `tcgen05.dealloc`.
+//! Early exits with allocated Tensor Memory (9.7.16.7.1): a branch by which the whole CTA leaves before any `tcgen05.dealloc`.
 
 use super::super::cfg::Edge;
 use super::super::ctas::conditions;
@@ -12,7 +11,7 @@ use crate::errors::tensor as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::isa::Tensor;
 
-/// A branch by which all threads of the CTA go the same way.
+/// A branch that is uniform in the CTA.
 struct Fork {
     block: u32,
     at: u32,
@@ -61,7 +60,7 @@ pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// By block: does a `dealloc` come there or behind?
+/// By block: is a `dealloc` in it or reachable from it?
 fn leads(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
     let mut out = vec![false; kernel.flow.cfg.blocks.len()];
     let mut stack: Vec<u32> = frees.iter().map(|f| f.0).collect();
@@ -73,7 +72,7 @@ fn leads(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
     out
 }
 
-/// Does the kernel end on this way other than by a `trap`?
+/// Can the kernel end on this edge, other than by a `trap`?
 fn ends(kernel: &Kernel, way: &Edge) -> bool {
     let cfg = &kernel.flow.cfg;
     if way.to == cfg.exit {
@@ -93,7 +92,7 @@ fn ends(kernel: &Kernel, way: &Edge) -> bool {
     false
 }
 
-/// Does the CTA come from an allocation to the fork, whatever the answer there is?
+/// Is the fork reachable from the allocation, with either outcome?
 fn reaches(kernel: &Kernel, alloc: (u32, u32), fork: &Fork, paths: &Paths) -> bool {
     let flow = kernel.flow;
     let follows = alloc.0 == fork.block && alloc.1 < fork.at;

@@ -1,5 +1,5 @@
-//! `tcgen05.st` is asynchronous: what it stores is there behind `tcgen05.wait::st` (9.7.16.8.5). Other threads are told of it
-//! only then, and no operation that works on it is started before.
+//! `tcgen05.st` is asynchronous: it has completed after `tcgen05.wait::st` (9.7.16.8.5). That wait comes before the arrival that
+//! lets another thread use the data, and before an operation on it.
 
 use super::super::dataflow::{Bits, each};
 use super::super::memory::{owe, owed, settle};
@@ -13,7 +13,7 @@ use ptx_dsl_table::isa::Tensor;
 
 pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
-    // Each with whether it is never waited for.
+    // Each with whether no wait can follow.
     let (mut stores, mut never) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
         if is(i, Tensor::Store) && stores.len() < MOST {
@@ -42,7 +42,7 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
             if !owed(set, k) {
                 continue;
             }
-            // The operation of this thread, or that of one who waits for this one.
+            // An operation of this thread, or one of a thread that waits for this arrival.
             let operation = if is(i, Tensor::Operation) { Some(at) } else { meetings.released(flow, at, never[k]) };
             let Some(operation) = operation else { continue };
             let sure = match overlap(flow, kernel.from, store, operation) {
@@ -58,7 +58,7 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
     });
 }
 
-/// Can a wait for stores come behind the instruction?
+/// Can a wait for stores follow the instruction?
 fn waited_later(kernel: &Kernel, block: u32, at: u32) -> bool {
     let cfg = &kernel.flow.cfg;
     let later = behind(kernel.flow, &mut [block].into_iter());

@@ -96,6 +96,9 @@ fn fences_around_a_barrier() {
     multiply("", "", "// warning: PTX0679");
     // Without a meeting nobody else is told of anything, and another rule says that.
     warps(&format!("{STORE}\n {STORED}\n {AFTER}\n @%p2 {MMA}\n {rest}"));
+    // A meeting about something else comes first.
+    multiply("bar.sync 1, 128;", AFTER, "// warning: PTX0679");
+    multiply(&format!("bar.sync 1, 128;\n {BEFORE}"), AFTER, "");
     // What is loaded is overwritten in the next round.
     let rounds = |before: &str, after: &str, mark: &str| {
         warps(&format!(
@@ -370,6 +373,12 @@ fn roles_with_rings() {
     let load = format!("{AFTER}\n {LOAD}");
     case(&persistent(AFTER, BEFORE, &load));
     case(&persistent(AFTER, BEFORE, &format!("{LOAD} // warning: PTX0679")));
+    // The cluster meets first.
+    let meet = "barrier.cluster.arrive;\n barrier.cluster.wait;";
+    case(&persistent(AFTER, BEFORE, &format!("{LOAD} // warning: PTX0679")).replacen("bar.sync 0;", meet, 1));
+    // An arrival for something else before the fence.
+    let other = format!("mbarrier.arrive.shared::cta.b64 _, [bar1];\n {BEFORE}");
+    case(&persistent(AFTER, &other, &load));
     case(&persistent("", BEFORE, &load).replace(MMA, &format!("{MMA} // warning: PTX0679")));
     let arrive = "mbarrier.arrive.shared::cta.b64 _, [%r13];";
     case(&persistent(AFTER, "", &load).replace(arrive, &format!("{arrive} // warning: PTX0679")));

@@ -1,9 +1,9 @@
-//! What warps and operations have done to the Tensor Memory of a CTA, and whether others may build on it (PTX ISA 9.7.16.5,
-//! 9.7.16.6): known on the checked host alone.
+//! The order of accesses to Tensor Memory (PTX ISA 9.7.16.5, 9.7.16.6), which the checked host verifies.
 //!
-//! An access is *done* when its warp has executed `tcgen05.wait`, an operation when a commit that tracks it has arrived. For
-//! another warp that is not enough: the one behind the access executes `tcgen05.fence::before_thread_sync` (a commit is one
-//! too), and the other one then `tcgen05.fence::after_thread_sync`. Time is the clock of [`super::tensor::Fences`].
+//! A load or store is *done* when its warp has executed `tcgen05.wait`, an operation when a commit that tracks it has arrived.
+//! An access of another warp needs more: the first warp has executed `tcgen05.fence::before_thread_sync` after its access (a
+//! commit implies that), and then the second warp `tcgen05.fence::after_thread_sync`. Times are those of
+//! [`super::tensor::Fences`].
 
 use std::ops::Range;
 
@@ -36,16 +36,16 @@ struct Access {
     columns: Range<usize>,
     /// Since when it is done.
     done: Option<u64>,
-    /// When a `tcgen05.fence::before_thread_sync` came behind it.
+    /// When `tcgen05.fence::before_thread_sync` followed it.
     fenced: Option<u64>,
 }
 
-/// Those of a CTA that may matter to others.
+/// The accesses to the Tensor Memory of a CTA.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses(Vec<Access>);
 
 impl Accesses {
-    /// Notes an access. One that it covers, of the same warp and kind, matters no more.
+    /// Records an access. It replaces those of the same warp and kind that it covers.
     fn note(&mut self, new: Access) {
         let inside = |a: &Range<usize>, b: &Range<usize>| b.start <= a.start && a.end <= b.end;
         self.0.retain(|a| {
@@ -129,7 +129,7 @@ impl<M: Monitor> Ctx<'_, M> {
             Missing::Wait => (
                 "which has not waited for it",
                 "9.7.16.8.5",
-                "`tcgen05.wait::ld` behind the load, or `tcgen05.wait::st` behind the store, before other threads are told of it",
+                "`tcgen05.wait::ld` after the load, or `tcgen05.wait::st` after the store, before other threads are told of it",
             ),
             Missing::Commit => (
                 "and no `tcgen05.commit` has said that it is done",
@@ -139,12 +139,12 @@ impl<M: Monitor> Ctx<'_, M> {
             Missing::Before => (
                 "which has not executed `tcgen05.fence::before_thread_sync` since",
                 "9.7.16.5",
-                "`tcgen05.fence::before_thread_sync` behind that access, before the threads meet",
+                "`tcgen05.fence::before_thread_sync` after that access, before the threads synchronize",
             ),
             Missing::After => (
                 "and this thread has not executed `tcgen05.fence::after_thread_sync` since",
                 "9.7.16.5",
-                "`tcgen05.fence::after_thread_sync` behind the place where the threads meet",
+                "`tcgen05.fence::after_thread_sync` after the threads synchronize",
             ),
         };
         let what = format!(
