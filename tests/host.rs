@@ -22,6 +22,7 @@ mod sync;
 mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;
+mod tcgen05_order;
 mod tensor_memory;
 mod waits;
 mod warp;

@@ -132,7 +132,7 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
 }
 
 /// What the branches that lead to an instruction, and its guard, say for certain.
-fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
+pub(super) fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     let mut out = Vec::new();
     if let Some((p, positive)) = flow.guard(at) {
         out.push((flow.origin(p), positive));

@@ -7,6 +7,7 @@ pub(crate) mod completion;
 pub(crate) mod flow;
 pub(crate) mod order;
 pub(crate) mod protocol;
+pub(crate) mod tensor;
 
 /// What goes wrong on hardware.
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {

@@ -1,6 +1,7 @@
 //! How many threads issue an instruction together: Table 46 of PTX ISA 9.7.16.5 for `tcgen05`, `.aligned` for the others.
 
 use ptx_dsl_table::hir::Instr;
+use ptx_dsl_table::isa::Tensor;
 
 /// Who issues an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,21 +14,6 @@ pub(super) enum Grain {
     Each,
 }
 
-/// Table 46: opcodes (with what follows a further dot or `::`) and who issues them. Longer ones stand first.
-pub(super) const TCGEN05: &[(&str, Grain)] = &[
-    ("tcgen05.mma", Grain::Thread),
-    ("tcgen05.cp", Grain::Thread),
-    ("tcgen05.shift", Grain::Thread),
-    ("tcgen05.commit", Grain::Thread),
-    ("tcgen05.alloc", Grain::Warp),
-    ("tcgen05.dealloc", Grain::Warp),
-    ("tcgen05.relinquish_alloc_permit", Grain::Warp),
-    ("tcgen05.ld", Grain::Warp),
-    ("tcgen05.st", Grain::Warp),
-    ("tcgen05.wait", Grain::Warp),
-    ("tcgen05.fence", Grain::Each),
-];
-
 /// Is `opcode` this one, or a longer spelling of it?
 pub(super) fn is(opcode: &str, base: &str) -> bool {
     match opcode.strip_prefix(base) {
@@ -36,14 +22,21 @@ pub(super) fn is(opcode: &str, base: &str) -> bool {
     }
 }
 
-/// Who issues a `tcgen05` instruction.
+/// Who issues an instruction on Tensor Memory.
 pub(super) fn tcgen05(i: &Instr) -> Option<Grain> {
-    for (op, grain) in TCGEN05 {
-        if is(i.entry.opcode, op) {
-            return Some(*grain);
+    grain(i.entry.tensor)
+}
+
+/// Table 46.
+fn grain(tensor: Tensor) -> Option<Grain> {
+    match tensor {
+        Tensor::None => None,
+        Tensor::Operation | Tensor::Commit => Some(Grain::Thread),
+        Tensor::Fence => Some(Grain::Each),
+        Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish | Tensor::Load | Tensor::Store | Tensor::Wait => {
+            Some(Grain::Warp)
         }
     }
-    None
 }
 
 /// Is it `bar`, which is `barrier.aligned`, or written `.aligned`?
@@ -66,11 +59,12 @@ pub(super) fn whole_warps(i: &Instr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ptx_dsl_table::isa::FAMILIES;
 
-    /// The rows of the seed page, `002_94985a3009fbbbd1.txt`.
+    /// The rows of the seed page, `002_94985a3009fbbbd1.txt`: each opcode of the family has one.
     #[test]
     fn table_46() {
-        for (op, grain) in [
+        let rows = [
             ("mma", Grain::Thread),
             ("cp", Grain::Thread),
             ("shift", Grain::Thread),
@@ -80,13 +74,21 @@ mod tests {
             ("relinquish_alloc_permit", Grain::Warp),
             ("ld", Grain::Warp),
             ("st", Grain::Warp),
-            ("wait::ld", Grain::Warp),
-            ("wait::st", Grain::Warp),
-            ("fence::before_thread_sync", Grain::Each),
-        ] {
-            let op = format!("tcgen05.{op}");
-            let row = TCGEN05.iter().find(|row| is(&op, row.0));
-            assert_eq!(row.map(|r| r.1), Some(grain), "{op}");
+            ("wait", Grain::Warp),
+            ("fence", Grain::Each),
+        ];
+        let mut seen = 0;
+        for (_, entries) in FAMILIES {
+            for entry in *entries {
+                let Some(name) = entry.opcode.strip_prefix("tcgen05.") else {
+                    assert_eq!(entry.tensor, Tensor::None, "{}", entry.opcode);
+                    continue;
+                };
+                let row = rows.iter().find(|row| is(name, row.0));
+                assert_eq!(grain(entry.tensor), row.map(|r| r.1), "{name}");
+                seen += 1;
+            }
         }
+        assert!(seen > rows.len());
     }
 }

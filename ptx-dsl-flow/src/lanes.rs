@@ -8,7 +8,9 @@ use ptx_dsl_table::hir::Operand;
 
 mod eval;
 mod numbers;
+pub(super) use eval::{boolean, comparison, keeps};
 use numbers::{Shape, by_warp};
+pub(super) use numbers::{holds, operation};
 
 /// A CTA has at most that many threads (PTX ISA 11.4).
 pub(super) const THREADS: usize = 1024;

@@ -38,6 +38,7 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod ranks;
 mod requests;
 pub mod rules;
 mod scalars;
@@ -45,6 +46,7 @@ mod scopes;
 mod spaces;
 mod ssa;
 mod states;
+mod tensor;
 mod tensor_loads;
 mod tensormaps;
 #[cfg(test)]
@@ -131,6 +133,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     completion::check(flow, lanes, &from, out);
     elected::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
+    tensor::check(flow, lanes, &place, &from, out);
 }
 
 /// Says of what stands in another function which kernel calls it so.

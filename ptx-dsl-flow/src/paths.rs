@@ -274,6 +274,12 @@ impl<'a, 'h> Paths<'a, 'h> {
         way.numbers.retain(|(x, _)| *x != v);
     }
 
+    /// May two conditions exclude each other or follow from each other, since they are made of the same numbers?
+    pub(super) fn related(&self, a: Val, b: Val) -> bool {
+        let (a, b) = (self.roots(a), self.roots(b));
+        a.contains(&Root::Unknown) || b.contains(&Root::Unknown) || a.iter().any(|root| b.contains(root))
+    }
+
     fn guess(&self, way: &mut Way, p: Val, is: bool) -> bool {
         if self.no_guess.is_some_and(|f| f(p)) {
             return false;

@@ -10,7 +10,7 @@ use super::inline::{Inlined, inlined, mov};
 use super::lanes::Lanes;
 use super::provenance::in_space;
 use ptx_dsl_table::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
-use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::isa::{Role, Tensor};
 
 /// How often what was found leads to more: an address in a slot is the address of the next one.
 const ROUNDS: usize = 4;
@@ -87,7 +87,7 @@ fn constants(regs: &[Reg], body: &mut [Stmt]) {
 /// Instructions whose counts, bytes, parities and masks the rules want to know. Compilers put these into registers.
 fn counts(i: &Instr) -> bool {
     let op = i.entry.opcode;
-    begins_any(op, &["mbarrier.", "cp.", "bar", "st.bulk"])
+    matches!(i.entry.tensor, Tensor::Alloc | Tensor::Dealloc) || begins_any(op, &["mbarrier.", "cp.", "bar", "st.bulk"])
 }
 
 /// Does an instruction of that kind use a register with a constant?

@@ -14,6 +14,7 @@ mod obligations;
 mod ordinary;
 mod protocol;
 mod spaces;
+mod tensor;
 
 /// Everything that is said about a text, as `line error PTXnnnn`, and what it is marked with.
 fn verdicts(text: &str) -> (Vec<String>, Vec<String>, Vec<String>) {

@@ -83,6 +83,48 @@ pub struct Instr {
     pub defaults: &'static [(&'static str, &'static str)],
     /// How the host runs it.
     pub host: Host,
+    /// What it has to do with Tensor Memory.
+    pub tensor: Tensor,
+    /// Its side of a meeting of threads.
+    pub meeting: Meeting,
+}
+
+/// What an instruction has to do with Tensor Memory (9.7.16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tensor {
+    /// Nothing.
+    None,
+    /// A warp allocates columns; with `.cta_group::2` a warp of each CTA of the pair (9.7.16.7).
+    Alloc,
+    /// A warp frees columns, likewise.
+    Dealloc,
+    /// A warp gives up the right to allocate, likewise.
+    Relinquish,
+    /// A warp reads columns into registers, asynchronously (9.7.16.8).
+    Load,
+    /// A warp writes columns from registers, asynchronously.
+    Store,
+    /// A warp waits for its loads or its stores.
+    Wait,
+    /// A thread starts an asynchronous operation: `mma`, `cp`, `shift`.
+    Operation,
+    /// An mbarrier tracks the operations that a thread has started.
+    Commit,
+    /// Orders the accesses of a thread with those of others (9.7.16.11).
+    Fence,
+}
+
+/// The side that an instruction takes where threads of several warps meet: the execution ordering of 9.7.16.6.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meeting {
+    /// None.
+    None,
+    /// Tells others to go on.
+    Arrive,
+    /// Waits for others.
+    Wait,
+    /// Both.
+    Both,
 }
 
 /// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
@@ -372,6 +414,8 @@ pub const fn instr(opcode: &'static str) -> Instr {
         rules: &[],
         defaults: &[],
         host: Host::NotYet,
+        tensor: Tensor::None,
+        meeting: Meeting::None,
     }
 }
 
@@ -429,6 +473,16 @@ impl Instr {
     /// How the host runs it.
     pub const fn host(mut self, host: Host) -> Self {
         self.host = host;
+        self
+    }
+    /// What it has to do with Tensor Memory.
+    pub const fn tensor(mut self, tensor: Tensor) -> Self {
+        self.tensor = tensor;
+        self
+    }
+    /// Its side of a meeting of threads.
+    pub const fn meeting(mut self, meeting: Meeting) -> Self {
+        self.meeting = meeting;
         self
     }
 }

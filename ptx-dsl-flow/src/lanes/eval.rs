@@ -342,7 +342,7 @@ impl Lanes {
 }
 
 /// `.CmpOp`
-fn comparison(i: &Instr) -> Option<Compare> {
+pub(crate) fn comparison(i: &Instr) -> Option<Compare> {
     for q in &i.quals {
         if let Some(op) = Compare::of(q) {
             return Some(op);
@@ -352,7 +352,7 @@ fn comparison(i: &Instr) -> Option<Compare> {
 }
 
 /// `.BoolOp`
-fn boolean(i: &Instr) -> Option<&'static str> {
+pub(crate) fn boolean(i: &Instr) -> Option<&'static str> {
     if i.has(".and") {
         Some(".and")
     } else if i.has(".or") {
@@ -365,7 +365,7 @@ fn boolean(i: &Instr) -> Option<&'static str> {
 }
 
 /// A `mov` or `cvt` of one number that stays as it is.
-fn keeps(i: &Instr) -> bool {
+pub(crate) fn keeps(i: &Instr) -> bool {
     let mut all = i.operands.len() == 2;
     for t in &i.types {
         all &= plain(*t);

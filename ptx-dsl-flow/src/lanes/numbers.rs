@@ -73,7 +73,7 @@ pub(super) enum Special {
 
 /// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Compare {
+pub(crate) enum Compare {
     Eq,
     Ne,
     Lt,
@@ -83,7 +83,7 @@ pub(super) enum Compare {
 }
 
 impl Compare {
-    pub(super) fn of(qualifier: &str) -> Option<Compare> {
+    pub(crate) fn of(qualifier: &str) -> Option<Compare> {
         Some(match qualifier {
             ".eq" => Compare::Eq,
             ".ne" => Compare::Ne,
@@ -112,10 +112,10 @@ impl Numbers<'_> {
 }
 
 /// Of `a`, `b` and `c`.
-type Operation = fn(u32, u32, u32) -> Option<u32>;
+pub(crate) type Operation = fn(u32, u32, u32) -> Option<u32>;
 
 /// What an instruction does with numbers of 32 bits; `None` where that is undefined.
-pub(super) fn operation(opcode: &str, signed: bool) -> Option<Operation> {
+pub(crate) fn operation(opcode: &str, signed: bool) -> Option<Operation> {
     Some(match opcode {
         "add" => |x, y, _| Some(x.wrapping_add(y)),
         "sub" => |x, y, _| Some(x.wrapping_sub(y)),
@@ -157,7 +157,7 @@ pub(super) fn by_warp_set(s: &Set) -> bool {
     true
 }
 
-pub(super) fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
+pub(crate) fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let (x, y) = (x & mask, y & mask);
     let wide = |n: u64| if signed { ((n << (64 - bits)) as i64) >> (64 - bits) } else { 0 };

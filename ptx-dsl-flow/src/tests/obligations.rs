@@ -20,9 +20,9 @@ fn owner(body: &str) -> String {
 
 #[test]
 fn warp_instruction_for_one_lane() {
-    both(&format!("{ELECT} @%p1 {ALLOC} // error: PTX0601\n bar.sync 0;\n {READ}{FREE}"));
+    both(&format!("{WARP0}{ELECT} @%p1 {ALLOC} // error: PTX0601\n bar.sync 0;\n {READ} @%p2 {FREE}"));
     both(&format!(
-        "mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1, 0;\n @!%p1 bra L;\n {ALLOC} // error: PTX0601\n L:\n bar.sync 0;\n {READ}{FREE}"
+        "{WARP0} setp.eq.u32 %p1, %r1, 0;\n @!%p1 bra L;\n {ALLOC} // error: PTX0601\n L:\n bar.sync 0;\n {READ} @%p2 {FREE}"
     ));
     case(&owner(&format!("{ELECT} @!%p1 bra L;\n {LOAD} // error: PTX0601\n {WAIT} // error: PTX0601\n L:")));
     // The allocation's warp without those that left.
@@ -133,7 +133,7 @@ fn memory_that_stays_allocated() {
     case(&kernel(
         "128",
         &format!(
-            "{WARP0} @!%p2 bra L;\n {ALLOC} // warning: PTX0606\n bar.sync 0;\n exit;\n L:\n bar.sync 0;\n {READ} {FREE}"
+            "{WARP0} @!%p2 bra L;\n {ALLOC} // warning: PTX0606\n bar.sync 0;\n exit;\n L:\n bar.sync 0;\n {READ} setp.lt.u32 %p4, %r1, 64;\n @%p4 {FREE}"
         ),
     ));
 }

@@ -5,6 +5,7 @@
 //! so delivering by time, and by place where times are equal, keeps every order the manual promises and no other.
 
 mod clc;
+pub(crate) mod order;
 mod tensor;
 
 use crate::fault::Fault;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::kernel::{Pc, Wait};
+use crate::machine::agent::order::Accesses;
 use crate::mem::lines::Lines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
@@ -62,6 +63,8 @@ pub(crate) struct Cta {
     pub shared: Lines,
     pub local: Vec<u8>,
     pub tmem: Tmem,
+    /// What was done to it, on the checked host.
+    pub accesses: Accesses,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
 }
@@ -98,7 +101,9 @@ impl Cluster {
             self.ctas.resize_with(ctas, Cta::default);
             self.allocators.clear();
             self.allocators.resize_with(ctas, Allocator::default);
-            self.ctas.iter_mut().for_each(|cta| cta.tmem = Tmem::default());
+            for cta in &mut self.ctas {
+                (cta.tmem, cta.accesses) = (Tmem::default(), Accesses::default());
+            }
             self.allocated = false;
         }
         self.barrier.restart(warps * ctas, threads * ctas as u32);

@@ -117,9 +117,23 @@ pub(super) const LIST: &[Explanation] = explained! {
          updates."
     674 "an mbarrier after its end"
         "After `mbarrier.inval` the object is none, until `mbarrier.init` makes it one again."
+    678 "one CTA of a pair"
+        "With `.cta_group::2` a warp of each CTA of the pair executes `tcgen05.alloc`, `dealloc` and \
+         `relinquish_alloc_permit`. If only one CTA does, it may wait for ever, and the other one's columns stay \
+         allocated."
+    679 "no `tcgen05.fence` between threads"
+        "A thread fences its accesses to Tensor Memory that it wants to order with those of other threads: \
+         `tcgen05.fence::before_thread_sync` after the first access, then a barrier or an mbarrier, then \
+         `tcgen05.fence::after_thread_sync` before the second access. `tcgen05.commit` implies the first fence."
     680 "a copy whose source alone was waited for"
         "`cp.async.bulk.wait_group.read` waits until bulk copies have read their source. Whoever reads what they write, or \
          tells others to, waits with `cp.async.bulk.wait_group`."
+    681 "a store to Tensor Memory that may not have completed"
+        "`tcgen05.st` is asynchronous: `tcgen05.wait::st` comes before the arrival that lets another thread use the \
+         data, and before an MMA or a copy on it."
+    682 "not the allocation that was made"
+        "`tcgen05.dealloc` frees what one `tcgen05.alloc` gave: from its first column, all its columns, once, by one \
+         warp."
     683 "the result of an MMA too early"
         "`tcgen05.mma` is asynchronous: `tcgen05.commit` makes an mbarrier track it, and a wait for that mbarrier comes \
          before `tcgen05.ld` of its accumulators."
@@ -136,6 +150,9 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`shfl.sync` reads from lanes that its mask names, and that the CTA has."
     688 "an arrival for nobody"
         "`bar.arrive` lets threads go on that wait at the same barrier; here none waits at it."
+    689 "a commit before its MMA"
+        "`tcgen05.commit` makes an mbarrier track the operations that its thread has started before. An MMA after it \
+         is not tracked, and the wait ends before its results are there."
     690 "no barrier between"
         "Shared memory that one warp writes and others read has an order if a barrier, or anything else that makes \
          them meet, stands between the accesses: before the reads, and before the next write."

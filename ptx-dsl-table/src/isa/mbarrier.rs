@@ -131,7 +131,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STATE, OBJECT, COUNT, TX_COUNT])
         .gates(ARRIVE_TO_SINK)
         .defaults(RELEASE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Arrive),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(9, 4)).requires(SM_107F)
         .first(&["expect_tx"])
         .syntax(
@@ -142,7 +142,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, COUNT, TX_COUNT, MASK])
         .defaults(RELEASE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Arrive),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
         .first(&["expect_tx"])
         .syntax(
@@ -157,7 +157,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STATE, OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX)])
         .gates(ARRIVE)
         .defaults(RELEASE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Arrive),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(9, 4)).requires(SM_107F)
         .first(&["expect_tx"])
         .syntax(
@@ -168,7 +168,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
         .defaults(RELEASE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Arrive),
     instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
         .operands(&[OBJECT])
@@ -185,7 +185,7 @@ pub const LIST: &[Instr] = &[
         .operands(WAIT_OPERANDS)
         .gates(&[CTA, SCOPE, CLUSTER_SCOPE, RELAXED, gate(&[has(".parity")]).since(ptx(7, 1))])
         .defaults(ACQUIRE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Wait),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -199,7 +199,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(WAIT_OPERANDS)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).meeting(Meeting::Wait),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(ptx(7, 8)).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -211,7 +211,7 @@ pub const LIST: &[Instr] = &[
         .operands(WAIT_OPERANDS)
         .gates(WAIT)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Block),
+        .host(Host::Block).meeting(Meeting::Wait),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -225,7 +225,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(WAIT_OPERANDS)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Block),
+        .host(Host::Block).meeting(Meeting::Wait),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.pending_count.b64 count, state;")
         .operands(&[dst("count", ty(Ty::U32)), src("state", STATE_TY)])

@@ -123,3 +123,22 @@ fn try_cancel_and_query_cancel() {
     assert_eq!(last, ["get_first_ctaid::x", "get_first_ctaid::y", "get_first_ctaid::z"]);
     assert!(matches!(&forms[1].operands[0].shape, Shape::Vector(v) if v.len() == 4));
 }
+
+/// Every barrier and mbarrier instruction by which threads of several warps meet says which side it takes.
+#[test]
+fn meetings_of_threads() {
+    for i in bar::LIST.iter().chain(mbarrier::LIST) {
+        let op = i.opcode;
+        let wanted = match op {
+            "bar.warp.sync" | "cp.async.mbarrier.arrive" => Meeting::None,
+            _ if op.ends_with("arrive") || op.ends_with("arrive_drop") => Meeting::Arrive,
+            _ if op.ends_with("wait") => Meeting::Wait,
+            _ if op.starts_with("mbarrier.") => Meeting::None,
+            _ => Meeting::Both,
+        };
+        assert_eq!(i.meeting, wanted, "{op}");
+    }
+    let elsewhere = FILES.iter().flat_map(|list| list.iter()).filter(|i| i.meeting != Meeting::None);
+    assert!(elsewhere.clone().count() > 20);
+    assert!(elsewhere.into_iter().all(|i| i.opcode.starts_with("bar") || i.opcode.starts_with("mbarrier.")));
+}

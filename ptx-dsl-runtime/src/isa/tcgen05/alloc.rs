@@ -78,7 +78,9 @@ pub fn tcgen05_dealloc<M: Monitor, const S: usize, const D: usize>(
         let what = format!("deallocation at lane {row} of Tensor Memory; allocations start at lane 0");
         return Err(x.fault(FaultKind::TensorMemory { what }, lane));
     }
-    x.tensor_conflict(0..tmem::LANES, column..column + columns as usize, true, lane)?;
+    let freed = column..column + columns as usize;
+    x.tensor_conflict(0..tmem::LANES, freed.clone(), true, lane)?;
+    x.tensor_freed(freed, lane)?;
     let wait = x.tensor_dealloc(q.has(q::cta_group_2), column as u32, columns, q.has(q::exclusive), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
 }

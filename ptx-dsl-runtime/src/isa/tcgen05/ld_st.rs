@@ -38,7 +38,7 @@ impl Access {
 
 /// Decodes the operands and checks what may be accessed.
 fn access<M: Monitor>(
-    x: &Ctx<'_, M>,
+    x: &mut Ctx<'_, M>,
     q: Q,
     s: &[&Lanes],
     registers: usize,
@@ -57,7 +57,8 @@ fn access<M: Monitor>(
         let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
         quarter(x, &lanes, lane, opcode)?;
         x.tmem().check(lanes.clone(), columns.clone()).map_err(|kind| x.fault(kind, lane))?;
-        x.tensor_conflict(lanes, columns, write, lane)?;
+        x.tensor_conflict(lanes.clone(), columns.clone(), write, lane)?;
+        x.tensor_access(lanes, columns, write, lane)?;
     }
     Ok(Access { fragment, pieces, stretch })
 }
@@ -205,11 +206,15 @@ pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
 /// `tcgen05.wait::ld`, `tcgen05.wait::st`: loads and stores are over already, the lanes of the warp meet.
 pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
-    _: Q,
+    q: Q,
     _: [&Lanes; S],
     _: [&mut Lanes; D],
 ) -> Blocks {
-    Ok(x.whole_warp("tcgen05.wait")?.map_or(Flow::Next, Flow::Wait))
+    if let Some(wait) = x.whole_warp("tcgen05.wait")? {
+        return Ok(Flow::Wait(wait));
+    }
+    x.tensor_waited(q.has(q::st));
+    Ok(Flow::Next)
 }
 
 #[cfg(test)]

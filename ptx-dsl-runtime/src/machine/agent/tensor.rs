@@ -15,11 +15,12 @@ use crate::sync::mbarrier::{self, Arrive};
 /// An operation under way.
 #[derive(Debug)]
 pub(crate) struct Operation {
-    job: Box<dyn TensorJob>,
+    pub(super) job: Box<dyn TensorJob>,
     /// `.cta_group::2`
-    pair: bool,
+    pub(super) pair: bool,
+    pub(super) issued: u64,
     /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
-    fenced: Option<u64>,
+    pub(super) fenced: Option<u64>,
 }
 
 impl Operation {
@@ -39,14 +40,15 @@ impl Operation {
 pub(crate) struct Commit {
     pub to: Vec<(u32, u32)>,
     pair: bool,
+    issued: u64,
 }
 
-/// Fences of tcgen05, in the order in which they were executed.
+/// Fences and commits of tcgen05, in the order in which they were executed: the clock counts them.
 #[derive(Debug, Default)]
 pub(crate) struct Fences {
-    now: u64,
+    pub(super) now: u64,
     /// Last `tcgen05.fence::after_thread_sync` of each lane, by slot, CTA and warp.
-    after: HashMap<(usize, u32, u32), [u64; 32]>,
+    pub(super) after: HashMap<(usize, u32, u32), [u64; 32]>,
 }
 
 /// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
@@ -117,7 +119,11 @@ impl<M: Monitor> Ctx<'_, M> {
                 return Err(self.fault(what, lane));
             }
         }
-        self.send(lane, after, Work::Operation(Operation { job, pair, fenced: None }));
+        if M::ON {
+            self.tensor_operates(pair, &*job, lane)?;
+        }
+        let issued = self.agents.fences.now;
+        self.send(lane, after, Work::Operation(Operation { job, pair, issued, fenced: None }));
         Ok(())
     }
 
@@ -156,7 +162,9 @@ impl<M: Monitor> Ctx<'_, M> {
             }
         }
         self.agents.fences.now += 1;
-        self.send(lane, after, Work::Commit(Commit { to, pair }));
+        let issued = self.agents.fences.now;
+        self.tensor_fenced(issued);
+        self.send(lane, after, Work::Commit(Commit { to, pair, issued }));
         Ok(())
     }
 
@@ -175,6 +183,7 @@ impl<M: Monitor> Ctx<'_, M> {
                     o.fenced.get_or_insert(now);
                 }
             }
+            self.tensor_fenced(now);
         } else {
             let after = fences.after.entry((slot, cta, warp)).or_default();
             after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
@@ -210,13 +219,20 @@ impl<M: Monitor> Ctx<'_, M> {
             [one] => o.job.run(&mut [view(one)]),
             [even, odd] => o.job.run(&mut [view(even), view(odd)]),
             _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
+        }?;
+        if M::ON {
+            self.tensor_completed(o, own, lane);
         }
+        Ok(())
     }
 
     /// The arrive-on of a commit.
     pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
         for &(rank, offset) in &c.to {
             self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
+        }
+        if M::ON {
+            self.tensor_committed((self.cur.cta, self.warp, lane), c.pair, c.issued);
         }
         Ok(())
     }
@@ -303,7 +319,7 @@ impl<M: Monitor> Ctx<'_, M> {
         })
     }
 
-    fn statement(&self, site: u32) -> String {
+    pub(super) fn statement(&self, site: u32) -> String {
         match self.info.sites.get(site as usize) {
             Some(s) => format!("`{}` (PTX line {})", s.text, s.line),
             None => "an operation".into(),

@@ -41,7 +41,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[addr("dst").align(4), COLUMNS])
         .rules(RULES)
-        .host(ALLOC),
+        .host(ALLOC).tensor(Tensor::Alloc),
     instr("tcgen05.alloc").section("9.7.16.7.1").since(NEW).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.alloc.exclusive.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
@@ -49,7 +49,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[addr("dst").align(4), ALL_COLUMNS])
         .rules(EXCLUSIVE)
-        .host(ALLOC),
+        .host(ALLOC).tensor(Tensor::Alloc),
     instr("tcgen05.dealloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.dealloc.cta_group.sync.aligned.b32 taddr, nCols;
@@ -57,7 +57,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[TADDR, COLUMNS])
         .rules(RULES)
-        .host(DEALLOC),
+        .host(DEALLOC).tensor(Tensor::Dealloc),
     instr("tcgen05.dealloc").section("9.7.16.7.1").since(NEW).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.dealloc.exclusive.cta_group.sync.aligned.b32 taddr, nCols;
@@ -65,11 +65,11 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[TADDR, ALL_COLUMNS])
         .rules(EXCLUSIVE)
-        .host(DEALLOC),
+        .host(DEALLOC).tensor(Tensor::Dealloc),
     instr("tcgen05.relinquish_alloc_permit").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;
              .cta_group = { .cta_group::1, .cta_group::2 }",
         )
-        .host(RELINQUISH),
+        .host(RELINQUISH).tensor(Tensor::Relinquish),
 ];

@@ -14,7 +14,7 @@ pub const LIST: &[Instr] = &[
             "tcgen05.fence::before_thread_sync;
              tcgen05.fence::after_thread_sync;",
         )
-        .host(FENCE),
+        .host(FENCE).tensor(Tensor::Fence),
     instr("tcgen05.commit").section("9.7.16.12.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.commit.cta_group.completion_mechanism{.sync_restrict}{.shared::cluster}{.multicast}.b64 [mbar]{, ctaMask};
@@ -25,7 +25,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, src("ctaMask", ty(Ty::U16)).range(0, 0xffff)])
         .gates(&[gate(&[has(".multicast::cluster::16b")]).since(NEW), SYNC_RESTRICT])
-        .host(COMMIT),
+        .host(COMMIT).tensor(Tensor::Commit),
     instr("tcgen05.commit").section("9.7.16.12.1").since(NEW).requires(SM_107F)
         .syntax(
             "tcgen05.commit.cta_group.completion_mechanism{.sync_restrict}{.shared::cluster}.multicast::cluster::32b.b64 [mbar], ctaMask;
@@ -34,5 +34,5 @@ pub const LIST: &[Instr] = &[
              .sync_restrict = { .sync_restrict::shared::read::mma::a }",
         )
         .operands(&[OBJECT, src("ctaMask", ty(Ty::U32)).range(0, 0xffff_ffff)])
-        .host(COMMIT),
+        .host(COMMIT).tensor(Tensor::Commit),
 ];

@@ -45,7 +45,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("r", REGISTERS), ADDRESS, SPLIT])
         .rules(RULES)
-        .host(LD),
+        .host(LD).tensor(Tensor::Load),
     instr("tcgen05.ld").section("9.7.16.8.3").since(NEW).requires(SM_107A)
         .first(&["spcompress"])
         .syntax(
@@ -54,7 +54,7 @@ pub const LIST: &[Instr] = &[
              .rowop = { .min, .max }",
         )
         .operands(&[dst("mdata", METADATA), dst("cdata", KEPT), ADDRESS])
-        .host(LD_SPCOMPRESS),
+        .host(LD_SPCOMPRESS).tensor(Tensor::Load),
     instr("tcgen05.ld.red").section("9.7.16.8.3").since(ptx(8, 8)).requires(REDUCE)
         .syntax(
             "tcgen05.ld.red.sync.aligned.shape3.num.redOp{.abs}{.NaN}.f32 r, redval, [taddr];
@@ -68,7 +68,7 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .s32 }",
         )
         .operands(&[dst("r", REGISTERS), dst("redval", ty(Ty::B32)), ADDRESS, SPLIT])
-        .host(LD_RED),
+        .host(LD_RED).tensor(Tensor::Load),
     instr("tcgen05.ld.red").section("9.7.16.8.3").since(NEW).requires(SM_107A)
         .first(&["spcompress"])
         .syntax(
@@ -79,7 +79,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[
             dst("mdata", METADATA), dst("cdata", KEPT), dst("redval", ty(Ty::B32)), ADDRESS,
         ])
-        .host(LD_SPCOMPRESS),
+        .host(LD_SPCOMPRESS).tensor(Tensor::Load),
     instr("tcgen05.st").section("9.7.16.8.4").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.st.sync.aligned.shape1.num{.unpack}.b32 [taddr], r;
@@ -91,11 +91,11 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[ADDRESS, SPLIT, src("r", REGISTERS)])
         .rules(RULES)
-        .host(ST),
+        .host(ST).tensor(Tensor::Store),
     instr("tcgen05.wait").section("9.7.16.8.5").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(
             "tcgen05.wait::ld.sync.aligned;
              tcgen05.wait::st.sync.aligned;",
         )
-        .host(WAIT),
+        .host(WAIT).tensor(Tensor::Wait),
 ];
