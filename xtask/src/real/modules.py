@@ -28,7 +28,7 @@ def make(compile):
                 text = compile(entry, target)
             except Exception:
                 failed = True
-                reason = "".join(traceback.format_exc().splitlines(keepends=True)[-12:])
+                reason = "".join(traceback.format_exc().splitlines(keepends=True)[-int(__import__("os").environ.get("TB","12")):])
                 print(f"failed {name}.{target}\n{reason}", flush=True)
                 continue
             (output / f"{name}.{target}.ptx").write_text(text)
