@@ -41,7 +41,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
   real    [--all] [--target sm_NN] [--generator NAME] [NAME...]: compile the kernels of tests/real with Triton, Gluon, numba,
           CuTe DSL and nvcc, fetched with pip when they are missing, and do the same with their PTX; --all: every module for
-          every target
+          every target, CUTLASS too
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 

@@ -1,5 +1,5 @@
 //! Modules of today's generators as a test of the front end: kernels of our own in `tests/real`, compiled without a GPU by what
-//! pip has (Triton, Gluon, numba, CuTe DSL, nvcc with CCCL), must be accepted without an error, and print and be laid out as
+//! pip has (Triton, Gluon, numba, CuTe DSL, nvcc with CCCL and CUTLASS), must be accepted without an error, and print and be laid out as
 //! modules that ptxas makes the same machine code of.
 
 mod generator;
@@ -20,7 +20,7 @@ const TARGETS: [&str; 5] = ["sm_80", "sm_90", "sm_100", "sm_103", "sm_120"];
 /// What the command line asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Each module for all of its targets; else for one of them, in turn.
+    /// Each module for all of its targets; else for one of them, in turn, and none of slow generators.
     all: bool,
     /// No other target.
     target: Option<String>,
@@ -51,7 +51,10 @@ impl Wanted {
     }
 
     fn wants(&self, generator: &Generator) -> bool {
-        self.generators.is_empty() || self.generators.iter().any(|name| name == generator.name)
+        if self.generators.is_empty() {
+            return self.all || !generator.is_slow();
+        }
+        self.generators.iter().any(|name| name == generator.name)
     }
 
     /// Is a module of this name asked for?
@@ -165,7 +168,14 @@ mod tests {
         let plain = Wanted::parse(&[]).unwrap();
         assert_eq!(plain, Wanted::default());
         assert_eq!(plain.targets(), super::TARGETS);
-        assert!(plain.wants_name("anything") && super::GENERATORS.iter().all(|generator| plain.wants(generator)));
+        assert!(plain.wants_name("anything"));
+        let names = |wanted: &Wanted| {
+            let wanted = super::GENERATORS.iter().filter(|generator| wanted.wants(generator));
+            wanted.map(|generator| generator.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&plain), ["triton", "gluon", "numba", "cute", "cuda"]);
+        assert_eq!(names(&Wanted::parse(&["--all"]).unwrap()).last(), Some(&"cutlass"));
+        assert_eq!(names(&wanted), ["gluon"]);
     }
 
     #[test]
@@ -176,7 +186,7 @@ mod tests {
         );
         assert_eq!(
             Wanted::parse(&["--generator"]).unwrap_err(),
-            "`--generator` wants one of triton, gluon, numba, cute, cuda"
+            "`--generator` wants one of triton, gluon, numba, cute, cuda, cutlass"
         );
         assert_eq!(Wanted::parse(&["--al"]).unwrap_err(), "`--al` is no option of `real`");
     }

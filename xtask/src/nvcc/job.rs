@@ -36,7 +36,7 @@ impl<'a> Job<'a> {
 
     pub fn run(&self) -> Outcome {
         let ptxas = self.nvcc.with_file_name("ptxas");
-        let report = match self.program.compile(self.nvcc, self.target, &self.path) {
+        let report = match self.program.compile(self.nvcc, self.target, &[], &self.path) {
             Ok(()) => Module { path: &self.path, ptxas: &ptxas, options: &self.program.ptxas_options() }.judge(),
             Err(reason) => Report::not_made(reason),
         };

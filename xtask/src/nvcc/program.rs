@@ -33,10 +33,10 @@ impl Program {
         Ok(Program { name, options: words("nvcc"), targets: words("targets"), path })
     }
 
-    /// Compiles the program for an architecture to PTX.
-    pub fn compile(&self, nvcc: &Path, architecture: &str, output: &Path) -> Result<(), String> {
+    /// Compiles the program for an architecture to PTX, with more options than its own.
+    pub fn compile(&self, nvcc: &Path, architecture: &str, more: &[String], output: &Path) -> Result<(), String> {
         let mut command = Command::new(nvcc);
-        command.args(["-ptx", "-std=c++17"]).arg(format!("-arch={architecture}")).args(&self.options);
+        command.args(["-ptx", "-std=c++17"]).arg(format!("-arch={architecture}")).args(&self.options).args(more);
         command.arg("-o").arg(output).arg(&self.path);
         module::run(command).map(drop)
     }

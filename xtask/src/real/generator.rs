@@ -9,11 +9,30 @@ use crate::{nvcc, ptxas};
 pub struct Generator {
     /// Its kernels are in `tests/real/<name>`.
     pub name: &'static str,
-    /// What compiles a file of kernels, in `xtask/src/real`; none for nvcc.
-    pub maker: Option<&'static str>,
+    pub language: Language,
     /// Where its packages go; Gluon is a part of Triton.
     directory: &'static str,
     packages: &'static [&'static str],
+}
+
+/// How its kernels are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// By a script of `xtask/src/real`, which imports the packages.
+    Python(&'static str),
+    /// By nvcc.
+    Cuda,
+    /// By nvcc, with headers of the packages. A program takes a minute and gigabytes of memory.
+    CudaWith(&'static str),
+}
+
+/// A generator that is there.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Compiler {
+    /// A script, and the directory of the packages that it imports.
+    Python { maker: &'static str, packages: PathBuf },
+    /// nvcc, and more options for it.
+    Nvcc { path: PathBuf, options: Vec<String> },
 }
 
 /// All releases are pinned, those of what they need, too: other releases write other modules.
@@ -43,30 +62,43 @@ const CUTE: &[&str] = &[
     "typing_extensions==4.16.0",
 ];
 
-pub const GENERATORS: [Generator; 5] = [
-    Generator { name: "triton", maker: Some("make_triton.py"), directory: "triton", packages: TRITON },
-    Generator { name: "gluon", maker: Some("make_triton.py"), directory: "triton", packages: TRITON },
-    Generator { name: "numba", maker: Some("make_numba.py"), directory: "numba", packages: NUMBA },
-    Generator { name: "cute", maker: Some("make_cute.py"), directory: "cute", packages: CUTE },
-    Generator { name: "cuda", maker: None, directory: "", packages: &[] },
+const CUTLASS: &[&str] = &["nvidia-cutlass==4.2.0.0"];
+const HEADERS: &str = "cutlass_library/source/include";
+
+pub const GENERATORS: [Generator; 6] = [
+    Generator { name: "triton", language: Language::Python("make_triton.py"), directory: "triton", packages: TRITON },
+    Generator { name: "gluon", language: Language::Python("make_triton.py"), directory: "triton", packages: TRITON },
+    Generator { name: "numba", language: Language::Python("make_numba.py"), directory: "numba", packages: NUMBA },
+    Generator { name: "cute", language: Language::Python("make_cute.py"), directory: "cute", packages: CUTE },
+    Generator { name: "cuda", language: Language::Cuda, directory: "", packages: &[] },
+    Generator { name: "cutlass", language: Language::CudaWith(HEADERS), directory: "cutlass", packages: CUTLASS },
 ];
 
 impl Generator {
-    /// The directory of the packages, or nvcc. Fetched if it is missing; the error is one line.
-    pub fn find_or_fetch(&self, below: &Path) -> Result<PathBuf, String> {
-        if self.maker.is_none() {
-            return nvcc::fetch::find_or_fetch();
-        }
+    /// Is it too slow for what CI runs?
+    pub fn is_slow(&self) -> bool {
+        matches!(self.language, Language::CudaWith(_))
+    }
+
+    /// The compiler, fetched if it is missing; the error is one line.
+    pub fn find_or_fetch(&self, below: &Path) -> Result<Compiler, String> {
         let directory = below.join(self.directory);
         if !self.installed(&directory) {
             std::fs::create_dir_all(below).map_err(|error| format!("{}: {error}", below.display()))?;
             ptxas::fetch(&directory, self.packages)?;
         }
-        if self.installed(&directory) {
-            Ok(directory)
-        } else {
-            Err(format!("pip left {} incomplete", directory.display()))
+        if !self.installed(&directory) {
+            return Err(format!("pip left {} incomplete", directory.display()));
         }
+        Ok(match self.language {
+            Language::Python(maker) => Compiler::Python { maker, packages: directory },
+            Language::Cuda => Compiler::Nvcc { path: nvcc::fetch::find_or_fetch()?, options: Vec::new() },
+            Language::CudaWith(headers) => {
+                let include = format!("-I{}", directory.join(headers).display());
+                let options = vec![include, "--expt-relaxed-constexpr".to_owned()];
+                Compiler::Nvcc { path: nvcc::fetch::find_or_fetch()?, options }
+            }
+        })
     }
 
     /// pip leaves a directory for each release that it has installed.

@@ -4,24 +4,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Wanted;
-use super::generator::Generator;
+use super::generator::{Compiler, Generator};
 use crate::nvcc::program::{Program, files};
 use crate::{module, ptxas};
 
 /// What to compile, and where the modules go.
 pub struct Make<'a> {
     generator: &'a Generator,
-    compiler: &'a Path,
     output: PathBuf,
     wanted: &'a Wanted,
-    source: Source,
+    source: Source<'a>,
 }
 
-enum Source {
-    /// The kernels of a Python file, by the maker of the generator.
-    Python { maker: &'static str, file: PathBuf },
-    /// A CUDA program for a target.
-    Cuda { program: Program, target: String },
+enum Source<'a> {
+    /// The kernels of a Python file, by a script that imports packages.
+    Python { maker: &'static str, packages: &'a Path, file: PathBuf },
+    /// A CUDA program for a target, by nvcc with more options.
+    Cuda { nvcc: &'a Path, options: &'a [String], program: Program, target: String },
 }
 
 /// A module for a target: where it is, or why it is not.
@@ -37,36 +36,41 @@ impl<'a> Make<'a> {
     /// The jobs for the files in a directory.
     pub fn all(
         generator: &'a Generator,
-        compiler: &'a Path,
+        compiler: &'a Compiler,
         sources: &Path,
         output: &Path,
         wanted: &'a Wanted,
     ) -> Result<Vec<Self>, String> {
         std::fs::create_dir_all(output).map_err(|error| format!("{}: {error}", output.display()))?;
-        let sources: Vec<_> = match generator.maker {
-            Some(maker) => files(sources, "py")?.into_iter().map(|file| Source::Python { maker, file }).collect(),
-            None => programs(Program::all(sources)?, wanted),
+        let sources: Vec<_> = match compiler {
+            Compiler::Python { maker, packages } => {
+                files(sources, "py")?.into_iter().map(|file| Source::Python { maker, packages, file }).collect()
+            }
+            Compiler::Nvcc { path, options } => {
+                let job = |(program, target)| Source::Cuda { nvcc: path, options, program, target };
+                programs(Program::all(sources)?, wanted).into_iter().map(job).collect()
+            }
         };
-        let job = |source| Make { generator, compiler, output: output.to_owned(), wanted, source };
+        let job = |source| Make { generator, output: output.to_owned(), wanted, source };
         Ok(sources.into_iter().map(job).collect())
     }
 
     /// Compiles.
     pub fn run(&self) -> Vec<Made> {
         match &self.source {
-            Source::Python { maker, file } => self.python(maker, file),
-            Source::Cuda { program, target } => {
+            Source::Python { maker, packages, file } => self.python(maker, packages, file),
+            Source::Cuda { nvcc, options, program, target } => {
                 let path = self.output.join(format!("{}.{target}.ptx", program.name));
-                let result = program.compile(self.compiler, &architecture(target), &path).map(|()| path);
+                let result = program.compile(nvcc, &architecture(target), options, &path).map(|()| path);
                 vec![self.made(&program.name, target, result)]
             }
         }
     }
 
-    fn python(&self, maker: &str, file: &Path) -> Vec<Made> {
+    fn python(&self, maker: &str, packages: &Path, file: &Path) -> Vec<Made> {
         let mut command = Command::new("python3");
         command.arg(ptxas::root().join("xtask").join("src").join("real").join(maker)).arg(file).arg(&self.output);
-        command.args(self.wanted.targets()).arg("--packages").arg(self.compiler);
+        command.args(self.wanted.targets()).arg("--packages").arg(packages);
         if !self.wanted.all {
             command.arg("--some");
         }
@@ -104,10 +108,10 @@ impl<'a> Make<'a> {
     }
 }
 
-/// A job for each target, as the headers of CCCL take long.
-fn programs(programs: Vec<Program>, wanted: &Wanted) -> Vec<Source> {
+/// Programs with their targets, one by one, as the headers take long.
+fn programs(programs: Vec<Program>, wanted: &Wanted) -> Vec<(Program, String)> {
     let known = wanted.targets();
-    let mut sources = Vec::new();
+    let mut pairs = Vec::new();
     for (place, program) in programs.into_iter().enumerate() {
         if !wanted.wants_name(&program.name) {
             continue;
@@ -115,11 +119,11 @@ fn programs(programs: Vec<Program>, wanted: &Wanted) -> Vec<Source> {
         for (turn, target) in program.targets.iter().enumerate() {
             let chosen = wanted.all || turn == place % program.targets.len();
             if chosen && known.contains(&target.as_str()) {
-                sources.push(Source::Cuda { program: program.clone(), target: target.clone() });
+                pairs.push((program.clone(), target.clone()));
             }
         }
     }
-    sources
+    pairs
 }
 
 /// What nvcc calls a target with all that there is for it.
@@ -139,12 +143,8 @@ mod tests {
 
     fn shown(arguments: &[&str]) -> Vec<String> {
         let wanted = Wanted::parse(arguments).unwrap();
-        let sources = programs(vec![program("one"), program("two")], &wanted);
-        let show = |source| match source {
-            Source::Cuda { program, target } => format!("{}.{target}", program.name),
-            Source::Python { .. } => unreachable!("there are programs alone"),
-        };
-        sources.into_iter().map(show).collect()
+        let pairs = programs(vec![program("one"), program("two")], &wanted);
+        pairs.into_iter().map(|(program, target)| format!("{}.{target}", program.name)).collect()
     }
 
     #[test]
@@ -161,9 +161,8 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("ptx-dsl-real-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("b.sm_90.failed"), "no such layout").unwrap();
-        let source = Source::Python { maker: "", file: PathBuf::new() };
-        let generator = &GENERATORS[0];
-        let make = Make { generator, compiler: Path::new(""), output: directory.clone(), wanted: &wanted, source };
+        let source = Source::Python { maker: "", packages: Path::new(""), file: PathBuf::new() };
+        let make = Make { generator: &GENERATORS[0], output: directory.clone(), wanted: &wanted, source };
         assert_eq!(make.line("made a sm_80").unwrap().result, Ok(directory.join("a.sm_80.ptx")));
         assert_eq!(make.line("failed b sm_90").unwrap().result, Err("no such layout".to_owned()));
         assert!(make.line("nanobind: leaked 4 instances!").is_none());
