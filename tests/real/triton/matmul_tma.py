@@ -179,6 +179,11 @@ MODULES = {
     "persistent_special_f8": steady(special=True, kind="fp8e4nv", tile=(128, 256, 128), targets=BIG, num_stages=3, num_warps=8),
     "persistent_clc": steady(targets=["sm_100"], clc=True),
     "special": product(inner_special, targets=["sm_100", "sm_120"]),
+    "special_checked": product(inner_special, targets=["sm_100"], num_stages=2, instrumentation_mode="consan"),
+    "tma_checked": product(described, targets=["sm_90"], extra=dict(TRANSPOSED=True), num_stages=2, instrumentation_mode="consan"),
+    "tma_simulated": product(
+        described, tile=(64, 64, 32), extra=dict(TRANSPOSED=True), num_stages=2, instrumentation_mode="fpsan"
+    ),
     "special_wide": product(inner_special, tile=(128, 256, 64), targets=BIG, num_warps=8, num_stages=3),
     "scaled_f8": with_scales("e4m3", "e4m3", 32, NEW),
     "scaled_f8_f4": with_scales("e5m2", "e2m1", 32, NEW),
