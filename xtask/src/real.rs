@@ -6,16 +6,19 @@ mod generator;
 mod make;
 mod table;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
 use crate::module::{Module, Report, counted, in_parallel};
 use crate::ptxas;
-use generator::{GENERATORS, Generator};
+use generator::{Compiler, GENERATORS, Generator};
 use make::{Made, Make};
 
 /// One for each generation; compilers append `a` where there is more to be had for it.
 const TARGETS: [&str; 5] = ["sm_80", "sm_90", "sm_100", "sm_103", "sm_120"];
+
+const NOTHING: &str = "no module of tests/real matches";
 
 /// What the command line asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -62,6 +65,11 @@ impl Wanted {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
     }
 
+    /// Is nothing left out by name or by target?
+    fn is_whole(&self) -> bool {
+        self.names.is_empty() && self.target.is_none()
+    }
+
     /// The targets to compile for.
     fn targets(&self) -> Vec<&str> {
         TARGETS.into_iter().filter(|target| self.target.as_deref().is_none_or(|only| only == *target)).collect()
@@ -89,46 +97,71 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
         }
     };
     let below = root.join("target").join("real");
-    let mut compilers = Vec::new();
-    for generator in GENERATORS.iter().filter(|generator| wanted.wants(generator)) {
-        match generator.find_or_fetch(&below) {
-            Ok(compiler) => compilers.push((generator, compiler)),
-            Err(reason) if strict => return Err(format!("no {}: {reason}", generator.name)),
-            Err(reason) => eprintln!("skipped: the modules of {} ({reason})", generator.name),
-        }
-    }
+    let compilers = compilers(wanted, &below, strict)?;
     let mut jobs = Vec::new();
     for (generator, compiler) in &compilers {
         let sources = root.join("tests").join("real").join(generator.name);
         let output = below.join("out").join(generator.name);
         jobs.extend(Make::all(generator, compiler, &sources, &output, wanted)?);
     }
+    if jobs.is_empty() {
+        // Everything was skipped, and said so; else no program matches.
+        return if compilers.is_empty() { Ok(()) } else { Err(NOTHING.to_owned()) };
+    }
     let fetched = start.elapsed().as_secs_f64();
     let made: Vec<Made> = in_parallel(&jobs, Make::run).into_iter().flatten().collect();
-    if made.is_empty() && !jobs.is_empty() {
-        return Err("no module of tests/real matches".to_owned());
+    if made.is_empty() {
+        return Err(NOTHING.to_owned());
     }
+    names_differ(&made)?;
     let compiled = start.elapsed().as_secs_f64();
     let reports = in_parallel(&made, |made| judge(made, &assembler));
-    let rows: Vec<_> = made.iter().zip(&reports).collect();
-    print!("{}", table::render(&rows));
-    for (made, report) in rows.iter().filter(|(_, report)| !report.passed()) {
+    print!("{}", table::render(&made.iter().zip(&reports).collect::<Vec<_>>()));
+    for (made, report) in made.iter().zip(&reports).filter(|(_, report)| !report.passed()) {
         println!("\n{} of {} for {}\n{}", made.name, made.generator, made.target, report.details.trim_end());
     }
-    let seconds = start.elapsed().as_secs_f64();
-    let times = format!(
-        "{seconds:.1} s: fetched in {fetched:.1}, compiled in {:.1}, judged in {:.1}",
-        compiled - fetched,
-        seconds - compiled
-    );
-    let errors = counted(reports.iter().flat_map(|report| &report.errors));
-    let failed = reports.iter().filter(|report| !report.passed()).count();
-    if failed > 0 {
-        let errors = if errors.is_empty() { String::new() } else { format!("; {errors}") };
-        return Err(format!("{failed} of {} real modules failed ({times}){errors}", reports.len()));
+    let judged = start.elapsed().as_secs_f64();
+    let (making, judging) = (compiled - fetched, judged - compiled);
+    conclude(
+        &reports,
+        &format!("{judged:.1} s: fetched in {fetched:.1}, compiled in {making:.1}, judged in {judging:.1}"),
+    )
+}
+
+/// The generators that are wanted, each with its compiler.
+fn compilers(wanted: &Wanted, below: &Path, strict: bool) -> Result<Vec<(&'static Generator, Compiler)>, String> {
+    let mut compilers = Vec::new();
+    for generator in GENERATORS.iter().filter(|generator| wanted.wants(generator)) {
+        match generator.find_or_fetch(below) {
+            Ok(compiler) => compilers.push((generator, compiler)),
+            Err(reason) if strict => return Err(format!("no {}: {reason}", generator.name)),
+            Err(reason) => eprintln!("skipped: the modules of {} ({reason})", generator.name),
+        }
     }
-    eprintln!("> real: {} modules accepted, printed, laid out, assembled to the same code ({times})", reports.len());
-    Ok(())
+    Ok(compilers)
+}
+
+/// Modules of one name would overwrite each other's files.
+fn names_differ(made: &[Made]) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    match made.iter().find(|made| !seen.insert((made.generator, &made.name, &made.target))) {
+        Some(twice) => Err(format!("two modules of {} are called {}", twice.generator, twice.name)),
+        None => Ok(()),
+    }
+}
+
+fn conclude(reports: &[Report], times: &str) -> Result<(), String> {
+    let failed = reports.iter().filter(|report| !report.passed()).count();
+    if failed == 0 {
+        eprintln!(
+            "> real: {} modules accepted, printed, laid out, assembled to the same code ({times})",
+            reports.len()
+        );
+        return Ok(());
+    }
+    let errors = counted(reports.iter().flat_map(|report| &report.errors));
+    let errors = if errors.is_empty() { errors } else { format!("; {errors}") };
+    Err(format!("{failed} of {} real modules failed ({times}){errors}", reports.len()))
 }
 
 /// What is to be said of a module; of one that was not made, why.
@@ -156,7 +189,7 @@ fn options(text: &str) -> &'static [&'static str] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Wanted, options};
+    use super::{Made, Wanted, names_differ, options};
 
     #[test]
     fn the_command_line() {
@@ -189,6 +222,19 @@ mod tests {
             "`--generator` wants one of triton, gluon, numba, cute, cuda, cutlass"
         );
         assert_eq!(Wanted::parse(&["--al"]).unwrap_err(), "`--al` is no option of `real`");
+    }
+
+    #[test]
+    fn modules_have_names_of_their_own() {
+        let made = |name: &str, target: &str| Made {
+            generator: "triton",
+            name: name.to_owned(),
+            target: target.to_owned(),
+            result: Err(String::new()),
+        };
+        assert!(names_differ(&[made("a", "sm_80"), made("a", "sm_90"), made("b", "sm_80")]).is_ok());
+        let twice = names_differ(&[made("a", "sm_80"), made("b", "sm_80"), made("a", "sm_80")]);
+        assert_eq!(twice.unwrap_err(), "two modules of triton are called a");
     }
 
     #[test]

@@ -80,15 +80,17 @@ impl<'a> Make<'a> {
         command.env("TRITON_CACHE_DIR", self.output.with_file_name("cache"));
         // Nothing is left in the source tree.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
-        match module::run(command) {
-            Ok(told) => told.lines().filter_map(|line| self.line(line)).collect(),
+        let (told, failure) = match module::run(command) {
+            Ok(told) => (told, None),
             // An assertion in a compiler ends the whole process; what came before is there.
-            Err(told) => {
-                let mut made: Vec<Made> = told.lines().filter_map(|line| self.line(line)).collect();
-                made.push(self.made(&file.file_stem().unwrap_or_default().to_string_lossy(), "-", Err(told)));
-                made
-            }
+            Err(told) => (told.clone(), Some(told)),
+        };
+        let mut made: Vec<Made> = told.lines().filter_map(|line| self.line(line)).collect();
+        let nothing = made.is_empty() && self.wanted.is_whole();
+        if let Some(reason) = failure.or_else(|| nothing.then(|| format!("{} makes no module", file.display()))) {
+            made.push(self.made(&file.file_stem().unwrap_or_default().to_string_lossy(), "-", Err(reason)));
         }
+        made
     }
 
     /// Reads `made <module> <target>` or `failed <module> <target>`.
