@@ -92,7 +92,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     let seconds = start.elapsed().as_secs_f64();
     if failed.is_empty() {
         eprintln!(
-            "> nvcc: {} modules accepted, printed and assembled to the same code, {seconds:.1} s",
+            "> nvcc: {} modules accepted, printed, laid out, assembled to the same code, {seconds:.1} s",
             outcomes.len()
         );
         return Ok(());
