@@ -117,7 +117,9 @@ def gemm_kernel(
 
 
 @cute.jit
-def gemm(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, tile: cutlass.Constexpr, shape: cutlass.Constexpr, depth: cutlass.Constexpr):
+def gemm(
+    a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, tile: cutlass.Constexpr, shape: cutlass.Constexpr, depth: cutlass.Constexpr
+):
     pair = tile[0] == 256
     group = tcgen05.CtaGroup.TWO if cutlass.const_expr(pair) else tcgen05.CtaGroup.ONE
     mma = sm100.make_trivial_tiled_mma(

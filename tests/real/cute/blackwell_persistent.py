@@ -1,4 +1,4 @@
-"""A persistent product with a warp for each task: TMA, tcgen05, an epilogue of TMA stores; tiles by number or by launch control."""
+"""A persistent product with a warp for each task: TMA, tcgen05, TMA stores; tiles by number or by launch control."""
 
 import cutlass
 import cutlass.cute as cute
@@ -56,9 +56,9 @@ class Product:
         else:
             schedule = utils.PersistentTileSchedulerParams(tiles, (*self.cluster, 1))
             grid = utils.StaticPersistentTileScheduler.get_grid_shape(schedule, most)
-        self.kernel(mma, copy_a, map_a, copy_b, map_b, copy_c, map_c, layout_a, layout_b, layout_c, part, cluster, schedule).launch(
-            grid=grid, block=[self.threads, 1, 1], cluster=(*self.cluster, 1)
-        )
+        self.kernel(
+            mma, copy_a, map_a, copy_b, map_b, copy_c, map_c, layout_a, layout_b, layout_c, part, cluster, schedule
+        ).launch(grid=grid, block=[self.threads, 1, 1], cluster=(*self.cluster, 1))
 
     @cute.kernel
     def kernel(

@@ -25,7 +25,9 @@ def add(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
 
 
 @cute.kernel
-def scale_kernel(x: cute.Tensor, out: cute.Tensor, places: cute.Tensor, factor: cutlass.Float32, copy: cute.TiledCopy, shape: cute.Shape):
+def scale_kernel(
+    x: cute.Tensor, out: cute.Tensor, places: cute.Tensor, factor: cutlass.Float32, copy: cute.TiledCopy, shape: cute.Shape
+):
     t, _, _ = cute.arch.thread_idx()
     block, _, _ = cute.arch.block_idx()
     mine = copy.get_slice(t)

@@ -18,7 +18,9 @@ def of_warp(value: cutlass.Float32, largest: cutlass.Constexpr):
 
 
 @cute.jit
-def of_cluster(value: cutlass.Float32, parts: cute.Tensor, bar: cute.Pointer, size: cutlass.Constexpr, largest: cutlass.Constexpr):
+def of_cluster(
+    value: cutlass.Float32, parts: cute.Tensor, bar: cute.Pointer, size: cutlass.Constexpr, largest: cutlass.Constexpr
+):
     """Each warp sends what it has to all CTAs of the cluster; each CTA counts the bytes that come."""
     warp, lane = cute.arch.warp_idx(), cute.arch.lane_idx()
     rank = cute.arch.block_idx_in_cluster()
@@ -30,7 +32,9 @@ def of_cluster(value: cutlass.Float32, parts: cute.Tensor, bar: cute.Pointer, si
         there = parts.iterator + cute.crd2idx((warp, rank), parts.layout)
         cute.arch.store_async_dsmem(there, value, bar, lane)
     cute.arch.mbarrier_wait(bar, 0)
-    result = parts[lane] if lane < cute.size(parts) else (cutlass.Float32(-3.0e38) if cutlass.const_expr(largest) else cutlass.Float32(0))
+    result = F32(-3.0e38 if cutlass.const_expr(largest) else 0.0)
+    if lane < cute.size(parts):
+        result = parts[lane]
     return of_warp(result, largest)
 
 

@@ -114,7 +114,8 @@ def blackwell(q, k, v, out, scale, length, ROWS: gl.constexpr, COLUMNS: gl.const
 
 
 @gluon.jit
-def loads(q, k, v, query, keys, rows, loaded, full, empty, length, ROWS: gl.constexpr, COLUMNS: gl.constexpr, DEPTH: gl.constexpr):
+def loads(q, k, v, query, keys, rows, loaded, full, empty, length, ROWS: gl.constexpr, COLUMNS: gl.constexpr,
+          DEPTH: gl.constexpr):
     base = gl.program_id(1) * length
     mbarrier.expect(loaded, q.nbytes_per_cta)
     tma.async_load(q, [base + gl.program_id(0) * ROWS, 0], loaded, query)
@@ -141,7 +142,8 @@ def products(query, keys, rows, scores, p, total, loaded, full, empty, scored, m
 
 
 @gluon.jit
-def exponentials(scores, p, factors, scored, made, factored, used, scale, length, weights, ROWS: gl.constexpr, COLUMNS: gl.constexpr):
+def exponentials(scores, p, factors, scored, made, factored, used, scale, length, weights, ROWS: gl.constexpr,
+                 COLUMNS: gl.constexpr):
     layout: gl.constexpr = scores.get_reg_layout()
     flat: gl.constexpr = gl.SliceLayout(1, layout)
     most = gl.full([ROWS], float("-inf"), gl.float32, flat)
@@ -209,7 +211,8 @@ def specialised(q, k, v, out, scale, length, ROWS: gl.constexpr, COLUMNS: gl.con
     gl.warp_specialize([
         (corrections, (out, query, total, factors, factored, used, corrected, summed, weights, length, ROWS, COLUMNS)),
         (exponentials, (scores, p, factors, scored, made, factored, used, scale, length, weights, ROWS, COLUMNS)),
-        (products, (query, keys, rows, scores, p, total, loaded, full, empty, scored, made, corrected, summed, length, COLUMNS, DEPTH)),
+        (products, (query, keys, rows, scores, p, total, loaded, full, empty, scored, made, corrected, summed, length, COLUMNS,
+                    DEPTH)),
         (loads, (q, k, v, query, keys, rows, loaded, full, empty, length, ROWS, COLUMNS, DEPTH)),
     ], [4, 1, 1], [192, 24, 24])
 
@@ -220,7 +223,8 @@ def tiles(*shape):
 
 def entry(kernel, target, rows, columns, width, **more):
     runtime = dict(
-        q=tiles(rows, width), k=tiles(columns, width), v=tiles(columns, width), out=tiles(rows, width), scale="fp32", length="i32:16"
+        q=tiles(rows, width), k=tiles(columns, width), v=tiles(columns, width), out=tiles(rows, width), scale="fp32",
+        length="i32:16",
     )
     return dict(kernel=kernel, runtime=runtime, constants=dict(ROWS=rows, COLUMNS=columns, WIDTH=width, **more), targets=[target])
 

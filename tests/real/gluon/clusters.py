@@ -1,4 +1,4 @@
-"""Clusters of more than two CTAs: multicast for pairs of tcgen05, with roles in warps, with cluster launch control; sums over a cluster."""
+"""Clusters of two and four CTAs: multicast for tcgen05 and its pairs, cluster launch control, sums over a cluster."""
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -40,7 +40,8 @@ def stores(c, total, done, M: gl.constexpr, N: gl.constexpr):
 
 
 @gluon.jit
-def multicast(a, b, c, k, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, DEPTH: gl.constexpr, BASES: gl.constexpr, PAIR: gl.constexpr):
+def multicast(a, b, c, k, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, DEPTH: gl.constexpr, BASES: gl.constexpr,
+              PAIR: gl.constexpr):
     left = gl.allocate_shared_memory(a.dtype, [DEPTH, M, K], a.layout)
     right = gl.allocate_shared_memory(b.dtype, [DEPTH, K, N], b.layout)
     layout: gl.constexpr = TensorMemoryLayout([128, 128], 1, cga_layout=BASES, two_ctas=PAIR)

@@ -93,7 +93,8 @@ def producer(a, b, left, right, full, empty, m, n, k, M: gl.constexpr, N: gl.con
 
 
 @gluon.jit
-def consumer(c, left, right, result, full, empty, m, n, k, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, DEPTH: gl.constexpr):
+def consumer(c, left, right, result, full, empty, m, n, k, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr,
+             DEPTH: gl.constexpr):
     mma: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [gl.num_warps(), 1], [16, N, 16])
     step = 0
     columns = gl.cdiv(n, N)

@@ -138,7 +138,8 @@ def by_copies(kind, block, scale="u8", m=128, n=128, k=128, depth=3, **options):
         kernel=scales_by_copies,
         runtime=dict(
             a=operand(kind, m, k, False), b=operand(kind, n, k, False),
-            a_scales=tiles(scale, 1, m // 128, each, 2, 256, swizzle=0), b_scales=tiles(scale, 1, n // 128, each, 2, 256, swizzle=0),
+            a_scales=tiles(scale, 1, m // 128, each, 2, 256, swizzle=0),
+            b_scales=tiles(scale, 1, n // 128, each, 2, 256, swizzle=0),
             c=tiles("fp16", m, n, bits=16), k="i32:16",
         ),
         constants=dict(M=m, N=n, K=k, A=kind, BLOCK=block, DEPTH=depth),

@@ -1,4 +1,4 @@
-"""What each thread does alone: math, complex numbers, half precision, local arrays, calls, debug builds, printing, random numbers."""
+"""What each thread does alone: math, complex numbers, half precision, local arrays, calls, debugging, random numbers."""
 
 import math
 

@@ -180,7 +180,9 @@ MODULES = {
     "persistent_clc": steady(targets=["sm_100"], clc=True),
     "special": product(inner_special, targets=["sm_100", "sm_120"]),
     "special_checked": product(inner_special, targets=["sm_100"], num_stages=2, instrumentation_mode="consan"),
-    "tma_checked": product(described, targets=["sm_90"], extra=dict(TRANSPOSED=True), num_stages=2, instrumentation_mode="consan"),
+    "tma_checked": product(
+        described, targets=["sm_90"], extra=dict(TRANSPOSED=True), num_stages=2, instrumentation_mode="consan"
+    ),
     "tma_simulated": product(
         described, tile=(64, 64, 32), extra=dict(TRANSPOSED=True), num_stages=2, instrumentation_mode="fpsan"
     ),
