@@ -1,4 +1,4 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | budget | corpus | nvcc | ptxas | sanitize`: what plain cargo cannot
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | budget | corpus | nvcc | ptxas | real | sanitize`: what plain cargo cannot
 //! do, which is to fetch NVIDIA's tools for the tests.
 
 mod assemble;
@@ -8,10 +8,12 @@ mod corpus;
 mod count;
 mod docs;
 mod kernels;
+mod module;
 mod nvcc;
 mod oracle;
 mod ptxas;
 mod random;
+mod real;
 mod sanitize;
 mod steps;
 
@@ -20,7 +22,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas when it is missing, then run every test of the workspace
-  ci      rustfmt, clippy and docs with warnings denied, then `test` and `nvcc`; a missing ptxas or nvcc is a failure
+  ci      rustfmt, clippy and docs with warnings denied, then `test`, `nvcc` and `real`; a missing tool is a failure
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
           [--no-unchecked: not the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
@@ -37,6 +39,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
           print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
+  real    [--all] [--target sm_NN] [--generator NAME] [NAME...]: compile the kernels of tests/real with Triton, Gluon, numba,
+          CuTe DSL and nvcc, fetched with pip when they are missing, and do the same with their PTX; --all: every module for
+          every target, CUTLASS too
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 
@@ -58,6 +63,7 @@ fn main() -> ExitCode {
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
+        ["real", ref rest @ ..] => real::Wanted::parse(rest).and_then(|wanted| real::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),
         ["sanitize", ref rest @ ..] => sanitize::run(rest),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),

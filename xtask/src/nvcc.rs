@@ -1,18 +1,17 @@
 //! nvcc's own output as a test of the front end: every program of `tests/nvcc` is compiled to PTX, which must be accepted
 //! without an error and print as a module that ptxas makes the same machine code of.
 
-mod cubin;
-mod fetch;
+pub mod fetch;
 mod job;
+pub mod program;
 mod table;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use crate::module::{counted, in_parallel};
 use crate::ptxas::root;
-use job::{Job, Outcome, Verdict};
+use job::Job;
+use program::Program;
 
 /// One for each generation that nvcc 13.5 knows.
 const TARGETS: [&str; 5] = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"];
@@ -53,17 +52,6 @@ impl Wanted {
     }
 }
 
-/// A program and what its first lines ask for.
-#[derive(Debug)]
-struct Program {
-    name: String,
-    path: PathBuf,
-    /// `// nvcc: ...`: more options.
-    options: Vec<String>,
-    /// `// targets: ...`; empty: all.
-    targets: Vec<String>,
-}
-
 /// Runs the jobs and prints the table. Without nvcc that is a failure if `strict`, else one line.
 pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     let nvcc = match fetch::find_or_fetch() {
@@ -74,7 +62,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
             return Ok(());
         }
     };
-    let programs = programs(&root().join("tests").join("nvcc"))?;
+    let programs = Program::all(&root().join("tests").join("nvcc"))?;
     let output = root().join("target").join("nvcc-out");
     std::fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
     let mut jobs = Vec::new();
@@ -90,24 +78,21 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
         return Err("no program of tests/nvcc matches".to_owned());
     }
     let start = Instant::now();
-    let outcomes = outcomes(&jobs);
+    let outcomes = in_parallel(&jobs, Job::run);
     print!("{}", table::render(&TARGETS, &outcomes));
-    let mut warnings = BTreeMap::new();
-    for code in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
-        *warnings.entry(*code).or_insert(0usize) += 1;
-    }
+    let warnings = counted(outcomes.iter().flat_map(|outcome| &outcome.report.warnings));
     if !warnings.is_empty() {
-        let list: Vec<_> = warnings.iter().map(|(code, count)| format!("PTX{code:04} {count}")).collect();
-        println!("warnings: {}", list.join(", "));
+        println!("warnings: {warnings}");
     }
-    let failed: Vec<_> = outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Same).collect();
+    let failed: Vec<_> = outcomes.iter().filter(|outcome| !outcome.report.passed()).collect();
     for outcome in &failed {
-        println!("\n{} for {}: {}\n{}", outcome.program, outcome.target, outcome.verdict, outcome.details.trim_end());
+        let (word, details) = (outcome.word(), outcome.report.details.trim_end());
+        println!("\n{} for {}: {word}\n{details}", outcome.program, outcome.target);
     }
     let seconds = start.elapsed().as_secs_f64();
     if failed.is_empty() {
         eprintln!(
-            "> nvcc: {} modules accepted, printed and assembled to the same code, {seconds:.1} s",
+            "> nvcc: {} modules accepted, printed, laid out, assembled to the same code, {seconds:.1} s",
             outcomes.len()
         );
         return Ok(());
@@ -129,44 +114,4 @@ fn targets<'a>(program: &'a Program, place: usize, wanted: &'a Wanted) -> Vec<&'
         chosen.push(others[place % others.len()]);
     }
     chosen
-}
-
-fn programs(directory: &Path) -> Result<Vec<Program>, String> {
-    let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
-    let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "cu"));
-    paths.sort();
-    let mut programs = Vec::new();
-    for path in paths {
-        let text = read(&path)?;
-        let words = |key: &str| -> Vec<String> {
-            let lines = text.lines().take_while(|line| line.starts_with("//"));
-            let found = lines.filter_map(|line| line.strip_prefix("// ")?.strip_prefix(key)?.strip_prefix(": "));
-            found.flat_map(str::split_whitespace).map(str::to_owned).collect()
-        };
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        programs.push(Program { name, options: words("nvcc"), targets: words("targets"), path });
-    }
-    Ok(programs)
-}
-
-/// The outcomes in the order of the jobs, which run on all processors.
-fn outcomes(jobs: &[Job]) -> Vec<Outcome> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
-        {
-            done.push((index, job.run()));
-        }
-        done
-    };
-    let threads = std::thread::available_parallelism().map_or(2, |threads| threads.get().min(8));
-    let mut done: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
 }

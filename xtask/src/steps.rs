@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, docs, kernels, nvcc, oracle, ptxas};
+use crate::{assemble, docs, kernels, nvcc, oracle, ptxas, real};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
@@ -13,7 +13,8 @@ pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
 
-/// Formatting, lints and documentation with warnings denied, then every test, then what nvcc makes of `tests/nvcc`.
+/// Formatting, lints and documentation with warnings denied, then every test, then what nvcc makes of `tests/nvcc`, and today's
+/// generators of `tests/real`.
 pub fn ci() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
@@ -23,7 +24,8 @@ pub fn ci() -> Result<(), String> {
     cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-Dwarnings")])?;
     docs::run(ptxas::root(), true)?;
     test(true)?;
-    nvcc::run(&nvcc::Wanted::default(), true)
+    nvcc::run(&nvcc::Wanted::default(), true)?;
+    real::run(&real::Wanted::default(), true)
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), then the examples and random kernels, then ptxas

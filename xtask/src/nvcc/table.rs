@@ -18,7 +18,7 @@ pub fn render(targets: &[&str], outcomes: &[Outcome]) -> String {
         let _ = write!(out, "{name:width$}");
         for target in targets {
             let found = outcomes.iter().find(|outcome| outcome.program == name && outcome.target == *target);
-            let _ = write!(out, "  {:>8}", found.map_or("-".to_owned(), |outcome| outcome.verdict.to_string()));
+            let _ = write!(out, "  {:>8}", found.map_or("-".to_owned(), Outcome::word));
         }
         out.push('\n');
     }
