@@ -251,7 +251,7 @@ impl<'a, 'h> Paths<'a, 'h> {
             if let Some(k) = pred
                 && let Value::Phi { args, .. } = &self.flow.ssa.values[v as usize]
                 && let Some(a) = args.get(k)
-                && let Some(n) = self.number(way, *a, 0)
+                && let Some(n) = self.number(way, *a, 0).or_else(|| self.known(way, *a, 0).map(u64::from))
             {
                 new.push((v, n));
             }
@@ -409,7 +409,10 @@ impl<'a, 'h> Paths<'a, 'h> {
             return None;
         }
         let v = match condition {
-            Condition::Value(v) => v,
+            Condition::Value(v) => match self.number(way, v, depth) {
+                Some(n) => return Some((n != 0) == positive),
+                None => v,
+            },
             // Numbers that are known on this way.
             Condition::Same(..) => return None,
             Condition::Compare(op, bits, a, b) => {

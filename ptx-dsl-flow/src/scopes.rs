@@ -227,7 +227,7 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
             if !idle(i) || acquires(i) {
                 return None;
             }
-            if first.is_none() && reads(i) {
+            if first.is_none() && reads(i) && !updates(flow, at, i) {
                 first = Some(at);
             }
         }
@@ -244,6 +244,11 @@ fn reads(i: &Instr) -> bool {
         "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
         _ => false,
     }
+}
+
+/// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
+fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
+    i.has(".cas") && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
 }
 
 /// Does a branch of the loop choose by what was read?

@@ -274,6 +274,19 @@ fn flags_polled_without_acquire() {
              ld.shared.u32 %r2, [sh+64]; // warning: PTX0661",
         ],
         right: &[
+            // A maximum by compare-and-swap: the loop ends when its own update succeeds.
+            "ld.param.u64 %d1, [a];
+             ld.param.u64 %d2, [b];
+             ld.global.f32 %f1, [%d2];
+             ld.volatile.global.b32 %r2, [%d1];
+             L: mov.b32 %f2, %r2;
+             setp.le.f32 %p1, %f1, %f2;
+             @%p1 bra DONE;
+             mov.b32 %r3, %f1;
+             atom.relaxed.sys.global.cas.b32 %r2, [%d1], %r2, %r3;
+             bra L;
+             DONE:
+             ld.global.f32 %f3, [%d2];",
             "ld.param.u64 %d1, [a];
              W:
              ld.acquire.gpu.global.u32 %r1, [%d1];

@@ -183,6 +183,19 @@ fn loops_that_are_right() {
                    clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, %q1; st.global.u32 [%d4], %r20; \
                    bra L; DONE:",
         },
+        // The answer leaves the loop in its next round, through a join.
+        Case {
+            name: "next_round",
+            kernel: &KERNEL_A,
+            codes: &[],
+            body: "mbarrier.init.shared::cta.b64 [mb], 1; mov.u32 %r9, 0; mov.pred %p4, -1; L: not.pred %p6, %p4; \
+                   @%p6 bra DONE; fence.proxy.async.shared::cta; \
+                   mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [mb], 16; \
+                   clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [ans], [mb]; WT: \
+                   mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p15, [mb], %r9; @!%p15 bra WT; \
+                   xor.b32 %r9, %r9, 1; ld.shared.b128 %q1, [ans]; \
+                   clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p4, %q1; bra L; DONE:",
+        },
         Case {
             name: "noguard2",
             kernel: &KERNEL_A,
