@@ -186,10 +186,16 @@ fn what_a_question_mark_shows_is_the_report() {
         Ok(())
     };
     let shown = format!("{:?}", run(1).unwrap_err());
-    says(&shown, &["error: access of 4 bytes at global address", "PTX line ", "`st.global.u32 [%a+4], %r;`", "faults.rs:"]);
+    says(
+        &shown,
+        &["error: access of 4 bytes at global address", "PTX line ", "`st.global.u32 [%a+4], %r;`", "faults.rs:"],
+    );
     says(&shown, &["= thread (0, 0, 0) of CTA (0, 0, 0)", "= help: "]);
     let refused = format!("{:?}", run(2000).unwrap_err());
-    assert!(refused.starts_with("error: cannot launch `") && refused.ends_with("the limits are 1024, 1024 and 64"), "{refused}");
+    assert!(
+        refused.starts_with("error: cannot launch `") && refused.ends_with("the limits are 1024, 1024 and 64"),
+        "{refused}"
+    );
     let fault = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err();
     let fault = fault.fault().expect("a fault");
     assert_eq!(format!("{fault:?}"), shown);
