@@ -6,6 +6,7 @@ use super::Checker;
 use super::attempt::Attempt;
 use super::function::signature;
 use super::names::{Formal, Signature, Sym};
+use super::operand::lanes_of;
 use crate::ast::{self, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
@@ -233,13 +234,18 @@ impl Checker {
                         }
                         return Operand::VarAddr(id, 0);
                     }
-                    Some(Sym::Reg(id)) => {
+                    Some(Sym::Reg(id)) if member.is_none() => {
+                        let lanes = self.reg_lanes(id);
                         if let Some(want) = want
-                            && let Some(d) = register_argument(word.span, self.reg_ty(id), want, what)
+                            && let Some(d) = register_argument(word.span, (self.reg_ty(id), lanes), want, what)
                         {
                             at.fail(d, 1);
                         }
-                        return Operand::Reg(id, 0);
+                        return if lanes > 1 { lanes_of(id, lanes) } else { Operand::Reg(id, 0) };
+                    }
+                    Some(Sym::Reg(_)) => {
+                        let text = format!("{what} cannot be an element of a vector register");
+                        errors::call_form(operand.span, &text, "`mov` it into a register first")
                     }
                     Some(Sym::Broken) => {
                         at.broken();
@@ -300,14 +306,24 @@ impl Checker {
 }
 
 /// What is wrong with a register as an argument.
-fn register_argument(span: Span, ty: Ty, want: &Formal, what: &str) -> Option<Diagnostic> {
+fn register_argument(span: Span, (ty, lanes): (Ty, u32), want: &Formal, what: &str) -> Option<Diagnostic> {
+    if lanes > 1 || want.lanes > 1 {
+        // Of a vector ptxas looks at widths alone.
+        let same = want.reg && lanes == want.lanes && ty.bits() == want.ty.bits();
+        let have = register_in_words(ty, lanes);
+        let declare = match want.lanes {
+            1 => format!(".reg .{} r", want.ty.name()),
+            n => format!(".reg .v{n} .{} r", want.ty.name()),
+        };
+        return (!same).then(|| wrong_type(span, what, &have, want, &declare));
+    }
     if !super::value::register_fits(ty, want.ty, false) || want.array {
         // No register has 8 bits.
         let declare = match want.array || want.ty.bits() < 16 {
             false => format!(".reg .{} r", want.ty.name()),
             true => parameter(want),
         };
-        return Some(wrong_type(span, what, &format!("a `.{}` register", ty.name()), want, &declare));
+        return Some(wrong_type(span, what, &register_in_words(ty, 1), want, &declare));
     }
     (want.align != want.ty.bytes())
         .then(|| errors::call_align(span, what, ty.bytes(), want.align, Some(&parameter(want))))
@@ -315,7 +331,18 @@ fn register_argument(span: Span, ty: Ty, want: &Formal, what: &str) -> Option<Di
 
 /// `declare`: a `.param` variable or register that would do.
 fn wrong_type(span: Span, what: &str, have: &str, want: &Formal, declare: &str) -> Diagnostic {
-    errors::call_type(span, what, have, &in_words(want.ty, want.size, want.array), declare)
+    let wanted = match want.lanes {
+        1 => in_words(want.ty, want.size, want.array),
+        lanes => register_in_words(want.ty, lanes),
+    };
+    errors::call_type(span, what, have, &wanted, declare)
+}
+
+fn register_in_words(ty: Ty, lanes: u32) -> String {
+    match lanes {
+        1 => format!("a `.{}` register", ty.name()),
+        n => format!("a `.v{n} .{}` register", ty.name()),
+    }
 }
 
 /// Types of one width that are the same kind of number, or one of them untyped.

@@ -91,9 +91,12 @@ impl Checker {
                 self.report(errors::variable(decl.space.span, &text, "5.3", "declare it `.global` at module scope"));
             }
         }
-        if self.fun.is_none() && params.is_none() && matches!(space, ".local" | ".param") {
-            let text = format!("a `{space}` variable is declared in a function");
-            self.report(errors::variable(decl.space.span, &text, "5.1", "move it into the function that needs it"));
+        if self.fun.is_none() && params.is_none() && space == ".local" {
+            self.old_scope(decl, name);
+        }
+        if self.fun.is_none() && params.is_none() && space == ".param" {
+            let text = "a `.param` variable is declared in a function";
+            self.report(errors::variable(decl.space.span, text, "5.1", "move it into the function that needs it"));
         }
         if space == ".reg" && !name.dims.is_empty() {
             let help = format!("declare a range: `.reg {written} {}<4>`", name.name.text);

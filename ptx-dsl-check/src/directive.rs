@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::FuncId;
 use crate::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
-use crate::isa::{Ptx, sm};
+use crate::isa::{ANY, Ptx, sm};
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -67,7 +67,23 @@ impl Checker {
         match d.name.text.as_str() {
             ".alias" => self.alias(d),
             ".pragma" => self.pragma(d, false),
+            ".section" => self.section(d),
             _ => {}
+        }
+    }
+
+    /// Labels of a section, and their differences, came after it.
+    fn section(&mut self, d: &ast::Directive) {
+        for arg in &d.args {
+            let Arg::Expr(e) = arg else { continue };
+            let (what, since) = match e {
+                Expr::Name(..) => ("a label in `.section`", Ptx(7, 0)),
+                _ => ("a difference of labels in `.section`", Ptx(7, 5)),
+            };
+            if let Some(e) = self.gate(e.span(), format_args!("{what}"), since, ANY, "11.5.2") {
+                self.report(e);
+                return;
+            }
         }
     }
 

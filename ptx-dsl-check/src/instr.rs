@@ -430,7 +430,6 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::List, _) | (_, K::List(_)) => false,
         (Shape::Number(n), K::Expr(ast::Expr::Int { value, .. })) => n == value,
         (Shape::Number(_), _) => false,
-        (Shape::Value, K::Not(_)) => form.negatable,
         (Shape::Value, _) => true,
     }
 }

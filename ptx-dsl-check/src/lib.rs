@@ -201,6 +201,8 @@ struct Checker {
     dropped: bool,
     /// Variables that are only declared, with `.extern`, in ascending order.
     externals: Vec<hir::VarId>,
+    /// Registers of the module, with the functions that name them.
+    module_registers: Vec<(String, hir::FuncId)>,
     /// What names of lists and prototypes mean.
     lists: Lists,
     /// Functions by name.
@@ -244,6 +246,7 @@ impl Checker {
             externals: Vec::new(),
             dropped: false,
             whole: Vec::new(),
+            module_registers: Vec::new(),
             lists: Lists::default(),
             declared: Named::default(),
             locations: Named::default(),
@@ -314,8 +317,7 @@ impl Checker {
                 self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
             }
             Err(Missing::Target) if self.version.0 != u32::MAX => {
-                let new = word.text.strip_prefix("sm_101").map(|suffix| format!("sm_110{suffix}"));
-                self.report(errors::unknown_target(word.span, &word.text, new.as_deref()));
+                self.report(errors::renamed_target(word.span, &word.text, &word.text.replacen("101", "110", 1)));
             }
             _ => {}
         }
@@ -345,6 +347,7 @@ impl Checker {
 
     /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> Checked {
+        self.share_registers();
         self.lay_out_shared();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {

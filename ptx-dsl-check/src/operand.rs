@@ -189,14 +189,7 @@ impl Checker {
                 }
                 Operand::Pair(Box::new(first), Box::new(second))
             }
-            (_, OperandKind::Not(word)) => match self.lookup(&word.text) {
-                Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
-                _ => {
-                    let inner =
-                        ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
-                    self.value(at, form.name, spec, Some(Ty::Pred), &inner)
-                }
-            },
+            (_, OperandKind::Not(word)) => self.negated(at, form, spec, word, given.span),
             (Shape::Vector(parts), OperandKind::Expr(Expr::Name(word, _)))
                 if parts.len() > 1
                     && !matches!(self.lookup(&word.text), Some(Sym::Reg(id)) if self.reg_lanes(id) as usize == parts.len()) =>
@@ -206,6 +199,29 @@ impl Checker {
                 Operand::Sink
             }
             _ => self.vector_or_value(at, form, spec, given),
+        }
+    }
+
+    /// `!p`: ptxas negates every predicate that is read, also where the manual shows no `{!}`.
+    fn negated(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        word: &ast::Word,
+        span: Span,
+    ) -> Operand {
+        let read = !matches!(spec, Some(OperandSpec { role: Role::Dst, .. })) && at.ty(spec).0 == Some(Ty::Pred);
+        if !form.negatable && !read {
+            at.fail(errors::no_negation(span, form.name), 4);
+            return Operand::Sink;
+        }
+        match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
+            _ => {
+                let inner = ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
+                self.value(at, form.name, spec, Some(Ty::Pred), &inner)
+            }
         }
     }
 
@@ -278,10 +294,22 @@ impl Checker {
         let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
         let wider = matches!(spec, Some(s) if s.wider) && !bf16;
         let exact = !matches!(spec, Some(s) if s.exact) || have == want || have.class() == Class::Bits;
-        if !register_fits(have, want, wider) || !exact {
+        if !register_fits(have, want, wider) && !halves(have, want, wider, spec) || !exact {
             at.fail(errors::register_type(span, name, have, want, wider), 1);
         }
     }
+}
+
+/// ptxas takes a pair of halves where the instruction names an integer type of 32 bits, or a narrower one in a wider register.
+fn halves(have: Ty, want: Ty, wider: bool, spec: Option<&OperandSpec>) -> bool {
+    let named = match spec {
+        Some(OperandSpec { ty: OpTy::Slot(_) | OpTy::Wide(_) | OpTy::Parts(_), .. }) => true,
+        Some(OperandSpec { ty: OpTy::Vec(slot, _) | OpTy::Coords(slot), .. }) => Ty::from_name(&slot[1..]).is_none(),
+        _ => false,
+    };
+    let packed = matches!(want, Ty::U16x2 | Ty::S16x2 | Ty::U8x4 | Ty::S8x4);
+    let integer = packed || matches!(want.class(), Class::Unsigned | Class::Signed);
+    have == Ty::F16x2 && named && integer && (want.bits() == 32 || wider && want.bits() < 32)
 }
 
 /// All elements of a vector register.
@@ -359,7 +387,6 @@ fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic 
         Shape::Pair(second, _) => errors::wrong_shape(span, name, &format!("a pair `{name}|{second}`")),
         Shape::List => errors::wrong_shape(span, name, "a list in `( )`"),
         Shape::Number(n) => errors::wrong_shape(span, name, &format!("the number {n}")),
-        Shape::Value if matches!(given.kind, OperandKind::Not(_)) => errors::no_negation(span, name),
         Shape::Value => errors::wrong_shape(span, name, "a single value"),
     }
 }

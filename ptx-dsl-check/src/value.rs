@@ -17,6 +17,13 @@ fn takes_address(opcode: &str, operand: &str) -> bool {
     matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
 }
 
+/// Is `x+4` a value here? ptxas takes it, `x+0` too, for an integer of any width, though it does not take `x`; it has no such
+/// sums in video instructions.
+fn takes_sum(at: &Attempt, ty: Option<Ty>, spec: Option<&OperandSpec>) -> bool {
+    let integer = matches!(ty, Some(t) if matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
+    integer && !matches!(spec, Some(s) if s.imm_only) && !at.entry.section.starts_with("9.7.18")
+}
+
 /// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
 pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
     if reg == Ty::Pred || want == Ty::Pred {
@@ -117,7 +124,7 @@ impl Checker {
                     && let Some((base, offset)) = split(e)
                     && let Some(Sym::Var(id)) = self.lookup(&base.text)
                 {
-                    return self.variable(at, name, ty, id, offset, base);
+                    return self.variable(at, name, spec, ty, id, Some(offset), base);
                 }
                 if ty == Some(Ty::Pred)
                     && matches!(at.entry.opcode, "set" | "setp")
@@ -223,7 +230,7 @@ impl Checker {
                     at.fail(errors::needs_register(span, name), 2);
                     return Operand::Sink;
                 }
-                self.variable(at, name, ty, id, 0, word)
+                self.variable(at, name, spec, ty, id, None, word)
             }
             Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
             Some(Sym::Broken) => {
@@ -269,16 +276,22 @@ impl Checker {
         }
     }
 
-    /// The address of a variable as a value.
+    /// The address of a variable as a value; with an offset if one is written.
+    #[allow(clippy::too_many_arguments)]
     fn variable(
         &mut self,
         at: &mut Attempt,
         name: &str,
+        spec: Option<&OperandSpec>,
         ty: Option<Ty>,
         id: VarId,
-        offset: i64,
+        offset: Option<i64>,
         word: &ast::Word,
     ) -> Operand {
+        if offset.is_some() && takes_sum(at, ty, spec) && !takes_address(at.entry.opcode, name) {
+            self.opaque(at, id, word);
+            return Operand::VarAddr(id, offset.unwrap_or(0));
+        }
         if !takes_address(at.entry.opcode, name) {
             at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode), 2);
             return Operand::Sink;
@@ -301,7 +314,7 @@ impl Checker {
         {
             at.fail(errors::space_mismatch(word.span, &word.text, have, want), 1);
         }
-        Operand::VarAddr(id, offset)
+        Operand::VarAddr(id, offset.unwrap_or(0))
     }
 
     /// A constant, as bits of the type.

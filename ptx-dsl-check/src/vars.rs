@@ -7,6 +7,7 @@ use super::words;
 use crate::ast;
 use crate::errors;
 use crate::hir::{self, GLOBALS, Space, VarId};
+use crate::isa::Ptx;
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
@@ -25,7 +26,7 @@ pub(super) struct Shape {
     pub(super) array: bool,
     pub(super) unsized_: bool,
     /// Of a vector, else 1.
-    lanes: u64,
+    pub(super) lanes: u64,
 }
 
 impl Checker {
@@ -179,10 +180,8 @@ impl Checker {
     /// `.reg`: one register, or a range of them.
     fn declare_register(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, ty: Ty) -> Option<Sym> {
         let (text, span) = (name.name.text.as_str(), name.name.span);
-        if self.fun.is_none() {
-            let help = "move the declaration into the function";
-            let what = "registers are declared in functions";
-            self.report(errors::variable(decl.space.span, what, "5.1.1", help));
+        if self.fun.is_none() && !self.old_scope(decl, name) {
+            self.define(text, span, Sym::Broken);
             return None;
         }
         if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
@@ -200,9 +199,36 @@ impl Checker {
             self.define_range(text, count, ty, lanes(decl), span);
             return None;
         }
-        let sym = Sym::Reg(self.new_reg(text, ty, lanes(decl)));
+        let sym = match self.fun {
+            Some(_) => Sym::Reg(self.new_reg(text, ty, lanes(decl))),
+            None => Sym::ModuleReg(ty, lanes(decl)),
+        };
         self.define(text, span, sym);
         Some(sym)
+    }
+
+    /// `.reg` and `.local` at module scope: ptxas takes them before PTX ISA 3.0, and gives up its ABI for them. Once a declaration
+    /// says what it thinks of that.
+    pub(super) fn old_scope(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> bool {
+        let old = self.version < Ptx(3, 0);
+        if decl.names.first().is_some_and(|first| std::ptr::eq(first, name)) {
+            self.report(errors::module_scope(decl.space.span, &decl.space.text, old));
+        }
+        old
+    }
+
+    /// What several functions, or several calls of one, have of the registers of the module is one register: neither the analyses
+    /// nor the host make it one.
+    pub(super) fn share_registers(&mut self) {
+        for (name, function) in &self.module_registers {
+            let in_func = |(n, f): &(String, hir::FuncId)| n == name && !self.out.functions[f.0 as usize].entry;
+            if self.module_registers.iter().any(in_func) {
+                self.out.shared_registers.push((*function, name.clone()));
+                if let Ok(at) = self.whole.binary_search(function) {
+                    self.whole.remove(at);
+                }
+            }
+        }
     }
 
     /// A variable in its place.
@@ -218,6 +244,7 @@ impl Checker {
             ty: shape.ty,
             array: shape.array,
             dynamic,
+            of_module: self.fun.is_none(),
         });
         self.define(name, span, Sym::Var(id));
         if space == Space::Shared

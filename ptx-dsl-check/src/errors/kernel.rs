@@ -135,6 +135,24 @@ pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Dia
     explained_error(509, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), format_args!("{help}"))
 }
 
+/// `.reg` and `.local` at module scope: an error, or a warning in old PTX.
+pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
+    let what = if space == ".reg" { "a register" } else { "a `.local` variable" };
+    let help = "move it into the function that needs it";
+    if old {
+        return Diagnostic::warning(519, span, format!("{what} of the module: PTX ISA 3.0 has none"))
+            .note("with one ptxas gives up its ABI for the whole module (PTX ISA 5.1)")
+            .help(help);
+    }
+    explained_error(
+        509,
+        span,
+        format_args!("{what} is declared in a function"),
+        format_args!("only PTX ISA 1 and 2 have `{space}` at module scope (PTX ISA 5.1)"),
+        format_args!("{help}"),
+    )
+}
+
 /// ptxas takes any size.
 pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
     Diagnostic::warning(

@@ -94,6 +94,17 @@ pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> D
     if nearest.is_none() { d.help("write a target such as `sm_90a`") } else { did_you_mean(d, nearest) }
 }
 
+/// `sm_101`, which is `sm_110` now.
+pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
+    explained_error(
+        307,
+        span,
+        format_args!("`{old}` is called `{new}` since PTX ISA 9.0"),
+        format_args!("the old name is known in PTX ISA 8.6 to 8.8 (PTX ISA 11.1.2)"),
+        format_args!("write `{new}`"),
+    )
+}
+
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
     explained_error(
         308,

@@ -110,7 +110,7 @@ impl Parser<'_> {
             "loc" => self.loc(&mut out)?,
             "loc_intermediate" => self.numbers(&mut out, 3)?,
             "file" => self.file(&mut out)?,
-            "section" => out.text = Some(self.section()?),
+            "section" => self.section(&mut out)?,
             "nv_intermediate_source_section" => out.text = Some(self.code_block()?),
             "callprototype" => self.prototype(&mut out)?,
             "pragma" | "alias" | "branchtargets" | "calltargets" => {
@@ -232,8 +232,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2).
-    fn section(&mut self) -> Res<String> {
+    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2). Its arguments are what needs a version:
+    /// the labels, `L:`, and their differences, `L1-L0`.
+    fn section(&mut self, out: &mut Directive) -> Res<()> {
         let mut name = String::new();
         if self.is('.') {
             while self.dotted().is_some() {
@@ -258,10 +259,17 @@ impl Parser<'_> {
                 Tok::Punct('}') => {
                     self.bump();
                     text.push('}');
-                    return Ok(text);
+                    out.text = Some(text);
+                    return Ok(());
                 }
                 Tok::Punct('{' | ';') => return self.unexpected("a line of the section"),
+                _ if self.word_at(0).is_some() && self.is_at(1, '-') && self.word_at(2).is_some() => {
+                    let difference = self.constant()?;
+                    out.args.push(Arg::Expr(difference));
+                }
                 _ if label => {
+                    let word = Word { text: self.word_at(0).unwrap_or_default().to_string(), span: self.here() };
+                    out.args.push(Arg::Expr(crate::ast::Expr::Name(word, None)));
                     self.pos += 2;
                     text.push_str(&format!("{}\n", text_of(&self.tokens[line..self.pos])));
                     line = self.pos;

@@ -165,7 +165,7 @@ pub const LIST: &[Instr] = &[
              .convertType = { .u16, .s16 }
              .abType = { .s32 }",
         )
-        .operands(&[dst("d", ty(Ty::U32)), src("a", slot(".abType")), src("b", slot(".abType"))])
+        .operands(&[dst("d", slot(".abType")), src("a", slot(".abType")), src("b", slot(".abType"))])
         .host(Host::Lane),
     instr("cvt.pack")
         .section("9.7.9.22")
@@ -178,7 +178,7 @@ pub const LIST: &[Instr] = &[
              .cType = { .b32 }",
         )
         .operands(&[
-            dst("d", ty(Ty::U32)),
+            dst("d", slot(".abType")),
             src("a", slot(".abType")),
             src("b", slot(".abType")),
             src("c", slot(".cType")),
