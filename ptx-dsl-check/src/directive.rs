@@ -126,9 +126,9 @@ impl Checker {
         }
         for (name, all) in NEEDS_ALL {
             if let Some(d) = find(f, name) {
-                for need in *all {
+                for (need, value) in *all {
                     if find(f, need).is_none() {
-                        self.report(errors::directive_needs(d.name.span, name, need));
+                        self.report(errors::directive_needs(d.name.span, name, need, value));
                     }
                 }
             }
@@ -139,7 +139,8 @@ impl Checker {
             && find(f, ".reqntid").is_none()
         {
             let text = "`.minnctapersm` is ignored without `.maxntid` or `.reqntid`";
-            let warning = errors::no_effect(d.name.span, text, "add `.maxntid` or `.reqntid`, or remove it");
+            let warning =
+                errors::no_effect(d.name.span, text, "add `.maxntid 128` or another number of threads, or remove it");
             self.report(warning.note("see PTX ISA 11.4.4"));
         }
     }
@@ -264,7 +265,7 @@ impl Checker {
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
         if cluster && largest == 0 {
             let text = format!("`{name}` of 0 says nothing");
-            let help = format!("write a size, as in `{name} 2`, or remove it");
+            let help = format!("write `{name} 2` or another size, or remove it");
             self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
             return true;
         }
@@ -324,7 +325,7 @@ impl Checker {
                 Arg::Str(word) => word,
                 Arg::Expr(e) => {
                     let text = "`.pragma` takes strings";
-                    self.report(errors::pragma(e.span(), text, "write it in double quotes: `.pragma \"nounroll\";`"));
+                    self.report(errors::pragma(e.span(), text, "put it in double quotes"));
                     continue;
                 }
             };
@@ -341,7 +342,7 @@ impl Checker {
                 && parts.next().is_none()
             {
                 let text = format!("the pragma `\"{first}\"` needs an argument");
-                self.report(errors::pragma(word.span, &text, &format!("write `.pragma \"{first} {example}\";`")));
+                self.report(errors::pragma(word.span, &text, &format!("write `\"{first} {example}\"`")));
             }
         }
     }
@@ -350,7 +351,11 @@ impl Checker {
     fn alias(&mut self, d: &ast::Directive) {
         let (&[alias, aliasee], 2) = (argument_names(d).as_slice(), d.args.len()) else {
             let text = "`.alias` takes the names of two functions";
-            self.report(errors::alias(value_span(d), text, "write `.alias new_name, function;`"));
+            self.report(errors::alias(
+                value_span(d),
+                text,
+                "give the new name and that of the function, with a comma between them",
+            ));
             return;
         };
         // An aliasee that is an alias stands for its function.
@@ -385,7 +390,7 @@ impl Checker {
             None => {
                 let mut d = self.undeclared(word.span, "function", &word.text);
                 if d.helps.is_empty() || d.helps[0].starts_with("define") {
-                    d.helps = vec![format!("declare it above this line: `.func {};`", word.text)];
+                    d.helps = vec![format!("put `.func {};` before it", word.text)];
                 }
                 d
             }
@@ -418,7 +423,7 @@ impl Checker {
         }
         if x.defined {
             let text = format!("`{}` is defined, and an alias is declared only", alias.text);
-            let help = format!("remove its body: `.func {};`", alias.text);
+            let help = "end its declaration with `;` in place of the body";
             return Some(errors::alias(alias.span, &text, &help).label(x.span, "it is defined here"));
         }
         for l in &y.linkage {
@@ -429,7 +434,7 @@ impl Checker {
         }
         if signature(x) != signature(y) || noreturn(a) != noreturn(b) {
             let text = format!("`{}` and `{}` differ in their signatures", alias.text, aliasee.text);
-            let help = format!("declare `{}` with the parameters and `.noreturn` of `{}`", alias.text, aliasee.text);
+            let help = format!("give `{}` the parameters and the `.noreturn` of `{}`", alias.text, aliasee.text);
             let there = format!("`{}` is declared here", aliasee.text);
             return Some(errors::alias(alias.span, &text, &help).label(y.span, there));
         }
@@ -441,7 +446,7 @@ impl Checker {
         let inner = word.text.strip_prefix(".attribute(").and_then(|t| t.strip_suffix(')')).unwrap_or("");
         if on == Attributed::Entry {
             let text = "an `.entry` has no attributes";
-            self.report(errors::attribute(word.span, text, "remove `.attribute`"));
+            self.report(errors::attribute(word.span, text, "remove it"));
             return;
         }
         let (mut depth, mut start) = (0u32, 0);
@@ -475,7 +480,11 @@ impl Checker {
                     "" => "`.attribute` needs an attribute".to_string(),
                     _ => format!("unknown attribute `{part}`"),
                 };
-                self.report(errors::attribute(span, &text, "write `.managed` or `.unified(1, 2)`"));
+                self.report(errors::attribute(
+                    span,
+                    &text,
+                    "write `.attribute(.managed)` or `.attribute(.unified(1, 2))`",
+                ));
                 return;
             }
         };
@@ -485,7 +494,7 @@ impl Checker {
                 Attributed::Func => format!("a function cannot be `{name}`"),
                 _ => format!("only a `.global` variable can be `{name}`"),
             };
-            self.report(errors::attribute(span, &text, "remove `.attribute`"));
+            self.report(errors::attribute(span, &text, "remove it"));
         } else if let Some(e) = self.gate(span, format_args!("`{name}`"), since, requires, "5.4.8") {
             self.report(e);
         }

@@ -58,7 +58,7 @@ impl Checker {
             && f.body.is_some()
         {
             let text = format!("`{}` is defined here and declared `.extern`", f.name.text);
-            let d = errors::linkage(f.name.span, &text, "write `.visible` in both places");
+            let d = errors::linkage(f.name.span, &text, "make it `.visible` there too");
             self.report(d.label(first.span, "it is declared `.extern` here"));
         }
         self.linkage(&f.linkage, true, "", f.body.is_some());

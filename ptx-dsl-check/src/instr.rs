@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::mend;
 use super::names::Sym;
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
@@ -44,7 +45,7 @@ fn movable(first: &str) -> &'static [&'static str] {
 }
 
 /// The parts of an opcode with such a word in its place; `None` if it stands there.
-fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
+pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
     let words = movable(&parts.first()?.text);
     let (mut place, mut at) = (1, 1);
     loop {
@@ -67,7 +68,7 @@ fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
 
 /// An entry whose opcode the instruction begins with.
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
+pub(super) struct Candidate<'a> {
     /// How many parts the opcode takes.
     parts: usize,
     /// What is left of the last of them.
@@ -82,8 +83,15 @@ struct Candidate<'a> {
     last: Span,
 }
 
+impl Candidate<'_> {
+    /// Does the opcode take so many parts?
+    pub(super) fn takes(&self, parts: usize) -> bool {
+        self.parts == parts
+    }
+}
+
 /// Entries that may be meant.
-fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
+pub(super) fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
     let mut found = Vec::new();
     for (family, entry) in entries {
         if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
@@ -121,7 +129,7 @@ fn depth_of(opcode: &str) -> usize {
 }
 
 /// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
-fn longest(candidates: &[Candidate], below: usize) -> usize {
+pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
     let mut most = 0;
     for c in candidates {
         if c.parts < below {
@@ -152,7 +160,7 @@ impl Checker {
         let entries = self.table.entries(&parts.first()?.text);
         let found = candidates(&entries, parts);
         if found.is_empty() {
-            self.unknown_instruction(parts, &entries);
+            self.unknown_instruction(ast, parts, &entries);
             return None;
         }
         let mut typed = self.by_best_form(ast, &found)?;
@@ -177,14 +185,40 @@ impl Checker {
             level = longest(found, level);
         }
         match best {
-            Some((_, errors)) => self.diags.extend(errors),
-            None => self.no_form(found),
+            Some((_, errors)) => {
+                let errors = self.mended(ast, errors);
+                self.diags.extend(errors);
+            }
+            None => self.no_form(ast, found),
         }
         None
     }
 
+    /// Where the operands are in the wrong places one error says so.
+    fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let misplaced = |d: &Diagnostic| matches!(d.code, 404 | 405 | 414);
+        if let Some(first) = errors.iter().position(misplaced)
+            && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
+        {
+            let mut d = errors.swap_remove(first);
+            d.helps = vec![format!("write `{text}`")];
+            return vec![d];
+        }
+        for d in &mut errors {
+            if d.code == errors::GONE && d.helps.is_empty() {
+                d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
+            }
+        }
+        errors
+    }
+
     /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
-    fn by_entry(&mut self, ast: &ast::Instr, of: &Candidate, best: &mut Option<Failure>) -> Option<hir::Instr> {
+    pub(super) fn by_entry(
+        &mut self,
+        ast: &ast::Instr,
+        of: &Candidate,
+        best: &mut Option<Failure>,
+    ) -> Option<hir::Instr> {
         let words = qualifiers(of);
         let forms = self.table.forms(of.entry);
         for (number, form) in forms.iter().enumerate() {
@@ -204,12 +238,14 @@ impl Checker {
     }
 
     /// No form takes these qualifiers: explains by the longest opcode.
-    fn no_form(&mut self, found: &[Candidate]) {
+    fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
         let level = longest(found, usize::MAX);
         let mut tables = Vec::new();
         let mut first = None;
         for c in found {
-            if c.parts == level {
+            // What is gone explains nothing, unless all of it is.
+            let old = self.gone(c.entry).is_some() && found.iter().any(|o| self.gone(o.entry).is_none());
+            if c.parts == level && !old {
                 tables.push((c.entry, self.table.forms(c.entry)));
                 first = first.or(Some(c));
             }
@@ -222,14 +258,29 @@ impl Checker {
             }
         }
         let words = qualifiers(first);
-        select::explain(&words, first.entry.opcode, first.span, &forms, &mut self.diags);
+        let types = self.operand_types(&ast.operands);
+        let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
+        let mut found = Vec::new();
+        let mut accepts = |words: &[ast::Word]| self.accepts_parts(ast, mend::parts(opcode, words));
+        let mut explainer = select::Explainer { opcode, span, forms: &forms, types, accepts: &mut accepts, tries };
+        explainer.explain(&words, &mut found);
+        self.diags.append(&mut found);
     }
 
     /// `same_first`: the entries whose opcodes begin with its first word.
-    fn unknown_instruction(&mut self, parts: &[ast::Word], same_first: &[(&'static str, &'static Instr)]) {
+    fn unknown_instruction(
+        &mut self,
+        ast: &ast::Instr,
+        parts: &[ast::Word],
+        same_first: &[(&'static str, &'static Instr)],
+    ) {
         let Some(first) = parts.first() else { return };
+        if let Some((name, help)) = self.foreign_instruction(ast) {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
         let Some((_, entry)) = same_first.first() else {
-            self.unknown_opcode(first);
+            self.unknown_opcode(ast, first);
             return;
         };
         let mut same = Vec::with_capacity(same_first.len());
@@ -246,11 +297,16 @@ impl Checker {
             name.push_str(&part.text);
         }
         let near = nearest(&name, &same).or(only);
-        self.report(errors::unknown_instruction(span_of(parts), &name, near));
+        self.report(errors::unknown_instruction(span_of(parts), &name, near, &same));
     }
 
     /// No opcode begins so.
-    fn unknown_opcode(&mut self, first: &ast::Word) {
+    fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) {
+        if let Some(own) = self.small_letters(ast) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, &help));
+            return;
+        }
         let mut firsts: Vec<&str> = Vec::new();
         for (_, family) in FAMILIES {
             for entry in *family {
@@ -260,7 +316,7 @@ impl Checker {
                 }
             }
         }
-        self.report(errors::unknown_instruction(first.span, &first.text, nearest(&first.text, &firsts)));
+        self.report(errors::unknown_instruction(first.span, &first.text, nearest(&first.text, &firsts), &[]));
     }
 
     /// The predicate register of a guard.
@@ -269,8 +325,15 @@ impl Checker {
         let d = match self.lookup(&word.text) {
             Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => return Some(id),
             Some(Sym::Broken) => return None,
-            Some(_) => errors::not_predicate(word.span, &word.text),
-            None if crate::isa::sreg::sreg(&word.text).is_some() => errors::not_predicate(word.span, &word.text),
+            Some(Sym::Reg(id)) => {
+                let ty = self.reg_ty(id);
+                let helps = self.conversions(&word.text, ty, Ty::Pred);
+                errors::not_predicate(word.span, &word.text, helps)
+            }
+            Some(_) => errors::not_predicate(word.span, &word.text, Vec::new()),
+            None if crate::isa::sreg::sreg(&word.text).is_some() => {
+                errors::not_predicate(word.span, &word.text, Vec::new())
+            }
             None => self.undeclared(word.span, "predicate", &word.text),
         };
         self.report(d);
@@ -310,7 +373,7 @@ impl Checker {
             return Err((badness * 8 + errors.len(), errors));
         }
         let mut broken = Vec::new();
-        self.rules(&typed, words, of.span, &mut broken);
+        self.rules(ast, &typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
             return Ok(typed);

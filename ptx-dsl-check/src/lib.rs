@@ -9,7 +9,7 @@ use isa::syntax::{self, Form};
 use isa::target::{self, Missing, Suffix, Target};
 use isa::{FAMILIES, Instr, Ptx, Targets};
 use parse::errors::nearest;
-use ptx_dsl_parse::{ast, parse};
+use ptx_dsl_parse::{ast, parse, print};
 use ptx_dsl_table::{diag, hir, isa, span, ty};
 use span::Span;
 
@@ -22,6 +22,7 @@ mod directive;
 mod errors;
 mod function;
 mod instr;
+mod mend;
 mod named;
 mod names;
 mod operand;
@@ -211,6 +212,10 @@ struct Checker {
     locations: Named<()>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
+    /// How many more edits of statements may be tried.
+    tries: usize,
+    /// Is an edit being tried? What is wrong with it needs no help.
+    trying: bool,
 }
 
 /// What is known of a function besides its signature.
@@ -251,6 +256,8 @@ impl Checker {
             declared: Named::default(),
             locations: Named::default(),
             comparisons: names::COMPARED,
+            tries: mend::TRIES,
+            trying: false,
         }
     }
 

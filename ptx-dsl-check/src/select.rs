@@ -1,5 +1,6 @@
 //! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.2; ptxas takes them in any order).
 
+use super::mend::{distance, spelled, word};
 use super::words::find_any;
 use crate::ast::Word;
 use crate::diag::Diagnostic;
@@ -7,7 +8,9 @@ use crate::errors;
 use crate::isa::Instr;
 use crate::isa::syntax::{Form, Slot, is_space, is_type};
 use crate::parse::errors::nearest;
+use crate::parse::foreign;
 use crate::span::Span;
+use crate::ty::Ty;
 
 /// Qualifiers put into the slots of a form.
 #[derive(Debug)]
@@ -162,83 +165,351 @@ fn misplaced(form: &Form, words: &[Word]) -> Option<u16> {
     None
 }
 
-/// Says what is wrong with qualifiers that no form takes.
-pub(super) fn explain(
-    words: &[Word],
-    opcode: &str,
-    span: Span,
-    forms: &[(&'static Instr, &Form)],
-    out: &mut Vec<Diagnostic>,
-) {
-    let before = out.len();
-    let known = known(words, opcode, forms, out);
-    // With the unknown ones reported, what they stood for is not missing.
-    let unknown = out.len() > before;
-    let Some((entry, form, fit)) = nearest_form(forms, &known) else { return };
-    let section = entry.section;
-    for w in &fit.left {
-        let word = &known[*w as usize];
-        let other = clash(word, &known, forms);
-        let help = if unknown || fit.left.len() > 1 { None } else { repair(*w as usize, &known, other, forms) };
-        out.push(errors::not_together(word.span, opcode, &word.text, other, form.line, help, section));
-    }
-    if !fit.left.is_empty() || unknown {
-        return;
-    }
-    if let Some(w) = fit.misplaced {
-        let word = &known[w as usize];
-        let behind = match find_any(&known, COMBINES) {
-            Some(w) if word.text == "popc" => format!(".{}", w.text),
-            _ => opcode.to_string(),
-        };
-        out.push(errors::misplaced(word.span, &word.text, &behind, section));
-        return;
-    }
-    partial_groups(form, &fit, &known, section, out);
-    for s in &fit.missing {
-        let slot = &form.slots[*s as usize];
-        if let Some(d) = half_of_ordering(slot, &known, forms, section) {
-            out.push(d);
-            continue;
+/// What is wrong with the qualifiers of an instruction, and what mends them.
+pub(super) struct Explainer<'a> {
+    pub(super) opcode: &'static str,
+    pub(super) span: Span,
+    pub(super) forms: &'a [(&'static Instr, &'a Form)],
+    /// The types of the registers among the operands.
+    pub(super) types: Vec<Ty>,
+    /// Is the instruction legal with these words behind its opcode, as it is otherwise?
+    pub(super) accepts: &'a mut dyn FnMut(&[Word]) -> bool,
+    /// How often that may be asked.
+    pub(super) tries: usize,
+}
+
+impl Explainer<'_> {
+    fn works(&mut self, words: &[Word]) -> bool {
+        if self.tries == 0 {
+            return false;
         }
-        let alts = possible(slot, forms, section);
-        out.push(errors::missing_qualifier(span, opcode, &slot.name, &alts, slot.is_type, section));
+        self.tries -= 1;
+        (self.accepts)(words)
     }
-    if out.len() == before {
-        let (last, text) = words.last().map_or((span, ""), |w| (w.span, w.text.as_str()));
-        out.push(errors::not_together(last, opcode, text, None, form.line, None, section));
+
+    /// Says what is wrong with qualifiers that no form takes.
+    pub(super) fn explain(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) {
+        let before = out.len();
+        let known = self.known(words, out);
+        // With the unknown ones reported, what they stood for is not missing.
+        let unknown = out.len() > before;
+        let Some((entry, form, fit)) = nearest_form(self.forms, &known) else { return };
+        let section = entry.section;
+        for w in &fit.left {
+            let word = &known[*w as usize];
+            let other = clash(word, &known, self.forms);
+            let help = if unknown || fit.left.len() > 1 { None } else { self.repair(*w as usize, &known, other) };
+            out.push(errors::not_together(word.span, self.opcode, &word.text, other, form.line, help, section));
+        }
+        if !fit.left.is_empty() || unknown {
+            return;
+        }
+        if let Some(w) = fit.misplaced {
+            let word = &known[w as usize];
+            let behind = match find_any(&known, COMBINES) {
+                Some(w) if word.text == "popc" => format!(".{}", w.text),
+                _ => self.opcode.to_string(),
+            };
+            let right = self.in_manual_order(form, &fit, &known);
+            out.push(errors::misplaced(word.span, &word.text, &behind, &right, section));
+            return;
+        }
+        partial_groups(form, &fit, &known, section, out);
+        if !fit.missing.is_empty() {
+            self.missing(&known, &fit, form, section, out);
+        }
+        if out.len() == before {
+            let (last, text) = words.last().map_or((self.span, ""), |w| (w.span, w.text.as_str()));
+            out.push(errors::not_together(last, self.opcode, text, None, form.line, None, section));
+        }
+    }
+
+    /// The opcode with these words in the order of the form.
+    fn in_manual_order(&self, form: &Form, fit: &Fit, words: &[Word]) -> String {
+        let mut parts = vec![word(self.opcode)];
+        for s in 0..form.slots.len() {
+            if let Some(w) = fit.filled[s] {
+                parts.push(words[w as usize].clone());
+            }
+        }
+        spelled(&parts)
+    }
+
+    /// Says which qualifiers are missing, once for all of them.
+    fn missing(&mut self, known: &[Word], fit: &Fit, form: &Form, section: &str, out: &mut Vec<Diagnostic>) {
+        for s in &fit.missing {
+            if let Some(d) = half_of_ordering(&form.slots[*s as usize], known, self.forms, section) {
+                out.push(d);
+                return;
+            }
+        }
+        let spellings = self.completed(known);
+        let mut what = Vec::new();
+        let mut notes = Vec::new();
+        for s in &fit.missing {
+            let slot = &form.slots[*s as usize];
+            let alts = possible(slot, self.forms, section);
+            what.push(errors::kind_of_qualifier(&slot.name, &alts, slot.is_type));
+            notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
+        }
+        // Other forms may be as near, each with another word that is missing.
+        let mut either = Vec::new();
+        if let [_] = fit.missing.as_slice() {
+            for (entry, other) in self.forms {
+                let f = self::fit(other, known);
+                if entry.section != section || !f.left.is_empty() || f.misplaced.is_some() || !f.partial.is_empty() {
+                    continue;
+                }
+                if let [s] = f.missing.as_slice() {
+                    let slot = &other.slots[*s as usize];
+                    let alts = slot.words();
+                    let kind = errors::kind_of_qualifier(&slot.name, &alts, slot.is_type);
+                    if !either.contains(&kind) {
+                        notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
+                        either.push(kind);
+                    }
+                }
+            }
+        }
+        let one = either.len() > 1;
+        let what = if one { either } else { what };
+        notes.dedup();
+        out.push(errors::missing_qualifiers(self.span, self.opcode, &what, one, &notes, &spellings, section));
+    }
+
+    /// Opcodes that have all these words and what is missing, legal ones if any is found.
+    fn completed(&mut self, known: &[Word]) -> Vec<String> {
+        let mut open: Vec<(&Form, Fit)> = Vec::new();
+        for (_, form) in self.forms {
+            let fit = fit(form, known);
+            if fit.left.is_empty() && fit.misplaced.is_none() && fit.partial.is_empty() {
+                open.push((form, fit));
+            }
+        }
+        open.sort_by_key(|(_, fit)| fit.missing.len());
+        let (mut found, mut fallback) = (Vec::new(), None);
+        for (form, fit) in &open {
+            let mut choices = Vec::new();
+            for s in &fit.missing {
+                choices.push(self.preferred(&form.slots[*s as usize]));
+            }
+            let mut here = 0;
+            for n in 0..32 {
+                let Some(words) = filled_up(form, fit, known, &choices, n) else { break };
+                let mut parts = vec![word(self.opcode)];
+                parts.extend(words.iter().cloned());
+                let text = spelled(&parts);
+                if found.contains(&text) {
+                    continue;
+                }
+                fallback = fallback.or(Some(text.clone()));
+                if self.works(&words) {
+                    found.push(text);
+                    here += 1;
+                }
+                if here == 3 || found.len() == 4 || self.tries == 0 {
+                    break;
+                }
+            }
+            if found.len() == 4 || self.tries == 0 {
+                break;
+            }
+        }
+        if found.is_empty() {
+            found.extend(fallback);
+        }
+        found
+    }
+
+    /// What may stand in a slot, the likeliest first.
+    fn preferred(&self, slot: &Slot) -> Vec<String> {
+        let mut ranked: Vec<(usize, &str)> = Vec::new();
+        for alt in &slot.alts {
+            let rank = match Ty::from_name(alt) {
+                Some(ty) => distance(ty, &self.types),
+                None => usize::from(!USUAL.contains(&alt.as_ref())),
+            };
+            ranked.push((rank, alt));
+        }
+        ranked.sort_by_key(|r| r.0);
+        let mut out = Vec::with_capacity(ranked.len());
+        for (_, alt) in ranked {
+            out.push(alt.to_string());
+        }
+        out
+    }
+
+    /// The words that are neither unknown nor said twice; reports those that are.
+    fn known(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) -> Vec<Word> {
+        let section = self.forms.first().map_or("9.7", |f| f.0.section);
+        let mut known: Vec<Word> = Vec::with_capacity(words.len());
+        for (i, word) in words.iter().enumerate() {
+            let most = most_times(&word.text, self.forms);
+            if most == 0 {
+                let all = alternatives(self.forms);
+                let instead = same_kind(&word.text, &all);
+                let helps = self.instead_of(words, i, &all);
+                let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
+                out.push(errors::unknown_qualifier(word.span, self.opcode, &word.text, helps, instead, section));
+                continue;
+            }
+            // Those that were once too many are not among the known ones: these stay few.
+            let (mut times, mut first) = (1, None);
+            for w in &known {
+                if w.text == word.text {
+                    times += 1;
+                    first = first.or(Some(w.span));
+                }
+            }
+            match first {
+                Some(first) if most < times => out.push(errors::duplicate_qualifier(word.span, &word.text, first)),
+                _ => known.push(word.clone()),
+            }
+        }
+        known
+    }
+
+    /// What can stand in place of an unknown word, or whether it can go: a help, legal if anything is.
+    fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
+        let name = words[at].text.as_str();
+        let near = nearest(name, all);
+        let meant = foreign::ty(name).or_else(|| foreign_word(name));
+        let mut candidates: Vec<&str> = Vec::new();
+        candidates.extend(meant);
+        candidates.extend(near);
+        if is_type(name) || foreign::ty(name).is_some() {
+            let mut types: Vec<(usize, &str)> = Vec::new();
+            for alt in all {
+                if let Some(ty) = Ty::from_name(alt) {
+                    types.push((distance(ty, &self.types), alt));
+                }
+            }
+            types.sort_by_key(|t| t.0);
+            for (_, alt) in types {
+                candidates.push(alt);
+            }
+        } else if let Some((_, same)) = same_kind(name, all) {
+            // Of state spaces the usual ones first.
+            for usual in ["global", "shared", "local"] {
+                candidates.extend(all.iter().find(|a| is_space(name) && **a == usual));
+            }
+            for word in &same {
+                candidates.extend(all.iter().find(|a| **a == &word[1..]));
+            }
+        }
+        let mut found: Vec<&str> = Vec::new();
+        for candidate in candidates {
+            if found.contains(&candidate) || found.len() == 3 {
+                continue;
+            }
+            let mut changed = words[..at].to_vec();
+            for part in candidate.split('.') {
+                changed.push(word(part));
+            }
+            changed.extend_from_slice(&words[at + 1..]);
+            if self.works(&changed) {
+                found.push(candidate);
+                // What is certainly meant needs no company.
+                if Some(candidate) == meant || Some(candidate) == near {
+                    break;
+                }
+            }
+        }
+        if let [only] = found.as_slice()
+            && (Some(*only) == near || Some(*only) == meant)
+        {
+            return Some(format!("did you mean `.{only}`?"));
+        }
+        if !found.is_empty() {
+            return Some(format!("write {}", errors::one_of(&errors::dotted(&found))));
+        }
+        if self.works(&without(words, at)) {
+            return Some("remove it".to_string());
+        }
+        near.map(|n| format!("did you mean `.{n}`?"))
+    }
+
+    /// An edit after which the instruction is legal, or at least some form takes the qualifiers: without one of the two that
+    /// clash, or with another in its place.
+    fn repair(&mut self, at: usize, known: &[Word], other: Option<(&str, Span)>) -> Option<String> {
+        let mut plain = Vec::new();
+        for (_, form) in self.forms {
+            plain.push(*form);
+        }
+        let (mut sure, mut possible) = (Vec::new(), Vec::new());
+        for (i, word) in known.iter().enumerate() {
+            let clashes = match other {
+                Some((_, span)) => span == word.span,
+                None => false,
+            };
+            if i != at && !clashes {
+                continue;
+            }
+            let Some((gone, rest)) = removed(i, known, &plain) else { continue };
+            if self.works(&rest) { sure.push(gone) } else { possible.push(gone) }
+        }
+        let removable = if sure.is_empty() { possible } else { sure };
+        if !removable.is_empty() {
+            return Some(format!("remove {}", errors::one_of(&removable)));
+        }
+        let (_, kind) = same_kind(&known[at].text, &alternatives(self.forms))?;
+        let mut changed = known.to_vec();
+        let mut possible = None;
+        for word in kind {
+            changed[at].text = word[1..].to_string();
+            if !legal(&plain, &changed) {
+                continue;
+            }
+            let help = format!("write `{word}` in place of `.{}`", known[at].text);
+            if self.works(&changed) {
+                return Some(help);
+            }
+            possible = possible.or(Some(help));
+        }
+        possible
     }
 }
 
-/// The words that are neither unknown nor said twice; reports those that are.
-fn known(words: &[Word], opcode: &str, forms: &[(&'static Instr, &Form)], out: &mut Vec<Diagnostic>) -> Vec<Word> {
-    let section = forms.first().map_or("9.7", |f| f.0.section);
-    let mut known: Vec<Word> = Vec::with_capacity(words.len());
-    for word in words {
-        let most = most_times(&word.text, forms);
-        if most == 0 {
-            let all = alternatives(forms);
-            let near = nearest(&word.text, &all);
-            let instead = same_kind(&word.text, &all);
-            let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
-            out.push(errors::unknown_qualifier(word.span, opcode, &word.text, near, instead, section));
-            continue;
-        }
-        // Those that were once too many are not among the known ones: these stay few.
-        let (mut times, mut first) = (1, None);
-        for w in &known {
-            if w.text == word.text {
-                times += 1;
-                first = first.or(Some(w.span));
-            }
-        }
-        match first {
-            Some(first) if most < times => out.push(errors::duplicate_qualifier(word.span, &word.text, first)),
-            _ => known.push(word.clone()),
+/// What else is written where these are meant.
+fn foreign_word(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "gpu" => "gl",
+        "gl" => "gpu",
+        "system" => "sys",
+        "block" => "cta",
+        "device" => "gpu",
+        "wait" => "wait_group",
+        "commit" => "commit_group",
+        "ldg" => "nc",
+        _ => return None,
+    })
+}
+
+/// The qualifiers with the `n`th choice for what is missing, in the order of the form.
+fn filled_up(form: &Form, fit: &Fit, known: &[Word], choices: &[Vec<String>], n: usize) -> Option<Vec<Word>> {
+    let mut n = n;
+    let mut chosen: Vec<&str> = Vec::with_capacity(choices.len());
+    for list in choices.iter().rev() {
+        chosen.push(list.get(n % list.len().max(1))?);
+        n /= list.len().max(1);
+    }
+    if n > 0 {
+        return None;
+    }
+    let mut words = Vec::new();
+    for (s, filled) in fit.filled.iter().enumerate() {
+        match (filled, fit.missing.iter().position(|m| *m as usize == s)) {
+            (Some(w), _) => words.push(known[*w as usize].clone()),
+            (None, Some(missing)) => words.push(word(chosen[choices.len() - 1 - missing])),
+            (None, None) => {}
         }
     }
-    known
+    debug_assert_eq!(fit.filled.len(), form.slots.len());
+    Some(words)
 }
+
+/// What is usual where any will do.
+const USUAL: &[&str] = &["rn", "lo", "gl", "gpu", "acq_rel", "global"];
 
 /// How often a form takes the word.
 fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize {
@@ -364,45 +635,12 @@ fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<String>)> {
     (!found.is_empty()).then_some((kind, found))
 }
 
-/// An edit after which some form takes the qualifiers: without one of the two that clash, or with another in its place.
-fn repair(at: usize, known: &[Word], other: Option<(&str, Span)>, forms: &[(&'static Instr, &Form)]) -> Option<String> {
-    let mut plain = Vec::new();
-    for (_, form) in forms {
-        plain.push(*form);
-    }
-    let mut removable = String::new();
-    for (i, word) in known.iter().enumerate() {
-        let clashes = match other {
-            Some((_, span)) => span == word.span,
-            None => false,
-        };
-        if i != at && !clashes {
-            continue;
-        }
-        let Some(gone) = removed(i, known, &plain) else { continue };
-        let or = if removable.is_empty() { "" } else { " or " };
-        removable += &format!("{or}`{gone}`");
-    }
-    if !removable.is_empty() {
-        return Some(format!("remove {removable}"));
-    }
-    let (_, kind) = same_kind(&known[at].text, &alternatives(forms))?;
-    let mut changed = known.to_vec();
-    for word in kind {
-        changed[at].text = word[1..].to_string();
-        if legal(&plain, &changed) {
-            return Some(format!("write `{word}` in place of `.{}`", known[at].text));
-        }
-    }
-    None
-}
-
-/// A word, or an ordering with its scope, without which some form takes the others.
-fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<String> {
+/// A word, or an ordering with its scope, without which some form takes the others, and these.
+fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Vec<Word>)> {
     let word = &known[at].text;
     let mut rest = without(known, at);
     if legal(forms, &rest) {
-        return Some(format!(".{word}"));
+        return Some((format!(".{word}"), rest));
     }
     if !ORDERINGS.contains(&word.as_str()) {
         return None;
@@ -410,7 +648,7 @@ fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<String> {
     for i in 0..rest.len() {
         if SCOPES.contains(&rest[i].text.as_str()) {
             let scope = rest.remove(i).text;
-            return legal(forms, &rest).then(|| format!(".{word}.{scope}"));
+            return legal(forms, &rest).then(|| (format!(".{word}.{scope}"), rest));
         }
     }
     None

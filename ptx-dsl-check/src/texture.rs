@@ -129,7 +129,7 @@ impl Checker {
         for (i, e) in elements.iter().enumerate() {
             let ty = match &e.kind {
                 _ if i < integers => Ty::U32,
-                OperandKind::Expr(Expr::Name(..)) if any_type => Ty::B32,
+                OperandKind::Expr(Expr::Name(word, _)) if any_type && word.text != "WARP_SZ" => Ty::B32,
                 _ => ty,
             };
             // What is no index has its type written, and may be what that goes with.

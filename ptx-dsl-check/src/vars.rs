@@ -9,6 +9,7 @@ use crate::errors;
 use crate::hir::{self, GLOBALS, Space, VarId};
 use crate::isa::Ptx;
 use crate::parse::{Const, fold};
+use crate::print;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
@@ -136,7 +137,12 @@ impl Checker {
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
             let text = "an array without a size needs an initialiser or `.extern`";
-            self.report(errors::variable(name.name.span, text, "5.4.3", "write a size, as in `[16]`"));
+            self.report(errors::variable(
+                name.name.span,
+                text,
+                "5.4.3",
+                &format!("write `{}[16]` or another size", name.name.text),
+            ));
         }
         let resolved =
             if params.is_none() && name.range.is_none() { self.resolves(decl, name, space, &shape) } else { None };
@@ -192,7 +198,16 @@ impl Checker {
             return None;
         }
         if name.init.is_some() {
-            let help = format!("remove the value, and write `mov.b{} {text}, ...;`", ty.bits().max(16));
+            let help = match &name.init {
+                // One register, one value.
+                Some(ast::Init::Value(e))
+                    if decl.names.len() == 1 && name.range.is_none() && decl.vector.is_none() && movable(ty) =>
+                {
+                    let (ty, e) = (ty.name(), print::expression(e));
+                    format!("write `.reg .{ty} {text}; mov.{ty} {text}, {e};`")
+                }
+                _ => "remove the value, and use `mov` for it".to_string(),
+            };
             self.report(errors::initialiser(span, "a register has no initial value", &help));
         }
         if let Some((count, _)) = name.range {
@@ -389,7 +404,7 @@ impl Checker {
                     Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
                     _ => {
                         let text = "only an integer can be added to an address";
-                        self.report(errors::initialiser(*span, text, "write `name+4`"));
+                        self.report(errors::initialiser(*span, text, "put one behind the `+`"));
                         None
                     }
                 }
@@ -404,7 +419,8 @@ impl Checker {
     }
 
     fn no_address<T>(&mut self, expr: &ast::Expr) -> Option<T> {
-        let help = "write a number, the name of a variable, or `generic(name)`, with `+4` behind it if need be";
+        let help =
+            "put a number or the name of a variable here; `generic` with the name in `( )` gives a generic address";
         self.report(errors::initialiser(expr.span(), "this is no constant and no address", help));
         None
     }
@@ -534,4 +550,10 @@ fn lay_out<'a>(
         }
     }
     Ok(())
+}
+
+/// Is there a `mov` of the type?
+fn movable(ty: Ty) -> bool {
+    let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+    matches!(ty, Ty::F32 | Ty::F64) || integer && matches!(ty.bits(), 16 | 32 | 64)
 }

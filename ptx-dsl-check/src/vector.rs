@@ -131,7 +131,7 @@ impl Checker {
         }
         for (i, value) in values.iter().enumerate() {
             if at.errors.is_empty() && !is_whole(value, ty) {
-                at.fail(errors::needs_register(elements[i].span, name), 1);
+                at.fail(errors::needs_register(elements[i].span, name, None), 1);
             }
         }
         if at.errors.is_empty() {
@@ -149,14 +149,14 @@ impl Checker {
         for e in elements {
             let kind = match &e.kind {
                 OperandKind::Sink => continue,
-                OperandKind::Expr(Expr::Name(word, _)) => match self.lookup(&word.text) {
-                    Some(Sym::Reg(id)) => kind(self.reg_ty(id).class()),
+                OperandKind::Expr(e) => match (fold(e), e) {
+                    (Some(Const::Int { .. }), _) => Some(Class::Signed),
+                    (Some(_), _) => Some(Class::Float),
+                    (None, Expr::Name(word, _)) => match self.lookup(&word.text) {
+                        Some(Sym::Reg(id)) => kind(self.reg_ty(id).class()),
+                        _ => None,
+                    },
                     _ => None,
-                },
-                OperandKind::Expr(constant) => match fold(constant) {
-                    Some(Const::Int { .. }) => Some(Class::Signed),
-                    Some(_) => Some(Class::Float),
-                    None => None,
                 },
                 _ => None,
             };
@@ -194,7 +194,7 @@ impl Checker {
     ) -> Operand {
         let value = self.value(at, name, spec, ty, given);
         if matches!(value, Operand::VarAddr(..) | Operand::FuncAddr(_)) {
-            at.fail(errors::needs_register(given.span, name), 1);
+            at.fail(errors::needs_register(given.span, name, None), 1);
         }
         value
     }
@@ -230,7 +230,7 @@ impl Checker {
         } else if many(spec).is_some() && floats && integers {
             at.fail(errors::mixed_kinds(span), 1);
         } else if many(spec).is_some() && !registers {
-            at.fail(errors::needs_register(span, name), 2);
+            at.fail(errors::needs_register(span, name, None), 2);
         }
     }
 
@@ -277,7 +277,7 @@ impl Checker {
         } else if let Some(ty) = ty
             && !register_fits(Ty::U32, ty, false)
         {
-            at.fail(errors::register_type(span, row.name, Ty::U32, ty, false), 1);
+            at.fail(errors::register_type(span, row.name, Ty::U32, ty, false, Vec::new()), 1);
         }
         let mut parts = Vec::new();
         for component in ["x", "y", "z", "w"] {

@@ -9,11 +9,13 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
+mod c;
 mod decl;
 mod directive;
 pub mod errors;
 mod expr;
 mod fold;
+pub mod foreign;
 mod header;
 mod module;
 mod operand;
@@ -170,7 +172,7 @@ impl<'a> Parser<'a> {
     /// What stands here, for a message.
     fn found(&self) -> String {
         match self.peek() {
-            None => "the end of the input".to_string(),
+            None => errors::END.to_string(),
             Some(Tok::Word(w)) => format!("`{w}`"),
             Some(Tok::Number(n)) => format!("`{n}`"),
             Some(Tok::Str(_)) => "a string".to_string(),

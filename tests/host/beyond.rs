@@ -56,8 +56,16 @@ fn predicates_are_negated_where_they_are_read() {
     for (i, v) in out.iter().enumerate() {
         let (p, q, bit) = (i & 1 != 0, i & 2 != 0, |n: usize, is: bool| if is { n } else { 0 });
         let four = i & 4 != 0;
-        let want = bit(1, !p) | bit(2, p && !q) | bit(4, !p || !q) | bit(8, !p != q) | bit(16, p) | bit(32, !q)
-            | (i & 4) << 8 | bit(64, four || !p) | bit(128, four && !q) | 0x10_0000;
+        let want = bit(1, !p)
+            | bit(2, p && !q)
+            | bit(4, !p || !q)
+            | bit(8, !p != q)
+            | bit(16, p)
+            | bit(32, !q)
+            | (i & 4) << 8
+            | bit(64, four || !p)
+            | bit(128, four && !q)
+            | 0x10_0000;
         assert_eq!(*v as usize, want, "lane {i}");
     }
 }

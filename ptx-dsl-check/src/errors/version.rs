@@ -9,6 +9,11 @@ use crate::span::Span;
 
 use super::*;
 
+/// Is it about version or target alone?
+pub(crate) fn is_gate(d: &Diagnostic) -> bool {
+    matches!(d.code, 301 | 302)
+}
+
 pub(crate) fn needs_version(span: Span, what: Arguments, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
     explained_error(
         301,
@@ -47,18 +52,17 @@ pub(crate) fn needs_target(
     }
 }
 
+/// The code of what is gone.
+pub(crate) const GONE: u16 = 303;
+
+/// Its help is found with the operands.
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
-    let d = noted_error(
-        303,
+    noted_error(
+        GONE,
         span,
         format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
         format_args!("see PTX ISA {sec}"),
-    );
-    match opcode {
-        "shfl" | "vote" => d.help(format!("write `{opcode}.sync` with a mask of lanes as the last operand")),
-        "mad" => d.help("give a rounding, as in `mad.rn.f32`"),
-        _ => d,
-    }
+    )
 }
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
@@ -66,7 +70,7 @@ pub(crate) fn no_version(span: Span) -> Diagnostic {
         304,
         span,
         format_args!("the module declares no PTX ISA version"),
-        format_args!("start it with `.version 8.6`, or name it in the header"),
+        format_args!("declare `.version 8.6`, or `ptx 8.6` in the header"),
     )
 }
 
@@ -75,7 +79,7 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
         305,
         span,
         format_args!("the module declares no target"),
-        format_args!("write `.target sm_90` after `.version`, or name it in the header"),
+        format_args!("declare `.target sm_90`, or `sm_90` in the header"),
     )
 }
 

@@ -28,7 +28,7 @@ const BRANCH: &str = "because of this branch";
 pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool) -> Diagnostic {
     let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, and {}", here(one)));
     section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5").help(
-        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as `%tid.x < 32`",
+        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as one that compares `%tid.x` with 32",
     )
 }
 
@@ -348,13 +348,13 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
         format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"),
     );
     section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
-        .help("write `.shared::cluster` if the instruction takes it; wait, `init` and `inval` are for the CTA that owns the mbarrier")
+        .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
 }
 
 pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> Diagnostic {
     at(error(632, span, format!("this writes to `{name}`, which is read-only")), ty, "a shared reference")
         .note("a kernel only reads what is behind a `&[T]`, so that many launches may share it")
-        .help(format!("declare `{name}: &mut [...]`"))
+        .help(format!("make `{name}` a `&mut` slice"))
 }
 
 pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {

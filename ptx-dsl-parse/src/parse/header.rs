@@ -111,11 +111,17 @@ impl Parser<'_> {
             break;
         }
         if self.diags.len() == before {
-            if architecture(&header.target).is_none() {
-                self.report(errors::header_lacks(header.span, "target", "name one, as in `<sm_90a, ptx 8.0>`"));
-            }
-            if header.version.is_none() {
-                self.report(errors::header_lacks(header.span, "PTX version", "add one, as in `<sm_90a, ptx 8.0>`"));
+            match (architecture(&header.target), &header.version) {
+                (None, Some(v)) => {
+                    let version = format!("ptx {}.{}", v.major, v.minor);
+                    self.report(errors::header_lacks(header.span, "target", &format!("sm_90, {version}"), &version));
+                }
+                (Some(target), None) => {
+                    let right = format!("{}, ptx 8.6", target.text);
+                    self.report(errors::header_lacks(header.span, "PTX version", &right, &target.text));
+                }
+                (None, None) => self.report(errors::header_lacks_both(header.span)),
+                (Some(_), Some(_)) => {}
             }
         }
         header

@@ -31,7 +31,7 @@ impl Parser<'_> {
         let close = self.expect(']')?;
         let span = name.span.to(close);
         if self.is('[') {
-            return self.fail(errors::array_index(span.to(self.here()), &name.text));
+            return self.fail(errors::array_index(span.to(self.here()), &name.text, None));
         }
         Ok(Operand { kind: OperandKind::Index(name, index), span })
     }

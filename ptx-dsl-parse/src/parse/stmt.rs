@@ -11,6 +11,9 @@ use crate::token::Tok;
 /// The one qualifier that stands behind an address, not in the opcode.
 pub(crate) const SUFFIX: &str = "unified";
 
+/// Instructions that are one word.
+const ALONE: [&str; 4] = ["ret", "exit", "trap", "brkpt"];
+
 impl Parser<'_> {
     /// Statements up to the `}` that closes the body, whose `{` was just taken.
     pub(super) fn body(&mut self, open: Span) -> Vec<Stmt> {
@@ -81,11 +84,19 @@ impl Parser<'_> {
                     _ => out.push(Stmt::Label(label)),
                 }
             }
+            Some(Tok::Word(_)) if let Some(d) = self.statement_of_c() => return self.fail(d),
             Some(Tok::Word(_) | Tok::Punct('@')) => {
                 let before = self.diags.len();
                 let mut instr = self.instr()?;
                 // Without operands and without `;` it was not finished: what is missing is said once.
                 if self.diags.len() > before && instr.operands.is_empty() {
+                    if let [word] = instr.parts.as_slice()
+                        && !ALONE.contains(&word.text.as_str())
+                    {
+                        self.diags.truncate(before);
+                        self.report(errors::label_without_colon(word.span, &word.text));
+                        out.push(Stmt::Label(word.clone()));
+                    }
                     return Ok(());
                 }
                 instr.index = self.instrs;
@@ -115,7 +126,7 @@ impl Parser<'_> {
         }
         if let Some(word) = parts.iter().find(|p| p.text == SUFFIX) {
             let d = errors::expected(word.span, "a qualifier", "`.unified`");
-            return self.fail(d.help("write it behind the address: `[a].unified` (PTX ISA 9.7.9.8)"));
+            return self.fail(d.help("move it behind the address (PTX ISA 9.7.9.8)"));
         }
         let call = parts[0].text == "call";
         let mut operands = Vec::new();
