@@ -138,14 +138,16 @@ impl Checker {
             Some(want) => {
                 let root = want.split("::").next().unwrap_or(want);
                 if root != name {
-                    at.fail(errors::space_mismatch(word.span, &word.text, name, want), 1);
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has(&format!(".{want}"))), 1);
                     return;
                 }
             }
             None => {
                 // A tensor map may be a parameter, and is one to its fence.
                 if matches!(name, "const" | "param") && at.entry.opcode != "fence" {
-                    at.fail(errors::generic_space(word.span, &word.text, name), 1);
+                    let takes = at.form.slots.iter().any(|slot| slot.alts.iter().any(|alt| alt == name));
+                    let x = self.free_name();
+                    at.fail(errors::generic_space(word.span, &word.text, name, takes, x), 1);
                     return;
                 }
             }

@@ -173,7 +173,7 @@ impl Checker {
             && !f.entry
         {
             let text = "a function returns one `.param` variable";
-            let help = "return one array of bytes, `.param .align 8 .b8 r[16]`, that holds all of it";
+            let help = "return one array of bytes that holds all of it";
             self.report(errors::variable(second.span, text, "7.1", help));
         }
     }

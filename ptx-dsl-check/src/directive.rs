@@ -229,7 +229,11 @@ impl Checker {
                 // ptxas takes no expressions here.
                 Some(Const::Int { value, unsigned }) if !plain && (unsigned || value <= i64::MAX as u64) => {
                     let rule = "takes plain integers, no expressions";
-                    self.report(errors::directive_value(value_span(d), name, rule, format!("write `{value}`")));
+                    let help = match value <= u64::from(u32::MAX) {
+                        true => format!("write `{value}`"),
+                        false => "write a positive number".to_string(),
+                    };
+                    self.report(errors::directive_value(value_span(d), name, rule, help));
                     return None;
                 }
                 Some(Const::Int { value, .. }) if plain => out.push(value),
@@ -237,10 +241,14 @@ impl Checker {
             }
         }
         if out.len() != d.args.len() || out.len() < low || out.len() > high {
+            let before = if d.args.is_empty() { format!("{name} ") } else { String::new() };
             let (rule, help) = match (low, high) {
-                (_, 0) => ("takes no arguments", format!("write `{name}` alone")),
-                (_, 1) => ("takes one integer that is not negative", format!("write one, as in `{name} 8`")),
-                _ => ("takes one to three positive integers", format!("write x, or x and y, as in `{name} 128, 2`")),
+                (_, 0) => ("takes no arguments", "remove it".to_string()),
+                (_, 1) => ("takes one integer that is not negative", format!("write `{before}8` or another number")),
+                _ if name == ".reqnctapercluster" => {
+                    ("takes one to three positive integers", format!("write `{before}2` or another size"))
+                }
+                _ => ("takes one to three positive integers", format!("write `{before}128` or another size")),
             };
             let span = if d.args.is_empty() { d.name.span } else { value_span(d) };
             self.report(errors::directive_value(span, name, rule, help));
@@ -265,7 +273,7 @@ impl Checker {
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
         if cluster && largest == 0 {
             let text = format!("`{name}` of 0 says nothing");
-            let help = format!("write `{name} 2` or another size, or remove it");
+            let help = format!("write `2` or another size, or remove `{name}`");
             self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
             return true;
         }

@@ -196,8 +196,12 @@ impl Checker {
 
     /// Where the operands are in the wrong places one error says so.
     fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let misplaced = |d: &Diagnostic| matches!(d.code, 404 | 405 | 414);
-        if let Some(first) = errors.iter().position(misplaced)
+        if let Some(help) = self.retyped(ast, &errors) {
+            for d in errors.iter_mut().filter(|d| d.code == 407) {
+                d.helps = vec![help.clone()];
+            }
+        }
+        if let Some(first) = errors.iter().position(errors::is_misplaced)
             && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
         {
             let mut d = errors.swap_remove(first);
@@ -205,7 +209,7 @@ impl Checker {
             return vec![d];
         }
         for d in &mut errors {
-            if d.code == errors::GONE && d.helps.is_empty() {
+            if d.code == 303 && d.helps.is_empty() {
                 d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
             }
         }
@@ -239,6 +243,10 @@ impl Checker {
 
     /// No form takes these qualifiers: explains by the longest opcode.
     fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
+        if let Some((name, help)) = self.foreign_instruction(ast) {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
         let level = longest(found, usize::MAX);
         let mut tables = Vec::new();
         let mut first = None;
@@ -261,8 +269,8 @@ impl Checker {
         let types = self.operand_types(&ast.operands);
         let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
         let mut found = Vec::new();
-        let mut accepts = |words: &[ast::Word]| self.accepts_parts(ast, mend::parts(opcode, words));
-        let mut explainer = select::Explainer { opcode, span, forms: &forms, types, accepts: &mut accepts, tries };
+        let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, mend::parts(opcode, words));
+        let mut explainer = select::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
         explainer.explain(&words, &mut found);
         self.diags.append(&mut found);
     }

@@ -324,10 +324,16 @@ impl Checker {
                 self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
             }
             Err(Missing::Target) if self.version.0 != u32::MAX => {
-                self.report(errors::renamed_target(word.span, &word.text, &word.text.replacen("101", "110", 1)));
+                self.report(errors::renamed_target(word.span, &word.text, &new_name(&word.text)));
             }
             _ => {}
         }
+    }
+
+    /// The name of the target in a version that does not know the one that is declared.
+    fn renamed(&self, version: Ptx) -> Option<String> {
+        let until = self.target?.until?;
+        (version >= until).then(|| new_name(&self.target_name))
     }
 
     /// Says what is missing, if version or target are not enough for `what`.
@@ -340,11 +346,13 @@ impl Checker {
         section: &str,
     ) -> Option<Diagnostic> {
         if self.version < since {
-            return Some(errors::needs_version(span, what, since, self.version, section));
+            return Some(errors::needs_version(span, what, since, self.version, self.renamed(since), section));
         }
         match self.target?.satisfies(requires, self.version) {
             Ok(()) => None,
-            Err(Missing::Version(need)) => Some(errors::needs_version(span, what, need, self.version, section)),
+            Err(Missing::Version(need)) => {
+                Some(errors::needs_version(span, what, need, self.version, self.renamed(need), section))
+            }
             Err(Missing::Target) => {
                 let enough = enough(self.version.max(since), requires);
                 Some(errors::needs_target(span, what, requires, &self.target_name, enough, section))
@@ -367,4 +375,9 @@ impl Checker {
         TABLE.set(std::mem::take(&mut self.table));
         Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
     }
+}
+
+/// `sm_101a` is called `sm_110a` since PTX ISA 9.0.
+fn new_name(target: &str) -> String {
+    target.replacen("101", "110", 1)
 }

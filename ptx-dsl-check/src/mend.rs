@@ -5,6 +5,7 @@ use super::Checker;
 use super::instr::{candidates, in_order, longest};
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind, Word};
+use crate::diag::Diagnostic;
 use crate::errors;
 use crate::parse::{Const, fold, foreign};
 use crate::print;
@@ -17,13 +18,46 @@ pub(super) const TRIES: usize = 3_000;
 const TRIES_EACH: usize = 60;
 
 /// What becomes of an instruction that was edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// It is legal.
     Legal,
     /// It is legal with another version or target.
     Elsewhere,
+    /// The operands have the right places, and something else is wrong.
+    Near,
     Illegal,
+}
+
+/// Edits, with what becomes of the instruction.
+#[derive(Default)]
+pub(super) struct Edits(Vec<(String, Verdict)>);
+
+impl Edits {
+    pub(super) fn add(&mut self, edit: String, verdict: Verdict) {
+        if verdict != Verdict::Illegal && !self.0.iter().any(|(e, _)| *e == edit) {
+            self.0.push((edit, verdict));
+        }
+    }
+
+    /// Those after which least is wrong.
+    pub(super) fn best(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        for (edit, verdict) in &self.0 {
+            if Some(*verdict) == self.least() {
+                found.push(edit.as_str());
+            }
+        }
+        found
+    }
+
+    pub(super) fn is_better(&self, other: &Edits) -> bool {
+        self.least() < other.least()
+    }
+
+    fn least(&self) -> Option<Verdict> {
+        self.0.iter().map(|(_, verdict)| *verdict).min()
+    }
 }
 
 /// A word that nobody wrote.
@@ -88,7 +122,11 @@ impl Checker {
 
     /// The same with other parts.
     pub(super) fn accepts_parts(&mut self, ast: &ast::Instr, parts: Vec<Word>) -> bool {
-        self.accepts(&ast::Instr { parts, ..ast.clone() })
+        self.verdict_with(ast, parts) == Verdict::Legal
+    }
+
+    pub(super) fn verdict_with(&mut self, ast: &ast::Instr, parts: Vec<Word>) -> Verdict {
+        self.verdict(&ast::Instr { parts, ..ast.clone() })
     }
 
     /// What becomes of the instruction with other parts. With no tries left it is not known to be legal.
@@ -96,7 +134,7 @@ impl Checker {
         match self.tries.checked_sub(1) {
             Some(left) => {
                 self.tries = left;
-                self.verdict(&ast::Instr { parts, ..ast.clone() })
+                self.verdict_with(ast, parts)
             }
             None => Verdict::Illegal,
         }
@@ -127,6 +165,7 @@ impl Checker {
         }
         match best {
             Some((_, errors)) if errors.iter().all(errors::is_gate) => Verdict::Elsewhere,
+            Some((_, errors)) if !errors.iter().any(errors::is_misplaced) => Verdict::Near,
             _ => Verdict::Illegal,
         }
     }
@@ -269,6 +308,22 @@ impl Checker {
                 trial.operands = ast.operands.clone();
             }
         }
+        if count == 0 {
+            // `bar.sync;`
+            let zero = Expr::Int { value: 0, unsigned: false, text: None, span: ast.span };
+            trial.operands = vec![ast::Operand { kind: OperandKind::Expr(zero), span: ast.span }];
+            return works(self, &trial);
+        }
+        for (i, o) in ast.operands.iter().enumerate() {
+            // `add.u32 x, y + z`
+            let OperandKind::Expr(Expr::Binary(_, a, b, _)) = &o.kind else { continue };
+            let two = [a, b].map(|e| ast::Operand { kind: OperandKind::Expr((**e).clone()), span: o.span });
+            trial.operands.splice(i..i + 1, two);
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+            trial.operands = ast.operands.clone();
+        }
         for i in (0..if too_many { count } else { 0 }).rev() {
             let gone = trial.operands.remove(i);
             if let Some(found) = works(self, &trial) {
@@ -287,6 +342,94 @@ impl Checker {
         };
         trial.parts[0].text = other.to_string();
         works(self, &trial)
+    }
+
+    /// Where several registers have another type than the instruction, that of the registers, if it makes the instruction legal.
+    pub(super) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<String> {
+        if errors.iter().filter(|d| d.code == 407).count() < 2 {
+            return None;
+        }
+        let have = *self.operand_types(&ast.operands).first()?;
+        let mut tries = self.grant();
+        for old in &ast.parts {
+            let Some(want) = Ty::from_name(&old.text) else { continue };
+            let mut alike = have.name().to_string();
+            if have.class() == Class::Bits && want.class() != Class::Pred {
+                alike = format!("{}{}", &old.text[..1], have.bits());
+            }
+            for new in [alike.as_str(), have.name()] {
+                let mut parts = ast.parts.clone();
+                for part in &mut parts {
+                    if part.text == old.text {
+                        part.text = new.to_string();
+                    }
+                }
+                tries = tries.saturating_sub(1);
+                if tries > 0 && self.accepts_parts(ast, parts) {
+                    return Some(format!("write `.{new}` in place of `.{}`", old.text));
+                }
+            }
+        }
+        None
+    }
+
+    /// The statement that computes an expression of a register and another one or a constant.
+    pub(super) fn computed(&mut self, e: &Expr) -> Option<String> {
+        let Expr::Binary(op, a, b, _) = e else { return None };
+        let ty = match (self.register_of(a), self.register_of(b)) {
+            (Some(ty), Some(other)) if ty.bits() == other.bits() && ty.class() == other.class() => ty,
+            (Some(ty), None) | (None, Some(ty)) => ty,
+            _ => return None,
+        };
+        let number = matches!(ty, Ty::F32 | Ty::F64);
+        let (kind, bits) = match ty.class() {
+            Class::Signed => ('s', ty.bits()),
+            Class::Unsigned | Class::Bits => ('u', ty.bits()),
+            Class::Float if number => ('f', ty.bits()),
+            _ => return None,
+        };
+        let opcode = match (*op, number) {
+            ("+", _) => format!("add.{kind}{bits}"),
+            ("-", _) => format!("sub.{kind}{bits}"),
+            ("*", true) => format!("mul.{kind}{bits}"),
+            ("*", false) => format!("mul.lo.{kind}{bits}"),
+            ("/", false) => format!("div.{kind}{bits}"),
+            ("%", false) => format!("rem.{kind}{bits}"),
+            ("<<", false) => format!("shl.b{bits}"),
+            (">>", false) => format!("shr.{kind}{bits}"),
+            ("&", false) => format!("and.b{bits}"),
+            ("|", false) => format!("or.b{bits}"),
+            ("^", false) => format!("xor.b{bits}"),
+            _ => return None,
+        };
+        if !matches!(bits, 16 | 32 | 64) {
+            return None;
+        }
+        let (x, a, b) = (self.free_name(), print::expression(a), print::expression(b));
+        Some(format!("put `.reg .{} {x}; {opcode} {x}, {a}, {b};` before it, and write `{x}`", ty.name()))
+    }
+
+    /// The statement that negates a register.
+    pub(super) fn computed_negation(&mut self, o: &ast::Operand) -> Option<String> {
+        let OperandKind::Expr(e) = &o.kind else { return None };
+        let ty = self.register_of(e)?;
+        let kind = match ty {
+            Ty::F32 | Ty::F64 => 'f',
+            _ if matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) => 's',
+            _ => return None,
+        };
+        let (x, e, bits) = (self.free_name(), print::expression(e), ty.bits());
+        matches!(bits, 16 | 32 | 64)
+            .then(|| format!("put `.reg .{} {x}; neg.{kind}{bits} {x}, {e};` before it, and write `{x}`", ty.name()))
+    }
+
+    /// The type of the register that an expression is.
+    fn register_of(&mut self, e: &Expr) -> Option<Ty> {
+        let Expr::Name(word, None) = e else { return None };
+        match self.lookup(&word.text)? {
+            Sym::Reg(id) => Some(self.reg_ty(id)),
+            _ => None,
+        }
     }
 
     /// A predicate as a guard.
@@ -412,14 +555,18 @@ fn bracketed(o: &ast::Operand) -> Vec<OperandKind> {
 /// How near a type is to those of the operands: less is nearer.
 pub(super) fn distance(ty: Ty, operands: &[Ty]) -> usize {
     let usual = matches!(ty, Ty::B16 | Ty::B32 | Ty::B64 | Ty::U16 | Ty::U32 | Ty::U64 | Ty::F16 | Ty::F32 | Ty::F64);
-    let mut least = 9;
+    let mut least = if operands.is_empty() { usize::from(!usual) } else { FAR };
     for have in operands {
         least = least.min(match () {
             _ if *have == ty => 0,
-            _ if have.bits() == ty.bits() && have.class() == Class::Bits => 2 - usize::from(usual),
-            _ if have.bits() == ty.bits() => 3,
-            _ => 8,
+            _ if have.bits() != ty.bits() => FAR,
+            _ if ty.class() == Class::Packed => 4,
+            _ if have.class() == Class::Bits => 2 - usize::from(usual),
+            _ => 3,
         });
     }
     least
 }
+
+/// From here on it takes luck: nothing this far is shown beside what is nearer.
+pub(super) const FAR: usize = 4;

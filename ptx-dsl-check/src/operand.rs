@@ -105,6 +105,7 @@ impl Checker {
 
     /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
     fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
+        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
         let var = match self.lookup(&word.text) {
             Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
             Some(Sym::Broken) => {
@@ -115,10 +116,10 @@ impl Checker {
                 // An index of C counts elements.
                 let bytes = at.slot_ty(".type").map_or(1, Ty::bytes);
                 let offset = match fold(index) {
-                    Some(Const::Int { value, .. }) => value.checked_mul(u64::from(bytes)),
+                    Some(Const::Int { value, .. }) if memory => value.checked_mul(u64::from(bytes)),
                     _ => None,
                 };
-                at.fail(array_index(span, &word.text, offset), 6);
+                at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
                 return None;
             }
             None => {
@@ -137,10 +138,9 @@ impl Checker {
             },
             _ => None,
         };
-        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
         let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
         let (Some(value), true) = (offset, memory || address) else {
-            at.fail(array_index(span, &word.text, offset), 6);
+            at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
             return None;
         };
         let base = Box::new(Expr::Name(word.clone(), None));

@@ -1,7 +1,7 @@
 //! What the entry of an instruction asks for: versions and targets (its gates), and rules; each with an edit that mends it.
 
 use super::Checker;
-use super::mend::{self, Verdict};
+use super::mend::{self, Edits};
 use super::select;
 use super::words;
 use crate::ast;
@@ -161,16 +161,12 @@ impl Checker {
                 }
             }
         }
-        for verdict in [Verdict::Legal, Verdict::Elsewhere, Verdict::Illegal] {
-            let gone = removable.with(verdict);
-            if !gone.is_empty() {
-                return Some(format!("remove {}", errors::one_of(&gone)));
-            }
-            if let Some(found) = replaceable.with(verdict).first() {
-                return Some(format!("write {found}"));
-            }
+        let (gone, other) = (removable.best(), replaceable.best());
+        match other.first() {
+            Some(found) if gone.is_empty() || replaceable.is_better(&removable) => Some(format!("write {found}")),
+            _ if gone.is_empty() => None,
+            _ => Some(format!("remove {}", errors::one_of(&gone))),
         }
-        None
     }
 
     /// The edit that gives what a rule needs.
@@ -184,37 +180,16 @@ impl Checker {
                     more.push(mend::word(q.trim_start_matches('.')));
                     edits.add(q.to_string(), self.verdict_of(ast, mend::parts(typed.entry.opcode, &more)));
                 }
-                let of = |verdict| edits.with(verdict);
-                let found = [of(Verdict::Legal), of(Verdict::Elsewhere), of(Verdict::Illegal)];
-                format!("add {}", errors::one_of(found.iter().find(|list| !list.is_empty())?))
+                if edits.best().is_empty() {
+                    return None;
+                }
+                format!("add {}", errors::one_of(&edits.best()))
             }
             When::Operand(name) => format!("add operand `{name}` at the end"),
             When::Not(q) => format!("remove `{q}`"),
             When::Sink(_) => "write `_`".to_string(),
             When::Types(_) => return None,
         })
-    }
-}
-
-/// Edits, with what becomes of the instruction.
-#[derive(Default)]
-struct Edits(Vec<(String, Verdict)>);
-
-impl Edits {
-    fn add(&mut self, edit: String, verdict: Verdict) {
-        if !self.0.iter().any(|(e, _)| *e == edit) {
-            self.0.push((edit, verdict));
-        }
-    }
-
-    fn with(&self, verdict: Verdict) -> Vec<&str> {
-        let mut found = Vec::new();
-        for (edit, v) in &self.0 {
-            if *v == verdict {
-                found.push(edit.as_str());
-            }
-        }
-        found
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.2; ptxas takes them in any order).
 
-use super::mend::{distance, spelled, word};
+use super::mend::{Edits, FAR, Verdict, distance, spelled, word};
 use super::words::find_any;
 use crate::ast::Word;
 use crate::diag::Diagnostic;
@@ -10,7 +10,7 @@ use crate::isa::syntax::{Form, Slot, is_space, is_type};
 use crate::parse::errors::nearest;
 use crate::parse::foreign;
 use crate::span::Span;
-use crate::ty::Ty;
+use crate::ty::{Class, Ty};
 
 /// Qualifiers put into the slots of a form.
 #[derive(Debug)]
@@ -172,19 +172,23 @@ pub(super) struct Explainer<'a> {
     pub(super) forms: &'a [(&'static Instr, &'a Form)],
     /// The types of the registers among the operands.
     pub(super) types: Vec<Ty>,
-    /// Is the instruction legal with these words behind its opcode, as it is otherwise?
-    pub(super) accepts: &'a mut dyn FnMut(&[Word]) -> bool,
+    /// What becomes of the instruction with these words behind its opcode, as it is otherwise.
+    pub(super) verdict: &'a mut dyn FnMut(&[Word]) -> Verdict,
     /// How often that may be asked.
     pub(super) tries: usize,
 }
 
 impl Explainer<'_> {
-    fn works(&mut self, words: &[Word]) -> bool {
+    fn tried(&mut self, words: &[Word]) -> Verdict {
         if self.tries == 0 {
-            return false;
+            return Verdict::Illegal;
         }
         self.tries -= 1;
-        (self.accepts)(words)
+        (self.verdict)(words)
+    }
+
+    fn works(&mut self, words: &[Word]) -> bool {
+        self.tried(words) == Verdict::Legal
     }
 
     /// Says what is wrong with qualifiers that no form takes.
@@ -248,12 +252,11 @@ impl Explainer<'_> {
         let mut notes = Vec::new();
         for s in &fit.missing {
             let slot = &form.slots[*s as usize];
-            let alts = possible(slot, self.forms, section);
-            what.push(errors::kind_of_qualifier(&slot.name, &alts, slot.is_type));
-            notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
+            self.name_missing(slot, possible(slot, self.forms, section), section, &mut what, &mut notes);
         }
         // Other forms may be as near, each with another word that is missing.
         let mut either = Vec::new();
+        let mut other_notes = Vec::new();
         if let [_] = fit.missing.as_slice() {
             for (entry, other) in self.forms {
                 let f = self::fit(other, known);
@@ -262,81 +265,89 @@ impl Explainer<'_> {
                 }
                 if let [s] = f.missing.as_slice() {
                     let slot = &other.slots[*s as usize];
-                    let alts = slot.words();
-                    let kind = errors::kind_of_qualifier(&slot.name, &alts, slot.is_type);
-                    if !either.contains(&kind) {
-                        notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
-                        either.push(kind);
-                    }
+                    self.name_missing(slot, slot.words(), section, &mut either, &mut other_notes);
                 }
             }
         }
         let one = either.len() > 1;
-        let what = if one { either } else { what };
-        notes.dedup();
+        if one {
+            (what, notes) = (either, other_notes);
+        }
         out.push(errors::missing_qualifiers(self.span, self.opcode, &what, one, &notes, &spellings, section));
+    }
+
+    /// Says what a slot takes, once for slots that take the same.
+    fn name_missing(
+        &self,
+        slot: &Slot,
+        alts: Vec<&str>,
+        section: &str,
+        what: &mut Vec<String>,
+        notes: &mut Vec<String>,
+    ) {
+        // Another form may have another type.
+        let all = if slot.is_type { types_of(self.forms, section) } else { Vec::new() };
+        let alts = if all.len() > alts.len() { all } else { alts };
+        let kind = errors::kind_of_qualifier(&slot.name, &alts, slot.is_type);
+        if what.contains(&kind) {
+            return;
+        }
+        notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
+        what.push(kind);
     }
 
     /// Opcodes that have all these words and what is missing, legal ones if any is found.
     fn completed(&mut self, known: &[Word]) -> Vec<String> {
-        let mut open: Vec<(&Form, Fit)> = Vec::new();
+        let mut open: Vec<(usize, String, Vec<Word>)> = Vec::new();
         for (_, form) in self.forms {
             let fit = fit(form, known);
-            if fit.left.is_empty() && fit.misplaced.is_none() && fit.partial.is_empty() {
-                open.push((form, fit));
+            if !fit.left.is_empty() || fit.misplaced.is_some() || !fit.partial.is_empty() {
+                continue;
             }
-        }
-        open.sort_by_key(|(_, fit)| fit.missing.len());
-        let (mut found, mut fallback) = (Vec::new(), None);
-        for (form, fit) in &open {
             let mut choices = Vec::new();
             for s in &fit.missing {
                 choices.push(self.preferred(&form.slots[*s as usize]));
             }
-            let mut here = 0;
             for n in 0..32 {
-                let Some(words) = filled_up(form, fit, known, &choices, n) else { break };
+                let Some((rank, words)) = filled_up(form, &fit, known, &choices, n) else { break };
                 let mut parts = vec![word(self.opcode)];
                 parts.extend(words.iter().cloned());
-                let text = spelled(&parts);
-                if found.contains(&text) {
-                    continue;
-                }
-                fallback = fallback.or(Some(text.clone()));
-                if self.works(&words) {
-                    found.push(text);
-                    here += 1;
-                }
-                if here == 3 || found.len() == 4 || self.tries == 0 {
-                    break;
-                }
+                open.push((fit.missing.len() * 2 + rank, spelled(&parts), words));
             }
-            if found.len() == 4 || self.tries == 0 {
+        }
+        open.sort_by_key(|(rank, ..)| *rank);
+        let mut found: Vec<String> = Vec::new();
+        let mut least = None;
+        for (rank, text, words) in &open {
+            // What is nearer is enough.
+            if found.len() == 4 || self.tries == 0 || least.is_some_and(|least| least + FAR <= *rank) {
                 break;
+            }
+            if !found.contains(text) && self.works(words) {
+                found.push(text.clone());
+                least = least.or(Some(*rank));
             }
         }
         if found.is_empty() {
-            found.extend(fallback);
+            found.extend(open.into_iter().next().map(|(_, text, _)| text));
         }
         found
     }
 
-    /// What may stand in a slot, the likeliest first.
-    fn preferred(&self, slot: &Slot) -> Vec<String> {
-        let mut ranked: Vec<(usize, &str)> = Vec::new();
+    /// What may stand in a slot, the likeliest first, each with how unlikely it is.
+    fn preferred(&self, slot: &Slot) -> Vec<(usize, String)> {
+        let mut ranked = Vec::with_capacity(slot.alts.len());
         for alt in &slot.alts {
             let rank = match Ty::from_name(alt) {
                 Some(ty) => distance(ty, &self.types),
-                None => usize::from(!USUAL.contains(&alt.as_ref())),
+                None if SPECIAL.contains(&alt.as_ref()) || alt.starts_with("proxy") => FAR,
+                // `.lo` is a half of a product, and a comparison.
+                None => usize::from(!USUAL.contains(&alt.as_ref()) || *alt == "lo" && takes(slot, "eq")),
             };
-            ranked.push((rank, alt));
+            ranked.push((rank, alt.to_string()));
         }
         ranked.sort_by_key(|r| r.0);
-        let mut out = Vec::with_capacity(ranked.len());
-        for (_, alt) in ranked {
-            out.push(alt.to_string());
-        }
-        out
+        ranked
     }
 
     /// The words that are neither unknown nor said twice; reports those that are.
@@ -381,12 +392,17 @@ impl Explainer<'_> {
             let mut types: Vec<(usize, &str)> = Vec::new();
             for alt in all {
                 if let Some(ty) = Ty::from_name(alt) {
-                    types.push((distance(ty, &self.types), alt));
+                    // An integer for an integer.
+                    let other = Ty::from_name(name).is_some_and(|written| integer(written) != integer(ty));
+                    types.push((distance(ty, &self.types) + if other { FAR } else { 0 }, alt));
                 }
             }
             types.sort_by_key(|t| t.0);
-            for (_, alt) in types {
-                candidates.push(alt);
+            let least = types.first().map_or(0, |t| t.0);
+            for (rank, alt) in types {
+                if rank < least + FAR {
+                    candidates.push(alt);
+                }
             }
         } else if let Some((_, same)) = same_kind(name, all) {
             // Of state spaces the usual ones first.
@@ -426,7 +442,12 @@ impl Explainer<'_> {
         if self.works(&without(words, at)) {
             return Some("remove it".to_string());
         }
-        near.map(|n| format!("did you mean `.{n}`?"))
+        // What else is wrong with the instruction is another matter, but its operands suit it.
+        let near = near?;
+        let mut changed = words.to_vec();
+        changed[at].text = near.to_string();
+        (self.tried(&changed) != Verdict::Illegal || !name.contains(|c: char| c.is_ascii_digit()))
+            .then(|| format!("did you mean `.{near}`?"))
     }
 
     /// An edit after which the instruction is legal, or at least some form takes the qualifiers: without one of the two that
@@ -436,7 +457,7 @@ impl Explainer<'_> {
         for (_, form) in self.forms {
             plain.push(*form);
         }
-        let (mut sure, mut possible) = (Vec::new(), Vec::new());
+        let mut removable = Edits::default();
         for (i, word) in known.iter().enumerate() {
             let clashes = match other {
                 Some((_, span)) => span == word.span,
@@ -446,28 +467,28 @@ impl Explainer<'_> {
                 continue;
             }
             let Some((gone, rest)) = removed(i, known, &plain) else { continue };
-            if self.works(&rest) { sure.push(gone) } else { possible.push(gone) }
+            removable.add(gone, self.tried(&rest));
         }
-        let removable = if sure.is_empty() { possible } else { sure };
+        let removable = removable.best();
         if !removable.is_empty() {
             return Some(format!("remove {}", errors::one_of(&removable)));
         }
         let (_, kind) = same_kind(&known[at].text, &alternatives(self.forms))?;
         let mut changed = known.to_vec();
-        let mut possible = None;
+        let mut replaceable = Edits::default();
         for word in kind {
             changed[at].text = word[1..].to_string();
-            if !legal(&plain, &changed) {
-                continue;
+            if legal(&plain, &changed) {
+                replaceable.add(word, self.tried(&changed));
             }
-            let help = format!("write `{word}` in place of `.{}`", known[at].text);
-            if self.works(&changed) {
-                return Some(help);
-            }
-            possible = possible.or(Some(help));
         }
-        possible
+        let found = replaceable.best().first()?.to_string();
+        Some(format!("write `{found}` in place of `.{}`", known[at].text))
     }
+}
+
+fn integer(ty: Ty) -> bool {
+    !matches!(ty.class(), Class::Float | Class::Packed | Class::Pred)
 }
 
 /// What else is written where these are meant.
@@ -485,31 +506,56 @@ fn foreign_word(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The qualifiers with the `n`th choice for what is missing, in the order of the form.
-fn filled_up(form: &Form, fit: &Fit, known: &[Word], choices: &[Vec<String>], n: usize) -> Option<Vec<Word>> {
-    let mut n = n;
+/// The qualifiers with the `n`th choice for what is missing, in the order of the form, and how unlikely it is.
+fn filled_up(
+    form: &Form,
+    fit: &Fit,
+    known: &[Word],
+    choices: &[Vec<(usize, String)>],
+    n: usize,
+) -> Option<(usize, Vec<Word>)> {
+    let (mut n, mut rank) = (n, 0);
     let mut chosen: Vec<&str> = Vec::with_capacity(choices.len());
     for list in choices.iter().rev() {
-        chosen.push(list.get(n % list.len().max(1))?);
+        let (r, text) = list.get(n % list.len().max(1))?;
+        rank += r;
+        chosen.push(text);
         n /= list.len().max(1);
     }
     if n > 0 {
         return None;
     }
     let mut words = Vec::new();
-    for (s, filled) in fit.filled.iter().enumerate() {
-        match (filled, fit.missing.iter().position(|m| *m as usize == s)) {
-            (Some(w), _) => words.push(known[*w as usize].clone()),
+    for (s, _) in form.slots.iter().enumerate() {
+        match (fit.filled[s], fit.missing.iter().position(|m| *m as usize == s)) {
+            (Some(w), _) => words.push(known[w as usize].clone()),
             (None, Some(missing)) => words.push(word(chosen[choices.len() - 1 - missing])),
             (None, None) => {}
         }
     }
-    debug_assert_eq!(fit.filled.len(), form.slots.len());
-    Some(words)
+    Some((rank, words))
 }
 
 /// What is usual where any will do.
 const USUAL: &[&str] = &["rn", "lo", "gl", "gpu", "acq_rel", "global"];
+/// What hardly anybody means.
+const SPECIAL: &[&str] = &["cc", "noftz"];
+
+/// The types that the forms take, if they are in several sections of the manual.
+fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
+    let several = forms.iter().any(|(entry, _)| entry.section != section);
+    let mut found: Vec<&str> = Vec::new();
+    for (_, form) in forms {
+        for slot in &form.slots {
+            for alt in &slot.alts {
+                if several && slot.is_type && is_type(alt) && !found.contains(&alt.as_ref()) {
+                    found.push(alt);
+                }
+            }
+        }
+    }
+    found
+}
 
 /// How often a form takes the word.
 fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize {
@@ -618,6 +664,8 @@ fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<String>)> {
         ("scope", |w| SCOPES.contains(&w))
     } else if ORDERINGS.contains(&word) {
         ("ordering", |w| ORDERINGS.contains(&w))
+    } else if VECTORS.contains(&word) {
+        ("vector", |w| VECTORS.contains(&w))
     } else if is_space(word) {
         ("state space", is_space)
     } else if is_type(word) {
@@ -657,7 +705,8 @@ fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Vec<Wo
 /// What the bits of `.popc` are combined with.
 const COMBINES: &[&str] = &["and", "xor"];
 const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];
-const SCOPES: &[&str] = &["cta", "cluster", "gpu", "sys"];
+const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
+const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
 
 /// An ordering without its scope, or a scope without its ordering, where the form has both as required qualifiers (`ld`).
 fn half_of_ordering(

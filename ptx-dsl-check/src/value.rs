@@ -104,7 +104,8 @@ impl Checker {
             }
             OperandKind::Neg(inner) => {
                 if !crate::isa::video::negates(at.entry.opcode) {
-                    at.fail(errors::bad_operand_expression(given.span), 1);
+                    let help = self.computed_negation(inner);
+                    at.fail(errors::bad_operand_expression(given.span, help), 1);
                     return Operand::Sink;
                 }
                 Operand::Neg(Box::new(self.value(at, name, spec, ty, inner)))
@@ -362,7 +363,7 @@ impl Checker {
         if let Some(want) = want
             && want.split("::").next() != Some(have)
         {
-            at.fail(errors::space_mismatch(word.span, &word.text, have, want), 1);
+            at.fail(errors::space_mismatch(word.span, &word.text, have, want, at.has(&format!(".{want}"))), 1);
         }
         Operand::VarAddr(id, offset.unwrap_or(0))
     }
@@ -376,7 +377,7 @@ impl Checker {
             let d = match name {
                 Some(word) => match self.lookup(&word.text) {
                     None => self.undeclared(word.span, "name", &word.text),
-                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span),
+                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span, self.computed(expr)),
                     Some(Sym::Var(_)) => {
                         let less = match expr {
                             Expr::Binary("-", a, b, _) if matches!(**a, Expr::Name(..)) => fold(b),

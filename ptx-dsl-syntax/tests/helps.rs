@@ -13,29 +13,6 @@ mod ptxas;
 /// Modules with their names.
 type Modules = Vec<(String, String)>;
 
-#[track_caller]
-fn compiled(modules: &Modules) {
-    let mut failures = Vec::new();
-    let mut clean = Vec::new();
-    for (name, text) in modules {
-        let mended = helps::followed(text);
-        failures.extend(mended.failures.iter().map(|f| format!("{name}: {f}")));
-        clean.extend(mended.clean.into_iter().map(|ptx| (name.clone(), ptx)));
-    }
-    if let Some(verdicts) = ptxas::assemble_all(&clean) {
-        for ((name, ptx), verdict) in clean.iter().zip(verdicts) {
-            if let Err(e) = verdict
-                // The linker's and the driver's business.
-                && !e.contains("Unresolved extern function")
-                && !e.contains("requires command line option '--compile-only'")
-            {
-                failures.push(format!("{name}: ptxas: {e}\n{ptx}"));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-}
-
 #[test]
 fn of_the_explanations() {
     let mut modules = Modules::new();
@@ -44,7 +21,7 @@ fn of_the_explanations() {
             modules.push((format!("PTX{:04}", explanation.code), explanation.wrong()));
         }
     }
-    compiled(&modules);
+    helps::hold(&modules);
 }
 
 /// The bodies of the macros in the files.
@@ -66,7 +43,7 @@ fn bodies(directory: &str) -> Modules {
 
 #[test]
 fn of_the_snapshots() {
-    compiled(&bodies("../tests/ui"));
+    helps::hold(&bodies("../tests/ui"));
 }
 
 /// A kernel around each of the statements.
@@ -85,5 +62,5 @@ fn around(statements: &str) -> Modules {
 
 #[test]
 fn of_newcomers() {
-    compiled(&around(include_str!("newcomers.txt")));
+    helps::hold(&around(include_str!("newcomers.txt")));
 }

@@ -20,6 +20,8 @@
 
 use std::ops::Range;
 
+use super::ptxas;
+
 use ptx_dsl_syntax::diag::{Diagnostic, Severity};
 use ptx_dsl_syntax::explain::explanation;
 use ptx_dsl_syntax::isa::{FAMILIES, directive, sreg, syntax, target};
@@ -27,11 +29,34 @@ use ptx_dsl_syntax::lex::{Lexed, lex};
 use ptx_dsl_syntax::ty::Ty;
 
 /// What a module gives.
-pub fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
+fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
     (lexed, found)
 }
+
+/// Follows all helps of the modules; what comes out without errors goes to ptxas.
+#[track_caller]
+pub fn hold(modules: &[(String, String)]) {
+    let (mut failures, mut clean) = (Vec::new(), Vec::new());
+    for (name, text) in modules {
+        let followed = followed(text);
+        failures.extend(followed.failures.iter().map(|f| format!("{name}: {f}")));
+        clean.extend(followed.clean.into_iter().map(|ptx| (name.clone(), ptx)));
+    }
+    let verdicts = if clean.is_empty() { None } else { ptxas::assemble_all(&clean) };
+    for ((name, ptx), verdict) in clean.iter().zip(verdicts.unwrap_or_default()) {
+        // Some functions are the linker's and the driver's business.
+        let ours = |e: &String| !ABROAD.iter().any(|text| e.contains(text));
+        if let Some(e) = verdict.err().filter(ours) {
+            failures.push(format!("{name}: ptxas: {e}\n{ptx}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What ptxas says of functions of other modules and of the driver.
+const ABROAD: [&str; 2] = ["Unresolved extern function", "requires command line option '--compile-only'"];
 
 /// What became of a module whose helps were followed, one at a time.
 #[derive(Default)]
@@ -39,7 +64,7 @@ pub struct Followed {
     /// Helps that no reader could follow, or that did not mend what they are for.
     pub failures: Vec<String>,
     /// Modules in which nothing wrong is left, as printed.
-    pub clean: Vec<String>,
+    clean: Vec<String>,
 }
 
 /// Follows all helps of a module.
@@ -87,10 +112,14 @@ fn errors(all: &[Diagnostic], d: &Diagnostic) -> usize {
 /// wrong is left.
 fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> Result<Option<String>, String> {
     let (lexed, after) = findings(module);
-    let all: Vec<_> = after.iter().map(|d| format!("PTX{:04} {}", d.code, d.message)).collect();
+    let new =
+        after.iter().filter(|o| count(&after, o) > count(before, o) || count(&after, o) > 0 && o.message == d.message);
+    let all: Vec<_> = new.map(|d| format!("PTX{:04} {}", d.code, d.message)).collect();
     let fail = Err(all.join("; "));
     let (had, has) = (errors(before, d), errors(&after, d));
-    if count(&after, d) >= count(before, d) || has > had {
+    // Version and target are asked for once the form is known.
+    let gates = after.iter().filter(|o| matches!(o.code, 301 | 302)).count();
+    if count(&after, d) >= count(before, d) || has > had + gates {
         return fail;
     }
     if has == 0 {
@@ -102,7 +131,8 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     }
     // Something else was wrong that was not seen before: it has a way out of its own, or the edit is to blame.
     for new in after.iter().filter(|o| o.severity == Severity::Error && count(&after, o) > count(before, o)) {
-        let independent = matches!(new.code, 401 | 404);
+        let gate = |d: &Diagnostic| matches!(d.code, 301 | 302);
+        let independent = matches!(new.code, 401 | 404) || gate(d) && gate(new);
         let way_out = |help: &String| match asked(module, &lexed, new, help) {
             Asked::Modules(next) if depth > 0 => next.iter().any(|m| mended(&after, new, m, depth - 1).is_ok()),
             _ => false,
@@ -254,11 +284,7 @@ impl<'t> Place<'t> {
     fn statement(&self) -> Range<usize> {
         let first = self.tokens.partition_point(|t| t.end <= self.primary.start);
         let mut start = first.min(self.tokens.len().saturating_sub(1));
-        while start > 0
-            && !matches!(self.token(start - 1), ";" | "}")
-            && !self.opens(start - 1)
-            && !self.is_label(start - 1)
-        {
+        while start > 0 && self.token(start - 1) != ";" && !self.bounds(start - 1) && !self.is_label(start - 1) {
             start -= 1;
         }
         let (mut end, mut open) = (first, 0);
@@ -278,9 +304,14 @@ impl<'t> Place<'t> {
         self.tokens.get(start).map_or(self.primary.start, |t| t.start)..end
     }
 
-    /// Is this the brace of a body or a block, not of a vector?
-    fn opens(&self, i: usize) -> bool {
-        self.token(i) == "{" && (i == 0 || matches!(self.token(i - 1), ";" | "{" | "}" | ")" | ":") || self.is_body(i))
+    /// Is this a brace of a body or a block, not of a vector?
+    fn bounds(&self, i: usize) -> bool {
+        let opens = i == 0 || matches!(self.token(i - 1), ";" | "{" | "}" | ")" | ":") || self.is_body(i);
+        match self.token(i) {
+            "{" => opens,
+            "}" => !matches!(self.token(i + 1), "," | ";" | "|" | "]" | ")" | "}") || self.token(i - 1) == ";",
+            _ => false,
+        }
     }
 
     /// Behind `.entry k` or a directive with its numbers.
@@ -366,7 +397,7 @@ impl<'t> Place<'t> {
             range.end = statement.end;
         } else if before.len() == range.start && before.ends_with('.') && !own.starts_with('.') {
             range.start -= 1;
-        } else if before.ends_with(',') && !own.starts_with(',') {
+        } else if before.ends_with(',') && own.contains(|c: char| c.is_ascii_alphanumeric()) {
             range.start = before.len() - 1;
         }
         let name = own.split(' ').next().unwrap_or(own);
@@ -471,7 +502,7 @@ impl<'t> Place<'t> {
                 || target::target(w).is_some()
         };
         let sign = code.chars().all(|c| !c.is_ascii_alphanumeric() && c != '%');
-        sign || code == "&mut" || word(code) || self.find(code).is_some()
+        sign || matches!(code, "&mut" | "generic") || word(code) || self.find(code).is_some()
     }
 }
 

@@ -255,7 +255,7 @@ pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) 
         303,
         span,
         format_args!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1),
-        format_args!("write `{instead}` in its place"),
+        format_args!("{instead}"),
     )
 }
 

@@ -306,25 +306,31 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
     )
 }
 
-pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
-    explained_error(
+/// `written`: does the instruction say so?
+pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, written: bool) -> Diagnostic {
+    let d = noted_error(
         413,
         span,
         format_args!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"),
         format_args!(
             "a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)"
         ),
-        format_args!("write `.{is}` in place of `.{want}`"),
-    )
+    );
+    if written {
+        d.help(format!("write `.{is}` in place of `.{want}`"))
+    } else {
+        d.help(format!("name a `.{want}` variable"))
+    }
 }
 
-pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
-    helped_error(
-        413,
-        span,
-        format_args!("`{name}` is a `.{is}` variable, and a generic address cannot name it"),
-        format_args!("add `.{is}`"),
-    )
+/// `takes`: may the instruction name the state space? `x`: a free name.
+pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
+    let d = error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"));
+    match is {
+        _ if takes => d.help(format!("add `.{is}`")),
+        "const" => d.help(format!("put `.reg .u64 {x}; cvta.const.u64 {x}, {name};` before it, and write `{x}`")),
+        _ => d.help("copy it into a variable of another state space"),
+    }
 }
 
 pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
@@ -543,14 +549,15 @@ pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
-    explained_error(
+/// `help`: the instruction that computes it.
+pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagnostic {
+    noted_error(
         408,
         span,
         format_args!("registers take part in no expression"),
         format_args!("only addresses add a constant to a register"),
-        format_args!("compute it with an instruction first"),
     )
+    .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
 }
 
 /// `value`: what is subtracted, if it is a constant.

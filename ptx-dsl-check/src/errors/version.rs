@@ -14,14 +14,33 @@ pub(crate) fn is_gate(d: &Diagnostic) -> bool {
     matches!(d.code, 301 | 302)
 }
 
-pub(crate) fn needs_version(span: Span, what: Arguments, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
-    explained_error(
+/// Is it about the number of operands or their kinds?
+pub(crate) fn is_misplaced(d: &Diagnostic) -> bool {
+    matches!(d.code, 404 | 405 | 414)
+}
+
+/// `renamed`: what the target is called in that version, if it is not called so any more.
+pub(crate) fn needs_version(
+    span: Span,
+    what: Arguments,
+    need: Ptx,
+    have: Ptx,
+    renamed: Option<String>,
+    sec: &str,
+) -> Diagnostic {
+    let d = noted_error(
         301,
         span,
         format_args!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA {sec}"),
-        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
-    )
+    );
+    let version = format!("{}.{}", need.0, need.1);
+    d.help(match renamed {
+        None => format!("declare `ptx {version}` in the header, or `.version {version}`"),
+        Some(target) => format!(
+            "declare `ptx {version}` and `{target}` in the header, or `.version {version}` and `.target {target}`"
+        ),
+    })
 }
 
 pub(crate) fn needs_target(
@@ -52,13 +71,10 @@ pub(crate) fn needs_target(
     }
 }
 
-/// The code of what is gone.
-pub(crate) const GONE: u16 = 303;
-
 /// Its help is found with the operands.
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
     noted_error(
-        GONE,
+        303,
         span,
         format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
         format_args!("see PTX ISA {sec}"),

@@ -21,6 +21,12 @@ impl Parser<'_> {
         if self.is_at(1, '(') && word != "call" {
             return self.called(word);
         }
+        // `call f(x)`
+        if word == "call" && self.is_at(2, '(') {
+            let name = self.word_at(1)?;
+            self.pos += 1;
+            return self.called(name);
+        }
         if let Some(sign) = self.assigns() {
             let span = self.tokens[self.pos + 1].span().to(self.tokens[self.pos + sign.len()].span());
             return Some(errors::assignment(span, sign));

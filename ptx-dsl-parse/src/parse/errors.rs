@@ -53,6 +53,17 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
     }
 }
 
+/// `'a'`
+pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
+    explained_error(
+        101,
+        span,
+        format_args!("`'{}'` is a character of C", code as char),
+        format_args!("the constants of PTX are numbers (PTX ISA 4.5)"),
+        format_args!("write `{code}`"),
+    )
+}
+
 /// A string ends at the first quote: there are no escapes.
 pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
     let d = error(101, span, format!("a string cannot hold `{character}`"));
@@ -82,7 +93,7 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
 
 pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
-    match expected_help(what) {
+    match sign_of_c(what, found).or_else(|| expected_help(what)) {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.
         None if what.len() == 3 && what.starts_with('`') => {
@@ -95,6 +106,18 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
 
 /// What is found where nothing is.
 pub(crate) const END: &str = "the end of the input";
+
+/// What to do with an operator of C.
+fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
+    Some(match (what, found) {
+        ("an operand", "`&`") => "remove it: the name of a variable is its address",
+        ("an operand", "`*`") => "remove it, and put the address in `[ ]`",
+        ("a qualifier", "`=`" | "`<`" | "`>`" | "`!`") => {
+            "numbers are compared with `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`"
+        }
+        _ => return None,
+    })
+}
 
 /// The edit that gives what is expected.
 fn expected_help(what: &str) -> Option<&'static str> {
@@ -213,6 +236,22 @@ pub(crate) fn type_without_dot(span: Span, name: &str, own: &str) -> Diagnostic 
 
 pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
     helped_error(111, span, format_args!("expected `;` after {after}"), format_args!("end the statement with `;`"))
+}
+
+/// `add.u32, x, y, z;` or `add,u32 x, y, z;`
+pub(crate) fn comma_behind_opcode(span: Span, dot: bool) -> Diagnostic {
+    let help = if dot { format_args!("write `.`") } else { format_args!("remove it") };
+    helped_error(110, span, format_args!("expected an operand, found `,`"), help)
+}
+
+/// `(%f1, %f2)` where a vector is meant.
+pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected an operand, found a list in parentheses"),
+        format_args!("write `{{{elements}}}` if it is a vector"),
+    )
 }
 
 /// `L add.u32 x, y, z;`

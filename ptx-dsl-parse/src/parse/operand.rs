@@ -1,5 +1,6 @@
 //! Operands (PTX ISA 6).
 
+use super::directive::text_of;
 use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
@@ -55,6 +56,12 @@ impl Parser<'_> {
                 } else {
                     OperandKind::List(self.list(')', "`,` or `)`")?)
                 }
+            }
+            Some(Tok::Punct('(')) if self.word_at(1).is_some() && self.is_at(2, ',') => {
+                let from = self.pos + 1;
+                self.list(')', "`,` or `)`")?;
+                let elements = text_of(&self.tokens[from..self.pos - 1]);
+                return self.fail(errors::parentheses(start.to(self.before()), &elements));
             }
             Some(Tok::Punct('!')) if self.word_at(1).is_some() => {
                 self.bump();

@@ -129,6 +129,10 @@ impl Parser<'_> {
             return self.fail(d.help("move it behind the address (PTX ISA 9.7.9.8)"));
         }
         let call = parts[0].text == "call";
+        if self.is(',') {
+            let dot = parts.len() == 1 && self.glued_at(0) && self.glued_at(1) && self.word_at(1).is_some();
+            return self.fail(errors::comma_behind_opcode(self.there(), dot));
+        }
         let mut operands = Vec::new();
         if !self.is(';') && !self.is('}') && self.peek().is_some() && !self.at_spelled_statement() {
             loop {
