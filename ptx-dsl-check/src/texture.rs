@@ -181,7 +181,9 @@ impl Checker {
     pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
         if ty == Ty::Samplerref && !self.independent {
             let text = "samplers apart from textures need `.target ..., texmode_independent`";
-            self.report(errors::variable(decl.ty.span, text, "5.3", "add `texmode_independent` to `.target`"));
+            let target = &self.target_name;
+            let help = format!("write `{target}, texmode_independent` in place of `{target}`");
+            self.report(errors::variable(decl.ty.span, text, "5.3", &help));
         }
     }
 

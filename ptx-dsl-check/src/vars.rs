@@ -38,7 +38,7 @@ impl Checker {
                 decl.ty.span,
                 &format!("`{}` is no type of a variable", decl.ty.text),
                 "5.2.1",
-                "write `.b32` or another fundamental type",
+                "put a fundamental type here, such as `.b32`",
             ));
             return None;
         };

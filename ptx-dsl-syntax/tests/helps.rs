@@ -13,15 +13,20 @@ mod ptxas;
 /// Modules with their names.
 type Modules = Vec<(String, String)>;
 
-#[test]
-fn of_the_explanations() {
+/// The wrong examples.
+fn explained() -> Modules {
     let mut modules = Modules::new();
     for explanation in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
         if !explanation.is_rust() {
             modules.push((format!("PTX{:04}", explanation.code), explanation.wrong()));
         }
     }
-    helps::hold(&modules);
+    modules
+}
+
+#[test]
+fn of_the_explanations() {
+    helps::hold(&explained());
 }
 
 /// The bodies of the macros in the files.
@@ -60,7 +65,122 @@ fn around(statements: &str) -> Modules {
     modules
 }
 
+/// The modules of a file.
+fn others() -> Modules {
+    let text = include_str!("helps/modules.txt").split_once('\n').map_or("", |(_, modules)| modules);
+    text.split("----\n").enumerate().map(|(i, text)| (format!("module {i}"), text.to_string())).collect()
+}
+
+#[test]
+fn of_other_modules() {
+    helps::hold(&others());
+}
+
 #[test]
 fn of_newcomers() {
-    helps::hold(&around(include_str!("newcomers.txt")));
+    helps::hold(&around(include_str!("helps/newcomers.txt")));
+}
+
+/// All helps that are written in the sources come up in these modules: none goes untried.
+#[test]
+fn of_all_kinds() {
+    let mut modules = bodies("../tests/ui");
+    modules.extend(explained());
+    modules.extend(around(include_str!("helps/newcomers.txt")));
+    modules.extend(others());
+    let given: Vec<String> = modules.iter().flat_map(|(_, text)| helps::of(text)).collect();
+    let mut untried = Vec::new();
+    for stage in ["parse", "check", "flow", "table"] {
+        for literal in literals(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ptx-dsl-{stage}/src"))) {
+            if asks(&literal) && !given.iter().any(|help| fits(&literal, help)) {
+                untried.push(format!("{stage}: {literal}"));
+            }
+        }
+    }
+    assert!(untried.is_empty(), "{} helps\n{}", untried.len(), untried.join("\n"));
+}
+
+/// The string literals of the files in a folder.
+fn literals(folder: &Path) -> Vec<String> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            out.extend(literals(&path));
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let own = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            out.extend(strings(own));
+        }
+    }
+    out
+}
+
+/// The string literals of a Rust source, without comments.
+fn strings(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '/' if chars.peek() == Some(&'/') => while chars.next_if(|c| *c != '\n').is_some() {},
+            // `'"'` and `'\''`
+            '\'' => {
+                let first = chars.next();
+                if first == Some('\\') || chars.peek() == Some(&'\'') {
+                    chars.next();
+                    chars.next_if_eq(&'\'');
+                }
+            }
+            '"' => {
+                let mut literal = String::new();
+                while let Some(c) = chars.next_if(|c| *c != '"') {
+                    match (c, chars.peek().copied()) {
+                        ('\\', Some('\n')) => while chars.next_if(|c| c.is_whitespace()).is_some() {},
+                        ('\\', Some('n')) => {
+                            chars.next();
+                            literal.push('\n');
+                        }
+                        ('\\', Some(escaped)) => {
+                            chars.next();
+                            literal.push(escaped);
+                        }
+                        _ => literal.push(c),
+                    }
+                }
+                chars.next();
+                out.push(literal);
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Does the text ask for an edit? A rule of the table has its help behind a line break.
+fn asks(literal: &str) -> bool {
+    let help = literal.split_once('\n').map_or(literal, |(_, help)| help);
+    let verbs = ["write", "did you mean", "remove", "add", "put", "declare", "close it with", "end the statement with"];
+    verbs.iter().any(|verb| {
+        help.match_indices(verb).any(|(i, _)| {
+            let begins = i == 0 || help[..i].ends_with([' ', ',']);
+            let code = help[i + verb.len()..].trim_start();
+            begins && (code.starts_with('`') || code == "{}")
+        })
+    })
+}
+
+/// Is the help made by this literal? What stands for a value is anything.
+fn fits(literal: &str, help: &str) -> bool {
+    let own = literal.split_once('\n').map_or(literal, |(_, help)| help).replace("{{", "\u{1}").replace("}}", "\u{2}");
+    let mut rest = help;
+    for (i, piece) in own.split('{').enumerate() {
+        let piece = if i == 0 { piece } else { piece.split_once('}').map_or("", |p| p.1) };
+        let piece = piece.replace('\u{1}', "{").replace('\u{2}', "}");
+        match rest.find(&piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
 }

@@ -35,6 +35,11 @@ fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     (lexed, found)
 }
 
+/// The helps that a module gives.
+pub fn of(text: &str) -> Vec<String> {
+    findings(text).1.into_iter().flat_map(|d| d.helps).collect()
+}
+
 /// Follows all helps of the modules; what comes out without errors goes to ptxas.
 #[track_caller]
 pub fn hold(modules: &[(String, String)]) {
@@ -527,18 +532,29 @@ fn shown(text: &str, code: &str) -> bool {
     whole.windows(part.len()).any(|window| window.iter().zip(&part).all(|(a, b)| a == b))
 }
 
-/// The tokens of a text, with one name for all that are the user's.
+/// The tokens of a text, with one name for all that are the user's, and one for state spaces.
 fn words(text: &str) -> Vec<String> {
     let (lexed, _) = lex(text);
     let texts: Vec<&str> = lexed.tokens.iter().map(|t| &text[lexed.ranges[t.id as usize].clone()]).collect();
-    let mut out = Vec::with_capacity(texts.len());
-    for (i, token) in texts.iter().enumerate() {
+    let mut out: Vec<String> = Vec::with_capacity(texts.len());
+    let mut i = 0;
+    while let Some(token) = texts.get(i) {
+        // `.shared::cta` is one.
+        if out.last().is_some_and(|last| last == "space") && texts[i..].starts_with(&[":", ":"]) {
+            i += 3;
+            continue;
+        }
         let dotted = i > 0 && matches!(texts[i - 1], "." | ":");
         let opcode = FAMILIES.iter().any(|(_, list)| list.iter().any(|i| begins(i.opcode, token)));
         let named =
             token.len() > 1 && token.starts_with(['%', '_']) || token.starts_with(|c: char| c.is_ascii_alphabetic());
         let special = sreg::sreg(token).is_some();
-        out.push(if named && !dotted && !opcode && !special { "name".to_string() } else { token.to_string() });
+        out.push(match () {
+            _ if dotted && syntax::is_space(token) => "space".to_string(),
+            _ if named && !dotted && !opcode && !special => "name".to_string(),
+            _ => token.to_string(),
+        });
+        i += 1;
     }
     out
 }

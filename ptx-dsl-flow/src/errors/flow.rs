@@ -286,14 +286,14 @@ pub(crate) fn map_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, b
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
     let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
     section(at(d, by, MADE), SPACES, "6.4.1")
-        .help(format!("leave out `{want}`, or convert the address: `cvta.to{is}.u64`"))
+        .help(format!("remove `{want}`, or convert the address with `cvta.to{is}.u64`"))
 }
 
 pub(crate) fn native_as_generic(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
     let have = points(is, false, of);
     let d = error(630, span, format!("`{reg}` holds {have} and the instruction takes a generic address"));
     section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
-        .help(format!("write `{is}` on the instruction, or convert the address: `cvta{is}.u64`"))
+        .help(format!("add `{is}` to the instruction, or convert the address with `cvta{is}.u64`"))
 }
 
 pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -326,7 +326,7 @@ pub(crate) fn cvta_direction(span: Span, reg: &str, is: &str, to: bool, by: Opti
 
 pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Option<Span>) -> Diagnostic {
     let (have, want, help) = if generic {
-        ("a generic address", "an address in `.shared::cta`", format!("leave out `.shared::cluster`: `{op}.u64`"))
+        ("a generic address", "an address in `.shared::cta`", "remove `.shared::cluster`".to_string())
     } else {
         ("an address in `.shared`", "a generic address", format!("write `{op}.shared::cluster`"))
     };

@@ -218,6 +218,10 @@ pub(super) const LIST: &[Explanation] = &[
         "mov.u64 %d1, sh;"
         - "ld.global.u32 %r1, [%d1];"
         + "ld.shared.u32 %r1, [%d1];"
+        + "cvta.shared.u64 %d2, %d1;"
+        + "ld.u32 %r1, [%d2];"
+        + "cvta.to.shared.u64 %d3, %d2;"
+        + "ld.shared.u32 %r1, [%d3];"
     },
     pair! { 631 "a conversion of an address in the wrong direction"
         "`cvta.space` takes an address in that space and gives a generic one; `cvta.to.space` takes a generic one (PTX ISA 9.7.9.20)."
