@@ -30,7 +30,8 @@ impl Checker {
             };
             if !at.has(".local") {
                 let x = self.free_name();
-                at.fail(errors::absolute_address(given.span, value as i64, x), 1);
+                let bits = if matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) { 64 } else { 32 };
+                at.fail(errors::absolute_address(given.span, value as i64, bits, x), 1);
             }
             return Operand::Address(Base::Abs, value as i64);
         }

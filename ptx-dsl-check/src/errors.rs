@@ -73,7 +73,8 @@ pub(crate) fn unknown_qualifier(
     instead: Option<(&str, &[String])>,
     sec: &str,
 ) -> Diagnostic {
-    let message = format_args!("`{opcode}` has no qualifier `.{word}`");
+    let dot = if word.starts_with("::") { "" } else { "." };
+    let message = format_args!("`{opcode}` has no qualifier `{dot}{word}`");
     let d = match instead {
         Some((kind, words)) => {
             noted_error(201, span, message, format_args!("its {kind} is {} (PTX ISA {sec})", one_of(words)))

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::attempt::Attempt;
-use super::mend;
+use super::mend::{self, Verdict};
 use super::names::Sym;
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
@@ -13,7 +13,7 @@ use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{Form, OpForm, Shape};
 use crate::isa::{FAMILIES, Instr};
-use crate::parse::errors::nearest;
+use crate::parse::errors::{all_near, nearest};
 use crate::span::Span;
 use crate::ty::Ty;
 
@@ -243,7 +243,7 @@ impl Checker {
 
     /// No form takes these qualifiers: explains by the longest opcode.
     fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
-        if let Some((name, help)) = self.foreign_instruction(ast) {
+        if let Some((name, help, _)) = self.foreign_instruction(ast) {
             self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
             return;
         }
@@ -283,12 +283,16 @@ impl Checker {
         same_first: &[(&'static str, &'static Instr)],
     ) {
         let Some(first) = parts.first() else { return };
-        if let Some((name, help)) = self.foreign_instruction(ast) {
+        let foreign = self.foreign_instruction(ast);
+        let near = if same_first.is_empty() { self.near_opcode(ast, first) } else { (None, false) };
+        if let Some((name, help, sure)) = foreign
+            && (sure || !near.1)
+        {
             self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
             return;
         }
         let Some((_, entry)) = same_first.first() else {
-            self.unknown_opcode(ast, first);
+            self.unknown_opcode(ast, first, near.0);
             return;
         };
         let mut same = Vec::with_capacity(same_first.len());
@@ -298,7 +302,8 @@ impl Checker {
             depth = depth.max(depth_of(e.opcode));
             only = only.filter(|o| *o == e.opcode);
         }
-        let parts = &parts[..depth.min(parts.len())];
+        // As it is written, not as it is ordered.
+        let parts = &ast.parts[..depth.min(parts.len())];
         let mut name = first.text.clone();
         for part in &parts[1..] {
             name.push('.');
@@ -309,13 +314,18 @@ impl Checker {
     }
 
     /// No opcode begins so.
-    fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) {
-        if let Some(own) = self.small_letters(ast) {
+    fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word, near: Option<&str>) {
+        if let Some(own) = self.small_letters(ast).or_else(|| self.with_dot(ast)) {
             let help = format!("did you mean `{own}`?");
             self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, &help));
             return;
         }
-        let mut firsts: Vec<&str> = Vec::new();
+        self.report(errors::unknown_instruction(first.span, &first.text, near, &[]));
+    }
+
+    /// What a misspelt opcode begins with, and whether that makes it legal.
+    fn near_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) -> (Option<&'static str>, bool) {
+        let mut firsts: Vec<&'static str> = Vec::new();
         for (_, family) in FAMILIES {
             for entry in *family {
                 let word = entry.opcode.split('.').next().unwrap_or("");
@@ -324,7 +334,21 @@ impl Checker {
                 }
             }
         }
-        self.report(errors::unknown_instruction(first.span, &first.text, nearest(&first.text, &firsts), &[]));
+        let near = all_near(&first.text, &firsts);
+        let mut parts = ast.parts.clone();
+        let mut possible = None;
+        for name in near.iter().take(8) {
+            parts[0].text = name.to_string();
+            let verdict = self.verdict_of(ast, parts.clone());
+            if verdict == Verdict::Legal {
+                return (Some(name), true);
+            }
+            // Without qualifiers there is no telling; of a short name anything is near.
+            if possible.is_none() && (verdict < Verdict::Illegal || parts.len() == 1 && first.text.len() > 2) {
+                possible = Some(*name);
+            }
+        }
+        (possible, false)
     }
 
     /// The predicate register of a guard.

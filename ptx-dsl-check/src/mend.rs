@@ -26,6 +26,9 @@ pub(super) enum Verdict {
     Elsewhere,
     /// The operands have the right places, and something else is wrong.
     Near,
+    /// The operands have not the right places.
+    Misplaced,
+    /// No form is like that.
     Illegal,
 }
 
@@ -35,7 +38,7 @@ pub(super) struct Edits(Vec<(String, Verdict)>);
 
 impl Edits {
     pub(super) fn add(&mut self, edit: String, verdict: Verdict) {
-        if verdict != Verdict::Illegal && !self.0.iter().any(|(e, _)| *e == edit) {
+        if verdict <= Verdict::Near && !self.0.iter().any(|(e, _)| *e == edit) {
             self.0.push((edit, verdict));
         }
     }
@@ -49,6 +52,11 @@ impl Edits {
             }
         }
         found
+    }
+
+    /// Is nothing of the statement wrong after one of them?
+    pub(super) fn suffices(&self) -> bool {
+        self.least() <= Some(Verdict::Elsewhere) && self.least().is_some()
     }
 
     pub(super) fn is_better(&self, other: &Edits) -> bool {
@@ -166,7 +174,8 @@ impl Checker {
         match best {
             Some((_, errors)) if errors.iter().all(errors::is_gate) => Verdict::Elsewhere,
             Some((_, errors)) if !errors.iter().any(errors::is_misplaced) => Verdict::Near,
-            _ => Verdict::Illegal,
+            Some(_) => Verdict::Misplaced,
+            None => Verdict::Illegal,
         }
     }
 
@@ -188,31 +197,31 @@ impl Checker {
         found
     }
 
-    /// The words of an opcode that another language has, and a help with what PTX has instead.
-    pub(super) fn foreign_instruction(&mut self, ast: &ast::Instr) -> Option<(String, String)> {
+    /// The words of an opcode that another language has, a help with what PTX has instead, and whether that is certainly legal.
+    pub(super) fn foreign_instruction(&mut self, ast: &ast::Instr) -> Option<(String, String, bool)> {
         for count in (1..=ast.parts.len().min(3)).rev() {
             let (named, rest) = ast.parts.split_at(count);
             let name = spelled(named);
             if let Some(advice) = foreign::advice(&name) {
-                return Some((name, advice.to_string()));
+                return Some((name, advice.to_string(), true));
             }
             let own = foreign::instructions(&name);
             if !own.is_empty() {
-                let own = self.completed_foreign(ast, &own, rest);
-                return Some((name, format!("did you mean `{own}`?")));
+                let (own, sure) = self.completed_foreign(ast, &own, rest);
+                return Some((name, format!("did you mean `{own}`?"), sure));
             }
         }
         None
     }
 
     /// The first of these opcodes that is legal with the qualifiers that are written, with a type or a mask of lanes if need be; or
-    /// a statement.
-    fn completed_foreign(&mut self, ast: &ast::Instr, opcodes: &[&str], rest: &[Word]) -> String {
+    /// a statement; or else the first, which is not sure.
+    fn completed_foreign(&mut self, ast: &ast::Instr, opcodes: &[&str], rest: &[Word]) -> (String, bool) {
         let mut tries = self.grant();
         let masked = with_mask(ast);
         for own in opcodes {
             if foreign::is_statement(own) {
-                return own.to_string();
+                return (own.to_string(), true);
             }
             for trial in [ast, &masked] {
                 for more in ["", "b32", "u32", "s32", "f32", "u64", "f64", "b64", "pred"] {
@@ -229,7 +238,8 @@ impl Checker {
                     let text = spelled(&parts);
                     let trial = ast::Instr { parts, ..trial.clone() };
                     if tries > 0 && self.accepts(&trial) {
-                        return if trial.operands.len() > ast.operands.len() { print::statement(&trial) } else { text };
+                        let whole = trial.operands.len() > ast.operands.len();
+                        return (if whole { print::statement(&trial) } else { text }, true);
                     }
                 }
                 if !own.contains(".sync.") {
@@ -237,7 +247,7 @@ impl Checker {
                 }
             }
         }
-        opcodes.first().copied().unwrap_or("").to_string()
+        (opcodes.first().copied().unwrap_or("").to_string(), false)
     }
 
     /// What an instruction is called now that is gone: `mad.rn.f32`, `shfl.sync` with a mask of lanes.
@@ -247,6 +257,24 @@ impl Checker {
             trial.parts.insert(1.min(trial.parts.len()), word(more));
             if self.accepts(&trial) {
                 return Some(if masked { print::statement(&trial) } else { spelled(&trial.parts) });
+            }
+        }
+        None
+    }
+
+    /// The opcode with the dot that is missing in its first word: `mulf32`.
+    pub(super) fn with_dot(&mut self, ast: &ast::Instr) -> Option<String> {
+        let (first, rest) = ast.parts.split_first()?;
+        for i in 1..first.text.len().min(24) {
+            let Some((a, b)) = first.text.split_at_checked(i) else { continue };
+            if self.table.entries(a).is_empty() {
+                continue;
+            }
+            let mut parts = vec![word(a), word(b)];
+            parts.extend_from_slice(rest);
+            let text = spelled(&parts);
+            if self.verdict_of(ast, parts) == Verdict::Legal {
+                return Some(text);
             }
         }
         None

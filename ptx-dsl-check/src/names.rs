@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use super::Checker;
 use super::named::Named;
+use super::value::register_fits;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, RegId, VarId};
-use crate::parse::errors::nearest;
+use crate::parse::errors::all_near;
 use crate::span::Span;
-use crate::ty::Ty;
+use crate::ty::{Class, Ty};
 
 /// What a name means.
 #[derive(Debug, Clone, Copy)]
@@ -271,6 +272,17 @@ impl Checker {
 
     /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
+        self.undeclared_of(span, what, name, None)
+    }
+
+    /// The same of a register for that type.
+    pub(super) fn undeclared_of(
+        &mut self,
+        span: Span,
+        what: &str,
+        name: &str,
+        ty: Option<Ty>,
+    ) -> crate::diag::Diagnostic {
         let mut beyond = None;
         let number = &name[letters(name).len()..];
         // A misspelt `%rr1` is `%r1` of the range.
@@ -308,6 +320,28 @@ impl Checker {
         for n in &known {
             names.push(n);
         }
-        errors::undeclared(span, what, name, nearest(name, &names))
+        let mut near = Vec::new();
+        for n in all_near(name, &names) {
+            near.push(n.to_string());
+        }
+        let meant = near.iter().find(|n| self.may_be_meant(n, what, ty));
+        errors::undeclared(span, what, name, meant.map(String::as_str))
+    }
+
+    /// May the name stand where `what` is expected?
+    fn may_be_meant(&mut self, name: &str, what: &str, ty: Option<Ty>) -> bool {
+        match (self.lookup(name), what) {
+            (Some(Sym::Reg(id)), "register") => ty.is_none_or(|ty| register_fits(self.reg_ty(id), ty, true)),
+            (Some(Sym::Reg(id)), "predicate") => self.reg_ty(id) == Ty::Pred,
+            (Some(Sym::Reg(id)), "register or variable") => {
+                let ty = self.reg_ty(id);
+                matches!(ty.bits(), 32 | 64) && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed)
+            }
+            (Some(Sym::Func(_)), what) => what == "function",
+            (Some(Sym::Label(_)), what) => what == "label",
+            (Some(Sym::Reg(_)), what) => what == "name" || what == "function",
+            (Some(Sym::Var(_)), what) => matches!(what, "variable" | "register or variable" | "register" | "name"),
+            _ => true,
+        }
     }
 }

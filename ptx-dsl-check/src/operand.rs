@@ -406,9 +406,7 @@ fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic 
         Shape::Addr(_) => errors::wrong_shape(span, name, "an address in `[ ]`"),
         Shape::Vector(parts) if parts.is_empty() => errors::wrong_shape(span, name, "a vector in `{ }`"),
         Shape::Vector(parts) => errors::wrong_shape(span, name, &format!("a vector of {} in `{{ }}`", parts.len())),
-        Shape::Pair(second, _) => {
-            errors::wrong_shape(span, name, &format!("a pair of `{name}` and `{second}`, with `|` between them"))
-        }
+        Shape::Pair(second, _) => errors::wrong_shape(span, name, &format!("a pair `{name}|{second}`")),
         Shape::List => errors::wrong_shape(span, name, "a list in `( )`"),
         Shape::Number(n) => errors::wrong_shape(span, name, &format!("the number {n}")),
         Shape::Value => errors::wrong_shape(span, name, "a single value"),

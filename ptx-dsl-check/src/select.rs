@@ -7,7 +7,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::isa::Instr;
 use crate::isa::syntax::{Form, Slot, is_space, is_type};
-use crate::parse::errors::nearest;
+use crate::parse::errors::all_near;
 use crate::parse::foreign;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
@@ -383,11 +383,11 @@ impl Explainer<'_> {
     /// What can stand in place of an unknown word, or whether it can go: a help, legal if anything is.
     fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
         let name = words[at].text.as_str();
-        let near = nearest(name, all);
+        let near = all_near(name, all);
         let meant = foreign::ty(name).or_else(|| foreign_word(name));
         let mut candidates: Vec<&str> = Vec::new();
         candidates.extend(meant);
-        candidates.extend(near);
+        candidates.extend(near.iter().take(8));
         if is_type(name) || foreign::ty(name).is_some() {
             let mut types: Vec<(usize, &str)> = Vec::new();
             for alt in all {
@@ -413,6 +413,19 @@ impl Explainer<'_> {
                 candidates.extend(all.iter().find(|a| **a == &word[1..]));
             }
         }
+        // `.rnf32`
+        let mut apart = Vec::new();
+        for i in 1..name.len().min(24) {
+            if let Some((a, b)) = name.split_at_checked(i)
+                && most_times(a, self.forms) > 0
+                && most_times(b, self.forms) > 0
+            {
+                apart.push(format!("{a}.{b}"));
+            }
+        }
+        for text in &apart {
+            candidates.insert(0, text);
+        }
         let mut found: Vec<&str> = Vec::new();
         for candidate in candidates {
             if found.contains(&candidate) || found.len() == 3 {
@@ -426,13 +439,17 @@ impl Explainer<'_> {
             if self.works(&changed) {
                 found.push(candidate);
                 // What is certainly meant needs no company.
-                if Some(candidate) == meant || Some(candidate) == near {
+                if Some(candidate) == meant || near.contains(&candidate) || candidate.contains('.') {
                     break;
                 }
             }
         }
+        // `fence::before_thread_sync` is one word and a part of another.
+        if let (Some(first), true) = (found.first(), name.starts_with("::")) {
+            return Some(format!("write `{}{first}`", self.opcode));
+        }
         if let [only] = found.as_slice()
-            && (Some(*only) == near || Some(*only) == meant)
+            && (near.contains(only) || Some(*only) == meant || only.contains('.'))
         {
             return Some(format!("did you mean `.{only}`?"));
         }
@@ -442,12 +459,22 @@ impl Explainer<'_> {
         if self.works(&without(words, at)) {
             return Some("remove it".to_string());
         }
-        // What else is wrong with the instruction is another matter, but its operands suit it.
-        let near = near?;
-        let mut changed = words.to_vec();
-        changed[at].text = near.to_string();
-        (self.tried(&changed) != Verdict::Illegal || !name.contains(|c: char| c.is_ascii_digit()))
-            .then(|| format!("did you mean `.{near}`?"))
+        // What else is wrong with the instruction is another matter, but the word suits the others. With more that are unknown
+        // there is no telling; a number is no slip of the pen.
+        let others =
+            !is_type(name) && words.iter().enumerate().any(|(i, w)| i != at && most_times(&w.text, self.forms) == 0);
+        let least = if name.contains(|c: char| c.is_ascii_digit()) { Verdict::Near } else { Verdict::Misplaced };
+        for near in near.iter().take(8) {
+            let mut changed = words.to_vec();
+            changed[at].text = near.to_string();
+            if others || self.tried(&changed) <= least {
+                return Some(match near.starts_with("::") {
+                    true => format!("write `{}{near}`", self.opcode),
+                    false => format!("did you mean `.{near}`?"),
+                });
+            }
+        }
+        None
     }
 
     /// An edit after which the instruction is legal, or at least some form takes the qualifiers: without one of the two that
@@ -469,9 +496,17 @@ impl Explainer<'_> {
             let Some((gone, rest)) = removed(i, known, &plain) else { continue };
             removable.add(gone, self.tried(&rest));
         }
-        let removable = removable.best();
-        if !removable.is_empty() {
-            return Some(format!("remove {}", errors::one_of(&removable)));
+        if removable.suffices() {
+            return Some(format!("remove {}", errors::one_of(&removable.best())));
+        }
+        let clash = other.map_or(at, |(_, span)| known.iter().position(|w| w.span == span).unwrap_or(at));
+        for i in [clash, at] {
+            if let Some(new) = self.another_word(known, i) {
+                return Some(format!("write `.{new}` in place of `.{}`", known[i].text));
+            }
+        }
+        if !removable.best().is_empty() {
+            return Some(format!("remove {}", errors::one_of(&removable.best())));
         }
         let (_, kind) = same_kind(&known[at].text, &alternatives(self.forms))?;
         let mut changed = known.to_vec();
@@ -489,6 +524,31 @@ impl Explainer<'_> {
 
 fn integer(ty: Ty) -> bool {
     !matches!(ty.class(), Class::Float | Class::Packed | Class::Pred)
+}
+
+impl Explainer<'_> {
+    /// A type in place of a type, or another qualifier in place of one, that makes the instruction legal.
+    fn another_word(&mut self, known: &[Word], at: usize) -> Option<String> {
+        let old = known[at].text.as_str();
+        let mut words: Vec<(usize, &str)> = Vec::new();
+        for alt in alternatives(self.forms) {
+            match Ty::from_name(alt) {
+                _ if alt == old || Ty::from_name(alt).is_some() != is_type(old) => {}
+                Some(ty) => words.push((distance(ty, &self.types), alt)),
+                None => words.push((usize::from(!USUAL.contains(&alt)), alt)),
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        let mut changed = known.to_vec();
+        for (_, alt) in words.into_iter().take(12) {
+            changed[at].text = alt.to_string();
+            if self.works(&changed) {
+                return Some(alt.to_string());
+            }
+        }
+        None
+    }
 }
 
 /// What else is written where these are meant.

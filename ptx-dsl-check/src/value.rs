@@ -280,7 +280,7 @@ impl Checker {
     fn undeclared_register(&mut self, at: &Attempt, name: &str, role: Role, ty: Option<Ty>, span: Span) -> Diagnostic {
         let special =
             foreign::register(name).or_else(|| near_special(name)).filter(|s| crate::isa::sreg::sreg(s).is_some());
-        let d = self.undeclared(span, "register", name);
+        let d = self.undeclared_of(span, "register", name, ty);
         if role != Role::Dst
             && let Some(special) = special
         {

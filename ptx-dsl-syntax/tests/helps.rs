@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use ptx_dsl_syntax::explain::EXPLANATIONS;
+use ptx_dsl_syntax::lex::lex;
 
 #[path = "../../tests/support/helps.rs"]
 mod helps;
@@ -183,4 +184,55 @@ fn fits(literal: &str, help: &str) -> bool {
         }
     }
     true
+}
+
+/// Legal modules in which one word of an opcode has lost a letter or is of another type.
+fn misspelt() -> Modules {
+    let types = ["u32", "f64", "b16", "s64", "pred", "f32", "b64", "b8"];
+    let mut modules = Modules::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("files").map(|f| f.expect("a file").path()).collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let (lexed, _) = lex(&text);
+        for (i, token) in lexed.tokens.iter().enumerate() {
+            let range = lexed.ranges[token.id as usize].clone();
+            let (own, line) = (&text[range.clone()], text[..range.start].rfind('\n').map_or(0, |i| i + 1));
+            let opcode = &text[line..range.start];
+            // Behind the guard, before the operands.
+            let opcode = opcode.trim_start().split_once(' ').filter(|o| o.0.starts_with('@')).map_or(opcode, |o| o.1);
+            if !text[line..].starts_with(' ')
+                || opcode.trim_start().contains(' ')
+                || opcode.trim_start().starts_with('.')
+            {
+                continue;
+            }
+            let mut wrong = Vec::new();
+            if own.len() > 2 && own.is_ascii() {
+                wrong.push(format!("{}{}", &own[..i % own.len()], &own[i % own.len() + 1..]));
+            }
+            if types.contains(&own) {
+                wrong.push(types[i % types.len()].to_string());
+            }
+            for wrong in wrong {
+                let name = format!("{} {own} as {wrong}", file.file_name().unwrap_or_default().to_string_lossy());
+                modules.push((name, format!("{}{wrong}{}", &text[..range.start], &text[range.end..])));
+            }
+        }
+    }
+    modules
+}
+
+#[test]
+fn of_misspelt_opcodes() {
+    let modules = misspelt();
+    assert!(modules.len() > 1000, "{}", modules.len());
+    let mut failures = Vec::new();
+    for (name, text) in &modules {
+        failures.extend(helps::followed(text).failures.iter().map(|f| format!("{name}: {f}")));
+    }
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+    // ptxas takes its time, and sees one of ten.
+    helps::hold(&modules.into_iter().step_by(10).collect::<Vec<_>>());
 }

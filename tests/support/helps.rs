@@ -137,7 +137,9 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     // Something else was wrong that was not seen before: it has a way out of its own, or the edit is to blame.
     for new in after.iter().filter(|o| o.severity == Severity::Error && count(&after, o) > count(before, o)) {
         let gate = |d: &Diagnostic| matches!(d.code, 301 | 302);
-        let independent = matches!(new.code, 401 | 404) || gate(d) && gate(new);
+        // Operands are looked at once the qualifiers are complete.
+        let operands = matches!(new.code, 401 | 404) || d.code == 202 && matches!(new.code, 405 | 414);
+        let independent = operands || gate(d) && gate(new);
         let way_out = |help: &String| match asked(module, &lexed, new, help) {
             Asked::Modules(next) if depth > 0 => next.iter().any(|m| mended(&after, new, m, depth - 1).is_ok()),
             _ => false,
@@ -388,7 +390,9 @@ impl<'t> Place<'t> {
     /// One name in place of another, everywhere.
     fn all_of(&self, old: &str, new: &str) -> Vec<Edit> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$');
-        let whole = |i: &usize| !self.text[i + old.len()..].starts_with(word) && !self.text[..*i].ends_with(word);
+        // `%r<4>` declares other names.
+        let more = |c: char| word(c) || c == '<';
+        let whole = |i: &usize| !self.text[i + old.len()..].starts_with(more) && !self.text[..*i].ends_with(word);
         self.text.match_indices(old).map(|m| m.0).filter(whole).map(|i| (i..i + old.len(), new.to_string())).collect()
     }
 
@@ -507,7 +511,7 @@ impl<'t> Place<'t> {
                 || target::target(w).is_some()
         };
         let sign = code.chars().all(|c| !c.is_ascii_alphanumeric() && c != '%');
-        sign || matches!(code, "&mut" | "generic") || word(code) || self.find(code).is_some()
+        sign || code == "%" || matches!(code, "&mut" | "generic") || word(code) || self.find(code).is_some()
     }
 }
 

@@ -85,7 +85,11 @@ pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
         format_args!("operand `{operand}` must be {want}"),
         format_args!("the kinds of operands are described in PTX ISA 6"),
     );
-    d.help(format!("put {want} here"))
+    if want.starts_with("a pair") {
+        d.help("put two here, with `|` between them")
+    } else {
+        d.help(format!("put {want} here"))
+    }
 }
 
 pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
@@ -495,14 +499,14 @@ pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
     d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
 }
 
-/// `value`: as it is written; `x`: a free name.
-pub(crate) fn absolute_address(span: Span, value: i64, x: &str) -> Diagnostic {
+/// `value`: as it is written; `bits`: of an address; `x`: a free name.
+pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Diagnostic {
     explained_error(
         416,
         span,
         format_args!("a constant address is allowed in `.local` only"),
         format_args!("see PTX ISA 6.4.1"),
-        format_args!("put `.reg .u64 {x}; mov.u64 {x}, {value};` before it, and write `{x}`"),
+        format_args!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {value};` before it, and write `{x}`"),
     )
 }
 

@@ -97,7 +97,7 @@ impl Parser<'_> {
     fn declares(&mut self) -> Option<Diagnostic> {
         let (mut n, mut ty, mut space, mut unsigned) = (0, None, None, false);
         while let (Some(word), Some(_)) = (self.word_at(n), self.word_at(n + 1)) {
-            let known = foreign::ty(word);
+            let known = foreign::c_type(word);
             space = space.or(foreign::space(word));
             unsigned |= word == "unsigned";
             if known.is_none() && foreign::space(word).is_none() && !BEFORE_TYPES.contains(&word) {

@@ -91,6 +91,8 @@ impl Parser<'_> {
                 errors::needs_label(whole, name)
             } else if let Some(belongs) = belongs(name) {
                 errors::misplaced_directive(whole, name, place.phrase(), belongs)
+            } else if DECLARATION.contains(&name) {
+                errors::misplaced_directive(whole, name, place.phrase(), "at the beginning of a declaration")
             } else {
                 // The nearest name that is legal here comes before one that is legal elsewhere.
                 let here: &[&str] = match place {

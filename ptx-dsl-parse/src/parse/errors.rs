@@ -96,7 +96,7 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     match sign_of_c(what, found).or_else(|| expected_help(what)) {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.
-        None if what.len() == 3 && what.starts_with('`') => {
+        None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
             let side = if found == END { "behind" } else { "before" };
             helped_error(110, span, message, format_args!("write {what} {side} it"))
         }
@@ -129,7 +129,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
         "`,` or `>` in the header" => "put a `,` between the items, and a `>` behind the last one",
         "`{` or `;` after the signature" => "put the body in `{ }` here, or a `;` if this is a declaration",
         "a statement" => "remove it, or put an instruction, a label or a declaration here",
-        "an instruction" => "put one behind the guard",
+        "an instruction" => "put the name of one here",
         "a qualifier" => "put one behind the dot, or leave out the dot",
         "an operand" => "put a register, a constant, or an address in `[ ]` here",
         "a constant" => "leave out the parentheses around the name",
@@ -429,6 +429,16 @@ pub fn no_lint(span: Span, code: u16) -> Diagnostic {
     )
 }
 
+/// `.version 8`
+pub(crate) fn whole_version(span: Span, text: &str, right: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected a PTX version such as `8.6`, found `{text}`"),
+        format_args!("write `{right}`"),
+    )
+}
+
 pub(crate) fn header_lacks(span: Span, what: &str, right: &str, wrong: &str) -> Diagnostic {
     helped_error(
         131,
@@ -551,29 +561,40 @@ pub(crate) fn empty_vector(span: Span) -> Diagnostic {
 
 /// The name nearest to a misspelt one, if it is near enough to be meant.
 pub fn nearest<'a>(name: &str, legal: &[&'a str]) -> Option<&'a str> {
+    all_near(name, legal).first().copied()
+}
+
+/// The names that may be meant by a misspelt one, the nearest first.
+pub fn all_near<'a>(name: &str, legal: &[&'a str]) -> Vec<&'a str> {
     // A name of the user's may be of any length; no legal one comes near it.
     if name.len() > 40 {
-        return None;
+        return Vec::new();
     }
     let limit = (name.len() / 3).max(1);
     // Of a name of one or two letters a replaced letter makes another name, not a slip of the pen.
     let short = name.trim_start_matches(['%', '$', '.']).len() < 3;
-    let mut best: Option<(usize, &str)> = None;
+    let mut near: Vec<(usize, &str)> = Vec::new();
     for candidate in legal {
         if candidate.eq_ignore_ascii_case(name) {
-            return Some(candidate);
+            near.insert(0, (0, candidate));
+            continue;
         }
         if candidate.len().abs_diff(name.len()) > limit || short && candidate.len() == name.len() {
             continue;
         }
         let d = distance(name.as_bytes(), candidate.as_bytes());
-        match best {
-            Some((least, _)) if least <= d => {}
-            _ if d <= limit => best = Some((d, candidate)),
-            _ => {}
+        if d <= limit {
+            near.push((d, candidate));
         }
     }
-    Some(best?.1)
+    near.sort_by_key(|n| n.0);
+    let mut out: Vec<&str> = Vec::with_capacity(near.len());
+    for (_, candidate) in near {
+        if !out.contains(&candidate) {
+            out.push(candidate);
+        }
+    }
+    out
 }
 
 /// Edit distance; two letters that changed places are one slip of the pen.

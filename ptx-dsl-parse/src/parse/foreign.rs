@@ -4,8 +4,8 @@
 /// A name and what PTX has instead.
 type Row = (&'static str, &'static str);
 
-/// Types of C, CUDA and LLVM; a vector stands with its qualifier before the type.
-const TYPES: &[Row] = &[
+/// Types of C and CUDA; a vector stands with its qualifier before the type.
+const C_TYPES: &[Row] = &[
     ("int", "s32"),
     ("unsigned", "u32"),
     ("uint", "u32"),
@@ -14,20 +14,13 @@ const TYPES: &[Row] = &[
     ("half", "f16"),
     ("__half", "f16"),
     ("bool", "pred"),
-    ("b1", "pred"),
-    ("i1", "pred"),
     ("char", "s8"),
     ("uchar", "u8"),
-    ("byte", "u8"),
     ("short", "s16"),
     ("ushort", "u16"),
     ("long", "s64"),
     ("ulong", "u64"),
     ("size_t", "u64"),
-    ("i8", "s8"),
-    ("i16", "s16"),
-    ("i32", "s32"),
-    ("i64", "s64"),
     ("int8_t", "s8"),
     ("int16_t", "s16"),
     ("int32_t", "s32"),
@@ -36,9 +29,6 @@ const TYPES: &[Row] = &[
     ("uint16_t", "u16"),
     ("uint32_t", "u32"),
     ("uint64_t", "u64"),
-    ("fp16", "f16"),
-    ("fp32", "f32"),
-    ("fp64", "f64"),
     ("int2", "v2.s32"),
     ("int4", "v4.s32"),
     ("uint2", "v2.u32"),
@@ -46,6 +36,20 @@ const TYPES: &[Row] = &[
     ("float2", "v2.f32"),
     ("float4", "v4.f32"),
     ("double2", "v2.f64"),
+];
+
+/// Types of LLVM and others.
+const OTHER_TYPES: &[Row] = &[
+    ("b1", "pred"),
+    ("i1", "pred"),
+    ("byte", "u8"),
+    ("i8", "s8"),
+    ("i16", "s16"),
+    ("i32", "s32"),
+    ("i64", "s64"),
+    ("fp16", "f16"),
+    ("fp32", "f32"),
+    ("fp64", "f64"),
     ("f32x4", "v4.f32"),
     ("u32x4", "v4.u32"),
     ("b32x4", "v4.b32"),
@@ -211,7 +215,12 @@ fn row(list: &[Row], name: &str) -> Option<&'static str> {
 
 /// The type of PTX, without its dot: `s32`, `v4.f32`.
 pub fn ty(name: &str) -> Option<&'static str> {
-    row(TYPES, name)
+    c_type(name).or_else(|| row(OTHER_TYPES, name))
+}
+
+/// The same for a type that begins a declaration of C.
+pub(super) fn c_type(name: &str) -> Option<&'static str> {
+    row(C_TYPES, name)
 }
 
 /// The state space, with its dot.

@@ -177,6 +177,13 @@ impl Parser<'_> {
     pub(super) fn version(&mut self) -> Res<Version> {
         let start = self.here();
         let major = self.version_part()?;
+        if !self.is('.') || !matches!(self.tokens.get(self.pos + 1), Some(Token { kind: Tok::Number(_), .. })) {
+            // `63` is meant for `6.3`, and `8` for `8.0`.
+            let (major, minor) = if major < 10 { (major, 0) } else { (major / 10, major % 10) };
+            let text = if minor == 0 && major < 10 { format!("{major}") } else { format!("{major}{minor}") };
+            self.report(errors::whole_version(start, &text, &format!("{major}.{minor}")));
+            return Ok(Version { major, minor, span: start });
+        }
         self.expect('.')?;
         let minor = self.version_part()?;
         Ok(Version { major, minor, span: start.to(self.before()) })

@@ -91,6 +91,7 @@ impl Parser<'_> {
                 // Without operands and without `;` it was not finished: what is missing is said once.
                 if self.diags.len() > before && instr.operands.is_empty() {
                     if let [word] = instr.parts.as_slice()
+                        && instr.pred.is_none()
                         && !ALONE.contains(&word.text.as_str())
                     {
                         self.diags.truncate(before);
@@ -117,7 +118,7 @@ impl Parser<'_> {
             false => None,
         };
         let start = self.here();
-        if self.word_at(0).is_none() {
+        if self.word_at(0).is_none_or(|word| word.starts_with('%')) {
             return self.unexpected("an instruction");
         }
         let mut parts = vec![self.part()?];
@@ -174,6 +175,10 @@ impl Parser<'_> {
     /// One more piece of a word, behind what joins it to the others.
     fn piece(&mut self, joint: &str, word: &mut Word) -> Res<()> {
         let Some(Tok::Word(text) | Tok::Number(text)) = self.peek() else { return self.unexpected("a qualifier") };
+        // `mov. %r1, %r2`
+        if text.starts_with('%') && self.pos > 0 && matches!(self.tokens[self.pos - 1].kind, Tok::Punct('.')) {
+            return self.unexpected("a qualifier");
+        }
         word.text.push_str(joint);
         word.text.push_str(text);
         word.span = word.span.to(self.bump());
