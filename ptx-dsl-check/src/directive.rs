@@ -432,7 +432,7 @@ impl Checker {
         if x.defined {
             let text = format!("`{}` is defined, and an alias is declared only", alias.text);
             let help = "end its declaration with `;` in place of the body";
-            return Some(errors::alias(alias.span, &text, &help).label(x.span, "it is defined here"));
+            return Some(errors::alias(alias.span, &text, help).label(x.span, "it is defined here"));
         }
         for l in &y.linkage {
             if l == ".weak" {

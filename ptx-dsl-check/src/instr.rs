@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::explain;
 use super::mend::{self, Verdict};
 use super::names::Sym;
 use super::rules::COMPANIONS;
@@ -13,7 +14,7 @@ use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{Form, OpForm, Shape};
 use crate::isa::{FAMILIES, Instr};
-use crate::parse::errors::{all_near, nearest};
+use crate::parse::near::{all_near, nearest};
 use crate::span::Span;
 use crate::ty::Ty;
 
@@ -270,7 +271,7 @@ impl Checker {
         let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
         let mut found = Vec::new();
         let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, mend::parts(opcode, words));
-        let mut explainer = select::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
+        let mut explainer = explain::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
         explainer.explain(&words, &mut found);
         self.diags.append(&mut found);
     }

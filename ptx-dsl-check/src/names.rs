@@ -8,7 +8,7 @@ use super::named::Named;
 use super::value::register_fits;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, RegId, VarId};
-use crate::parse::errors::all_near;
+use crate::parse::near::all_near;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 

@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::{Operand, VarId};
 use crate::isa::{OperandSpec, Role};
-use crate::parse::errors::nearest;
+use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
 use crate::ty::{Class, Ty};

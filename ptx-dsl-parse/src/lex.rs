@@ -125,10 +125,10 @@ impl Lexer<'_> {
                 self.glued = false;
             }
             // A line of a shell or of the preprocessor.
-            b'#' => {
+            b'#' if matches!(self.text[..start].trim_end_matches([' ', '\t', '\r']).as_bytes(), [] | [.., b'\n']) => {
                 self.run(|b| b != b'\n');
                 let span = self.source(start..start + 1);
-                self.diags.push(errors::unknown_character(span, "#"));
+                self.diags.push(errors::foreign_line(span));
                 self.glued = false;
             }
             // A character of C.

@@ -18,15 +18,16 @@ mod fold;
 pub mod foreign;
 mod header;
 mod module;
+pub mod near;
 mod operand;
 mod stmt;
 #[cfg(test)]
 mod tests;
 
-pub use errors::nearest;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header, parse_levels};
+pub use near::nearest;
 pub(crate) use stmt::SUFFIX;
 
 /// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.

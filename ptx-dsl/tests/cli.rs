@@ -152,7 +152,7 @@ fn print() {
 #[test]
 fn print_what_is_legal() {
     let twice = format!("{HEAD}barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }}\n");
-    let denied = format!("<sm_90, ptx 9.0, deny(PTX0516)>\n.visible .entry k() .minnctapersm 2 {{ ret; }}\n");
+    let denied = "<sm_90, ptx 9.0, deny(PTX0516)>\n.visible .entry k() .minnctapersm 2 { ret; }\n".to_string();
     for (text, code) in [(twice, "PTX0611"), (denied, "PTX0516")] {
         let out = run(&["print", "-"], text.as_bytes());
         let (printed, shown) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));

@@ -29,15 +29,10 @@ use ptx_dsl_syntax::lex::{Lexed, lex};
 use ptx_dsl_syntax::ty::Ty;
 
 /// What a module gives.
-fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
+pub fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
     (lexed, found)
-}
-
-/// The helps that a module gives.
-pub fn of(text: &str) -> Vec<String> {
-    findings(text).1.into_iter().flat_map(|d| d.helps).collect()
 }
 
 /// Follows all helps of the modules; what comes out without errors goes to ptxas.

@@ -242,7 +242,7 @@ impl Parser<'_> {
     /// Reports it, and says what was probably meant, so that the names are declared.
     fn unknown_type(&mut self, span: Span, name: &str) -> &'static str {
         let known = foreign::ty(name).filter(|t| TYPES.contains(t));
-        let nearest = known.or_else(|| errors::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat()));
+        let nearest = known.or_else(|| super::near::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat()));
         self.report(errors::unknown_type(span, name, nearest));
         match nearest {
             Some(n) if TYPES.contains(&n) => n,

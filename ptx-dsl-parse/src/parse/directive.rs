@@ -101,7 +101,7 @@ impl Parser<'_> {
                     Place::Body | Place::Labelled => &BODY,
                 };
                 let all = [here, &DECLARATION, &MODULE, &FUNCTION, &BODY, &LABELLED].concat();
-                errors::unknown_directive(whole, name, errors::nearest(name, &all))
+                errors::unknown_directive(whole, name, super::near::nearest(name, &all))
             };
             return self.fail(d);
         }

@@ -148,7 +148,7 @@ impl Parser<'_> {
             name => {
                 let found = self.found();
                 let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny"]].concat();
-                let nearest = name.and_then(|n| errors::nearest(n, &legal));
+                let nearest = name.and_then(|n| super::near::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }

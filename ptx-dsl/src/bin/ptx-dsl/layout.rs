@@ -96,7 +96,7 @@ fn layout_text(text: &str) -> Option<String> {
 fn block_comments(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
-    for token in tokens.iter().cloned().chain([text.len()..text.len()]) {
+    for token in tokens.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
         let mut gap = &text[start..token.start];
         while let Some(at) = gap.find(['/', '#']) {
             let rest = &gap[at..];
