@@ -296,6 +296,11 @@ impl Checker {
             self.unknown_opcode(ast, first, near.0);
             return;
         };
+        if let Some(own) = self.with_all_parts(ast, same_first) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &mend::spelled(&ast.parts), &help));
+            return;
+        }
         let mut same = Vec::with_capacity(same_first.len());
         let (mut depth, mut only) = (1, Some(entry.opcode));
         for (_, e) in same_first {

@@ -7,6 +7,7 @@ use crate::isa::{FAMILIES, syntax};
 use crate::lex::lex;
 use crate::lines::Lines;
 
+mod beyond;
 mod directives;
 #[path = "../../tests/support/helps.rs"]
 mod helps;

@@ -544,7 +544,8 @@ fn words(text: &str) -> Vec<String> {
             continue;
         }
         let dotted = i > 0 && matches!(texts[i - 1], "." | ":");
-        let opcode = FAMILIES.iter().any(|(_, list)| list.iter().any(|i| begins(i.opcode, token)));
+        // `bar` may be one of the user's.
+        let opcode = texts.get(i + 1) == Some(&".");
         let named =
             token.len() > 1 && token.starts_with(['%', '_']) || token.starts_with(|c: char| c.is_ascii_alphabetic());
         let special = sreg::sreg(token).is_some();

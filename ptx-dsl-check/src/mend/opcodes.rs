@@ -3,6 +3,7 @@
 use super::super::Checker;
 use super::{Verdict, spelled, split, word};
 use crate::ast::{self, Expr, OperandKind, Word};
+use crate::isa::Instr;
 use crate::parse::foreign;
 use crate::print;
 
@@ -82,6 +83,23 @@ impl Checker {
             }
             let mut parts = vec![word(a), word(b)];
             parts.extend_from_slice(rest);
+            let text = spelled(&parts);
+            if self.verdict_of(ast, parts) == Verdict::Legal {
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// The opcode with a word that is missing in its middle: `redux.add` for `redux.sync.add`.
+    pub(crate) fn with_all_parts(&mut self, ast: &ast::Instr, same_first: &[(&str, &Instr)]) -> Option<String> {
+        for (_, entry) in same_first.iter().take(16) {
+            let mut parts = split(entry.opcode);
+            for part in &ast.parts {
+                if !parts.iter().any(|p| p.text == part.text) {
+                    parts.push(part.clone());
+                }
+            }
             let text = spelled(&parts);
             if self.verdict_of(ast, parts) == Verdict::Legal {
                 return Some(text);

@@ -87,7 +87,9 @@ impl Parser<'_> {
             Place::Labelled => LABELLED.contains(&name),
         };
         if !legal {
-            let d = if place == Place::Body && LABELLED.contains(&name) {
+            let d = if place == Place::Body && self.is_at(2, ':') && belongs(name).is_none() {
+                errors::label_with_dot(whole, name)
+            } else if place == Place::Body && LABELLED.contains(&name) {
                 errors::needs_label(whole, name)
             } else if let Some(belongs) = belongs(name) {
                 errors::misplaced_directive(whole, name, place.phrase(), belongs)
@@ -368,7 +370,11 @@ fn belongs(name: &str) -> Option<&'static str> {
     } else if LABELLED.contains(&name) {
         Place::Labelled
     } else {
-        return (name == "attribute").then_some("in a declaration");
+        return match name {
+            "attribute" => Some("in a declaration"),
+            "align" => Some("behind the state space of a declaration"),
+            _ => None,
+        };
     };
     Some(place.phrase())
 }

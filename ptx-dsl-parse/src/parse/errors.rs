@@ -122,6 +122,9 @@ pub(crate) const END: &str = "the end of the input";
 fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
     Some(match (what, found) {
         ("an operand", "`&`") => "remove it: the name of a variable is its address",
+        ("an instruction", "`,`") => "remove it",
+        ("an instruction", "`&`" | "`|`") => "a guard is one predicate: combine two with `and` or `or` before",
+        ("an operand", "`'`") => "put the number of the character here",
         ("an operand", "`*`") => "remove it, and put the address in `[ ]`",
         ("a qualifier", "`=`" | "`<`" | "`>`" | "`!`") => {
             "numbers are compared with `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`"
@@ -216,8 +219,30 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnost
     }
 }
 
-/// `%r1 = %r2 + %r3;`
-pub(crate) fn assignment(span: Span, sign: &str) -> Diagnostic {
+/// `asm volatile("...");`
+pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
+    helped_error(
+        119,
+        span,
+        format_args!("`{word}` is a word of C"),
+        format_args!("put the instructions here without it and without quotes"),
+    )
+}
+
+/// `__global__ void k() { ... }`
+pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
+    helped_error(
+        119,
+        span,
+        format_args!("`{word}` begins a function of C"),
+        format_args!(
+            "begin a kernel with `.entry` and another function with `.func`, and declare parameters with `.param`"
+        ),
+    )
+}
+
+/// `%r1 = %r2 + %r3;` `own`: the instruction for it.
+pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
     explained_error(
         119,
         span,
@@ -225,7 +250,7 @@ pub(crate) fn assignment(span: Span, sign: &str) -> Diagnostic {
         format_args!(
             "an instruction names its operation first, then the destination, then the sources (PTX ISA 4.3.2)"
         ),
-        format_args!("use `mov`, `add` or another instruction"),
+        format_args!("use `{own}`: the destination stands first, then the sources"),
     )
 }
 
@@ -237,6 +262,17 @@ pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
         format_args!("`{words}` begins a declaration of C"),
         format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
         format_args!("write `{own}`"),
+    )
+}
+
+/// `extern __shared__ float x[];` in a function.
+pub(crate) fn c_extern(span: Span, words: &str) -> Diagnostic {
+    explained_error(
+        119,
+        span,
+        format_args!("`{words}` begins a declaration of C"),
+        format_args!("what is `.extern` is declared at module scope (PTX ISA 11.6.1)"),
+        format_args!("move it above this function"),
     )
 }
 
@@ -262,6 +298,27 @@ pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
         span,
         format_args!("expected an operand, found a list in parentheses"),
         format_args!("write `{{{elements}}}` if it is a vector"),
+    )
+}
+
+/// `%p bra L;`
+pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected an instruction, found `{name}`"),
+        format_args!("write `@{name}` if it is a guard"),
+    )
+}
+
+/// `.L1:`
+pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        114,
+        span,
+        format_args!("unknown directive `.{name}`"),
+        format_args!("a label begins with a letter, `_`, `$` or `%` (PTX ISA 4.4)"),
+        format_args!("write `${name}` if it is a label"),
     )
 }
 

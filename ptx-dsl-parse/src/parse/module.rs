@@ -61,6 +61,13 @@ impl Parser<'_> {
                 let found = self.found();
                 match self.peek() {
                     Some(Tok::Punct('}' | ')' | ']')) => self.fail(errors::stray_close(start, &found)),
+                    Some(Tok::Word(_)) if let Some(d) = self.item_of_c() => {
+                        if self.eat(';') {
+                            self.report(d);
+                            return Ok(());
+                        }
+                        self.fail(d)
+                    }
                     _ => self.fail(errors::outside_function(start, &found)),
                 }
             }

@@ -3,7 +3,7 @@
 use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
 use super::operand::is_selector;
-use super::{MAX_DEPTH, Parser, Res, all_digits, errors};
+use super::{MAX_DEPTH, Parser, Res, all_digits, c, errors};
 use crate::ast::{Instr, OperandKind, Pred, Stmt, Word};
 use crate::span::Span;
 use crate::token::Tok;
@@ -84,6 +84,12 @@ impl Parser<'_> {
                     _ => out.push(Stmt::Label(label)),
                 }
             }
+            Some(Tok::Word(word)) if c::KEYWORDS.contains(&word.as_str()) => {
+                // What stands behind it is read as it is.
+                let d = self.keyword_of_c();
+                self.report(d);
+                self.eat(';');
+            }
             Some(Tok::Word(_)) if let Some(d) = self.statement_of_c() => return self.fail(d),
             Some(Tok::Word(_) | Tok::Punct('@')) => {
                 let before = self.diags.len();
@@ -118,8 +124,13 @@ impl Parser<'_> {
             false => None,
         };
         let start = self.here();
-        if self.word_at(0).is_none_or(|word| word.starts_with('%')) {
-            return self.unexpected("an instruction");
+        match self.word_at(0) {
+            // `%p bra L`
+            Some(word) if word.starts_with('%') && pred.is_none() && self.word_at(1).is_some() => {
+                return self.fail(errors::guard_without_sign(start, word));
+            }
+            Some(word) if !word.starts_with('%') => {}
+            _ => return self.unexpected("an instruction"),
         }
         let mut parts = vec![self.part()?];
         while self.eat('.') {
