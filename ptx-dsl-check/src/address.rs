@@ -20,21 +20,24 @@ impl Checker {
         given: &ast::Operand,
     ) -> Operand {
         let OperandKind::Expr(expr) = &given.kind else {
-            at.fail(errors::bad_address(given.span), 1);
+            at.fail(errors::bad_address(given.span, None), 1);
             return Operand::Sink;
         };
         if let Some(c) = fold(expr) {
             let Const::Int { value, .. } = c else {
-                at.fail(errors::bad_address(given.span), 1);
+                at.fail(errors::bad_address(given.span, None), 1);
                 return Operand::Sink;
             };
             if !at.has(".local") {
-                at.fail(errors::absolute_address(given.span), 1);
+                let x = self.free_name();
+                let bits = if matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) { 64 } else { 32 };
+                at.fail(errors::absolute_address(given.span, value as i64, bits, x), 1);
             }
             return Operand::Address(Base::Abs, value as i64);
         }
         let Some((base, offset)) = split(expr) else {
-            at.fail(errors::bad_address(given.span), 1);
+            let help = self.address_instead(expr, at.has(".shared") || at.has(".local"));
+            at.fail(errors::bad_address(given.span, help), 1);
             return Operand::Sink;
         };
         match self.lookup(&base.text) {
@@ -73,7 +76,10 @@ impl Checker {
             }
             None => {
                 let d = match crate::isa::sreg::sreg(&base.text) {
-                    Some(_) => errors::special_register(base.span, &base.text, at.entry.opcode),
+                    Some(row) => {
+                        let x = self.free_name();
+                        errors::special_register(base.span, &base.text, row.ty, at.entry.opcode, x)
+                    }
                     None => self.undeclared(base.span, "register or variable", &base.text),
                 };
                 at.fail(d, 1);
@@ -133,14 +139,16 @@ impl Checker {
             Some(want) => {
                 let root = want.split("::").next().unwrap_or(want);
                 if root != name {
-                    at.fail(errors::space_mismatch(word.span, &word.text, name, want), 1);
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has(&format!(".{want}"))), 1);
                     return;
                 }
             }
             None => {
                 // A tensor map may be a parameter, and is one to its fence.
                 if matches!(name, "const" | "param") && at.entry.opcode != "fence" {
-                    at.fail(errors::generic_space(word.span, &word.text, name), 1);
+                    let takes = at.form.slots.iter().any(|slot| slot.alts.iter().any(|alt| alt == name));
+                    let x = self.free_name();
+                    at.fail(errors::generic_space(word.span, &word.text, name, takes, x), 1);
                     return;
                 }
             }

@@ -6,6 +6,7 @@ use super::Checker;
 use super::attempt::Attempt;
 use super::function::signature;
 use super::names::{Formal, Signature, Sym};
+use super::operand::lanes_of;
 use crate::ast::{self, OperandKind};
 use crate::diag::Diagnostic;
 use crate::errors;
@@ -32,7 +33,11 @@ impl Checker {
         }
         let Some((callee, more)) = rest.split_first() else {
             at.fail(
-                errors::call_form(ast.span, "`call` needs a function", "write `call f;` or `call (ret), f, (arg);`"),
+                errors::call_form(
+                    ast.span,
+                    "`call` needs a function",
+                    "name one: results stand before it and arguments behind it, both in `( )`",
+                ),
                 3,
             );
             return Vec::new();
@@ -47,15 +52,16 @@ impl Checker {
         }
         let targets = rest.first();
         if let Some(extra) = rest.get(1) {
-            at.fail(errors::call_form(extra.span, "`call` takes no more operands", "remove what is too much"), 3);
+            at.fail(errors::call_form(extra.span, "`call` takes no more operands", errors::TOO_MUCH), 3);
         }
-        let Some((callee_value, sig)) = self.call_target(at, callee, targets) else { return Vec::new() };
+        let none: &[ast::Operand] = &[];
+        let given = (ret.map_or(none, |r| r.0), args.map_or(none, |a| a.0));
+        let Some((callee_value, sig)) = self.call_target(at, callee, targets, given) else { return Vec::new() };
         let mut out = Vec::new();
         let name = match &callee.kind {
             OperandKind::Expr(ast::Expr::Name(w, _)) => w.text.as_str(),
             _ => "the function",
         };
-        let none: &[ast::Operand] = &[];
         let (rets, rets_span) = ret.unwrap_or((none, ast.span));
         let (given, args_span) = args.unwrap_or((none, ast.span));
         if rets.len() != sig.rets.len() {
@@ -102,13 +108,14 @@ impl Checker {
         at: &mut Attempt,
         callee: &ast::Operand,
         targets: Option<&ast::Operand>,
+        (ret, args): (&[ast::Operand], &[ast::Operand]),
     ) -> Option<(Operand, Rc<Signature>)> {
         let OperandKind::Expr(ast::Expr::Name(word, None)) = &callee.kind else {
             at.fail(
                 errors::call_form(
                     callee.span,
                     "a function's name or a register is expected here",
-                    "write `call (ret), f, (arg);`",
+                    "put one here: results stand before it and arguments behind it, both in `( )`",
                 ),
                 3,
             );
@@ -143,7 +150,12 @@ impl Checker {
                 None
             }
             None => {
-                let d = self.undeclared(word.span, "function", &word.text);
+                let mut d = self.undeclared(word.span, "function", &word.text);
+                if d.helps.is_empty() {
+                    d.helps.extend(
+                        self.declaration_of(&word.text, ret, args).map(|f| format!("put `{f}` above this function")),
+                    );
+                }
                 at.fail(d, 1);
                 None
             }
@@ -213,9 +225,12 @@ impl Checker {
         if let OperandKind::Expr(ast::Expr::Name(word, None)) = &operand.kind
             && let Some(Sym::Var(id)) = self.lookup(&word.text)
         {
-            let have = self.out.vars[id.0 as usize].align;
+            let var = &self.out.vars[id.0 as usize];
+            let (have, ty, size, array) = (var.align, var.ty, var.size, var.array);
             if have != align {
-                at.fail(errors::call_align(word.span, "the argument", have, align, None), 1);
+                let x = self.free_name();
+                let declare = parameter(ty, align, size, array, x);
+                at.fail(errors::call_align(word.span, "the argument", have, align, &declare, x), 1);
             }
         }
     }
@@ -233,13 +248,18 @@ impl Checker {
                         }
                         return Operand::VarAddr(id, 0);
                     }
-                    Some(Sym::Reg(id)) => {
+                    Some(Sym::Reg(id)) if member.is_none() => {
+                        let lanes = self.reg_lanes(id);
                         if let Some(want) = want
-                            && let Some(d) = register_argument(word.span, self.reg_ty(id), want, what)
+                            && let Some(d) = self.register_argument(word.span, (self.reg_ty(id), lanes), want, what)
                         {
                             at.fail(d, 1);
                         }
-                        return Operand::Reg(id, 0);
+                        return if lanes > 1 { lanes_of(id, lanes) } else { Operand::Reg(id, 0) };
+                    }
+                    Some(Sym::Reg(_)) => {
+                        let text = format!("{what} cannot be an element of a vector register");
+                        errors::call_form(operand.span, &text, "`mov` it into a register first")
                     }
                     Some(Sym::Broken) => {
                         at.broken();
@@ -258,7 +278,7 @@ impl Checker {
                 if let Some(want) = want {
                     ty = want.ty;
                     if want.array {
-                        at.fail(wrong_type(operand.span, what, "a constant", want, &parameter(want)), 1);
+                        at.fail(self.wrong_type(operand.span, what, "a constant", want), 1);
                     }
                 }
                 match fold(e) {
@@ -277,7 +297,7 @@ impl Checker {
 
     /// What is wrong with a variable as an argument.
     fn variable_argument(
-        &self,
+        &mut self,
         word: &ast::Word,
         id: hir::VarId,
         want: Option<&Formal>,
@@ -293,29 +313,57 @@ impl Checker {
         let want = want?;
         if var.size != want.size || var.array != want.array || !alike(var.ty, want.ty) {
             let have = in_words(var.ty, var.size, var.array);
-            return Some(wrong_type(word.span, what, &have, want, &parameter(want)));
+            return Some(self.wrong_type(word.span, what, &have, want));
         }
-        (align != want.align).then(|| errors::call_align(word.span, what, align, want.align, Some(&parameter(want))))
+        (align != want.align).then(|| self.wrong_align(word.span, what, align, want))
     }
-}
 
-/// What is wrong with a register as an argument.
-fn register_argument(span: Span, ty: Ty, want: &Formal, what: &str) -> Option<Diagnostic> {
-    if !super::value::register_fits(ty, want.ty, false) || want.array {
-        // No register has 8 bits.
-        let declare = match want.array || want.ty.bits() < 16 {
-            false => format!(".reg .{} r", want.ty.name()),
-            true => parameter(want),
+    /// What is wrong with a register as an argument.
+    fn register_argument(
+        &mut self,
+        span: Span,
+        (ty, lanes): (Ty, u32),
+        want: &Formal,
+        what: &str,
+    ) -> Option<Diagnostic> {
+        // Of a vector ptxas looks at widths alone.
+        let fits = match lanes > 1 || want.lanes > 1 {
+            true => want.reg && lanes == want.lanes && ty.bits() == want.ty.bits(),
+            false => super::value::register_fits(ty, want.ty, false) && !want.array,
         };
-        return Some(wrong_type(span, what, &format!("a `.{}` register", ty.name()), want, &declare));
+        if !fits {
+            return Some(self.wrong_type(span, what, &register_in_words(ty, lanes), want));
+        }
+        (lanes == 1 && want.align != want.ty.bytes()).then(|| self.wrong_align(span, what, ty.bytes(), want))
     }
-    (want.align != want.ty.bytes())
-        .then(|| errors::call_align(span, what, ty.bytes(), want.align, Some(&parameter(want))))
+
+    fn wrong_type(&mut self, span: Span, what: &str, have: &str, want: &Formal) -> Diagnostic {
+        let x = self.free_name();
+        let wanted = match want.lanes {
+            1 => in_words(want.ty, want.size, want.array),
+            lanes => register_in_words(want.ty, lanes),
+        };
+        let declare = match want.lanes {
+            // No register has 8 bits.
+            1 if want.array || want.ty.bits() < 16 => parameter(want.ty, want.align, want.size, want.array, x),
+            1 => format!(".reg .{} {x}", want.ty.name()),
+            n => format!(".reg .v{n} .{} {x}", want.ty.name()),
+        };
+        errors::call_type(span, what, have, &wanted, &declare, x)
+    }
+
+    fn wrong_align(&mut self, span: Span, what: &str, have: u32, want: &Formal) -> Diagnostic {
+        let x = self.free_name();
+        let declare = parameter(want.ty, want.align, want.size, want.array, x);
+        errors::call_align(span, what, have, want.align, &declare, x)
+    }
 }
 
-/// `declare`: a `.param` variable or register that would do.
-fn wrong_type(span: Span, what: &str, have: &str, want: &Formal, declare: &str) -> Diagnostic {
-    errors::call_type(span, what, have, &in_words(want.ty, want.size, want.array), declare)
+fn register_in_words(ty: Ty, lanes: u32) -> String {
+    match lanes {
+        1 => format!("a `.{}` register", ty.name()),
+        n => format!("a `.v{n} .{}` register", ty.name()),
+    }
 }
 
 /// Types of one width that are the same kind of number, or one of them untyped.
@@ -331,9 +379,9 @@ fn in_words(ty: Ty, size: u32, array: bool) -> String {
     }
 }
 
-/// A declaration of a `.param` variable that fits.
-fn parameter(want: &Formal) -> String {
-    let align = if want.align != want.ty.bytes() { format!(".align {} ", want.align) } else { String::new() };
-    let dims = if want.array { format!("[{}]", want.size / want.ty.bytes().max(1)) } else { String::new() };
-    format!(".param {align}.{} x{dims}", want.ty.name())
+/// A declaration of a `.param` variable.
+fn parameter(ty: Ty, align: u32, size: u32, array: bool, x: &str) -> String {
+    let align = if align != ty.bytes() { format!(".align {align} ") } else { String::new() };
+    let dims = if array { format!("[{}]", size / ty.bytes().max(1)) } else { String::new() };
+    format!(".param {align}.{} {x}{dims}", ty.name())
 }

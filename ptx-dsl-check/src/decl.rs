@@ -62,7 +62,7 @@ impl Checker {
         if let Some((_, span)) = decl.vector
             && space == ".param"
         {
-            let help = format!("declare an array: `.param .align 16 {written} {}[4]`", name.name.text);
+            let help = format!("put `.param .align 16 {written} {}[4]` instead", name.name.text);
             self.report(errors::variable(span, "a vector is no parameter", "7.1", &help));
         } else if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
@@ -91,12 +91,15 @@ impl Checker {
                 self.report(errors::variable(decl.space.span, &text, "5.3", "declare it `.global` at module scope"));
             }
         }
-        if self.fun.is_none() && params.is_none() && matches!(space, ".local" | ".param") {
-            let text = format!("a `{space}` variable is declared in a function");
-            self.report(errors::variable(decl.space.span, &text, "5.1", "move it into the function that needs it"));
+        if self.fun.is_none() && params.is_none() && space == ".local" {
+            self.old_scope(decl, name);
+        }
+        if self.fun.is_none() && params.is_none() && space == ".param" {
+            let text = "a `.param` variable is declared in a function";
+            self.report(errors::variable(decl.space.span, text, "5.1", "move it into the function that needs it"));
         }
         if space == ".reg" && !name.dims.is_empty() {
-            let help = format!("declare a range: `.reg {written} {}<4>`", name.name.text);
+            let help = format!("write `{}<4>` for a range of registers", name.name.text);
             self.report(errors::variable(at, "there are no arrays of registers", "5.1.1", &help));
         }
         if name.range.is_some() && (!name.dims.is_empty() || name.init.is_some()) {
@@ -127,7 +130,7 @@ impl Checker {
     fn pointer(&mut self, ptr: &ast::Ptr, params: Option<Space>) {
         if params != Some(Space::ParamEntry) {
             let text = "`.ptr` is an attribute of a kernel's parameter";
-            self.report(errors::variable(ptr.span, text, "5.1.6.3", "remove `.ptr`"));
+            self.report(errors::variable(ptr.span, text, "5.1.6.3", "remove it"));
         }
         if let Some(s) = &ptr.space
             && !matches!(s.text.as_str(), ".const" | ".global" | ".local" | ".shared")
@@ -170,7 +173,7 @@ impl Checker {
             && !f.entry
         {
             let text = "a function returns one `.param` variable";
-            let help = "return one array of bytes, `.param .align 8 .b8 r[16]`, that holds all of it";
+            let help = "return one array of bytes that holds all of it";
             self.report(errors::variable(second.span, text, "7.1", help));
         }
     }

@@ -9,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::FuncId;
 use crate::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
-use crate::isa::{Ptx, sm};
+use crate::isa::{ANY, Ptx, sm};
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
@@ -67,7 +67,23 @@ impl Checker {
         match d.name.text.as_str() {
             ".alias" => self.alias(d),
             ".pragma" => self.pragma(d, false),
+            ".section" => self.section(d),
             _ => {}
+        }
+    }
+
+    /// Labels of a section, and their differences, came after it.
+    fn section(&mut self, d: &ast::Directive) {
+        for arg in &d.args {
+            let Arg::Expr(e) = arg else { continue };
+            let (what, since) = match e {
+                Expr::Name(..) => ("a label in `.section`", Ptx(7, 0)),
+                _ => ("a difference of labels in `.section`", Ptx(7, 5)),
+            };
+            if let Some(e) = self.gate(e.span(), format_args!("{what}"), since, ANY, "11.5.2") {
+                self.report(e);
+                return;
+            }
         }
     }
 
@@ -110,9 +126,9 @@ impl Checker {
         }
         for (name, all) in NEEDS_ALL {
             if let Some(d) = find(f, name) {
-                for need in *all {
+                for (need, value) in *all {
                     if find(f, need).is_none() {
-                        self.report(errors::directive_needs(d.name.span, name, need));
+                        self.report(errors::directive_needs(d.name.span, name, need, value));
                     }
                 }
             }
@@ -123,7 +139,8 @@ impl Checker {
             && find(f, ".reqntid").is_none()
         {
             let text = "`.minnctapersm` is ignored without `.maxntid` or `.reqntid`";
-            let warning = errors::no_effect(d.name.span, text, "add `.maxntid` or `.reqntid`, or remove it");
+            let warning =
+                errors::no_effect(d.name.span, text, "add `.maxntid 128` or another number of threads, or remove it");
             self.report(warning.note("see PTX ISA 11.4.4"));
         }
     }
@@ -212,7 +229,11 @@ impl Checker {
                 // ptxas takes no expressions here.
                 Some(Const::Int { value, unsigned }) if !plain && (unsigned || value <= i64::MAX as u64) => {
                     let rule = "takes plain integers, no expressions";
-                    self.report(errors::directive_value(value_span(d), name, rule, format!("write `{value}`")));
+                    let help = match value <= u64::from(u32::MAX) {
+                        true => format!("write `{value}`"),
+                        false => "write a positive number".to_string(),
+                    };
+                    self.report(errors::directive_value(value_span(d), name, rule, help));
                     return None;
                 }
                 Some(Const::Int { value, .. }) if plain => out.push(value),
@@ -220,10 +241,14 @@ impl Checker {
             }
         }
         if out.len() != d.args.len() || out.len() < low || out.len() > high {
+            let before = if d.args.is_empty() { format!("{name} ") } else { String::new() };
             let (rule, help) = match (low, high) {
-                (_, 0) => ("takes no arguments", format!("write `{name}` alone")),
-                (_, 1) => ("takes one integer that is not negative", format!("write one, as in `{name} 8`")),
-                _ => ("takes one to three positive integers", format!("write x, or x and y, as in `{name} 128, 2`")),
+                (_, 0) => ("takes no arguments", "remove it".to_string()),
+                (_, 1) => ("takes one integer that is not negative", format!("write `{before}8` or another number")),
+                _ if name == ".reqnctapercluster" => {
+                    ("takes one to three positive integers", format!("write `{before}2` or another size"))
+                }
+                _ => ("takes one to three positive integers", format!("write `{before}128` or another size")),
             };
             let span = if d.args.is_empty() { d.name.span } else { value_span(d) };
             self.report(errors::directive_value(span, name, rule, help));
@@ -248,7 +273,7 @@ impl Checker {
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
         if cluster && largest == 0 {
             let text = format!("`{name}` of 0 says nothing");
-            let help = format!("write a size, as in `{name} 2`, or remove it");
+            let help = format!("write `2` or another size, or remove `{name}`");
             self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
             return true;
         }
@@ -308,7 +333,7 @@ impl Checker {
                 Arg::Str(word) => word,
                 Arg::Expr(e) => {
                     let text = "`.pragma` takes strings";
-                    self.report(errors::pragma(e.span(), text, "write it in double quotes: `.pragma \"nounroll\";`"));
+                    self.report(errors::pragma(e.span(), text, "put it in double quotes"));
                     continue;
                 }
             };
@@ -325,7 +350,7 @@ impl Checker {
                 && parts.next().is_none()
             {
                 let text = format!("the pragma `\"{first}\"` needs an argument");
-                self.report(errors::pragma(word.span, &text, &format!("write `.pragma \"{first} {example}\";`")));
+                self.report(errors::pragma(word.span, &text, &format!("write `\"{first} {example}\"`")));
             }
         }
     }
@@ -334,7 +359,11 @@ impl Checker {
     fn alias(&mut self, d: &ast::Directive) {
         let (&[alias, aliasee], 2) = (argument_names(d).as_slice(), d.args.len()) else {
             let text = "`.alias` takes the names of two functions";
-            self.report(errors::alias(value_span(d), text, "write `.alias new_name, function;`"));
+            self.report(errors::alias(
+                value_span(d),
+                text,
+                "give the new name and that of the function, with a comma between them",
+            ));
             return;
         };
         // An aliasee that is an alias stands for its function.
@@ -369,7 +398,7 @@ impl Checker {
             None => {
                 let mut d = self.undeclared(word.span, "function", &word.text);
                 if d.helps.is_empty() || d.helps[0].starts_with("define") {
-                    d.helps = vec![format!("declare it above this line: `.func {};`", word.text)];
+                    d.helps = vec![format!("put `.func {};` before it", word.text)];
                 }
                 d
             }
@@ -402,8 +431,8 @@ impl Checker {
         }
         if x.defined {
             let text = format!("`{}` is defined, and an alias is declared only", alias.text);
-            let help = format!("remove its body: `.func {};`", alias.text);
-            return Some(errors::alias(alias.span, &text, &help).label(x.span, "it is defined here"));
+            let help = "end its declaration with `;` in place of the body";
+            return Some(errors::alias(alias.span, &text, help).label(x.span, "it is defined here"));
         }
         for l in &y.linkage {
             if l == ".weak" {
@@ -413,7 +442,7 @@ impl Checker {
         }
         if signature(x) != signature(y) || noreturn(a) != noreturn(b) {
             let text = format!("`{}` and `{}` differ in their signatures", alias.text, aliasee.text);
-            let help = format!("declare `{}` with the parameters and `.noreturn` of `{}`", alias.text, aliasee.text);
+            let help = format!("give `{}` the parameters and the `.noreturn` of `{}`", alias.text, aliasee.text);
             let there = format!("`{}` is declared here", aliasee.text);
             return Some(errors::alias(alias.span, &text, &help).label(y.span, there));
         }
@@ -425,7 +454,7 @@ impl Checker {
         let inner = word.text.strip_prefix(".attribute(").and_then(|t| t.strip_suffix(')')).unwrap_or("");
         if on == Attributed::Entry {
             let text = "an `.entry` has no attributes";
-            self.report(errors::attribute(word.span, text, "remove `.attribute`"));
+            self.report(errors::attribute(word.span, text, "remove it"));
             return;
         }
         let (mut depth, mut start) = (0u32, 0);
@@ -459,7 +488,11 @@ impl Checker {
                     "" => "`.attribute` needs an attribute".to_string(),
                     _ => format!("unknown attribute `{part}`"),
                 };
-                self.report(errors::attribute(span, &text, "write `.managed` or `.unified(1, 2)`"));
+                self.report(errors::attribute(
+                    span,
+                    &text,
+                    "write `.attribute(.managed)` or `.attribute(.unified(1, 2))`",
+                ));
                 return;
             }
         };
@@ -469,7 +502,7 @@ impl Checker {
                 Attributed::Func => format!("a function cannot be `{name}`"),
                 _ => format!("only a `.global` variable can be `{name}`"),
             };
-            self.report(errors::attribute(span, &text, "remove `.attribute`"));
+            self.report(errors::attribute(span, &text, "remove it"));
         } else if let Some(e) = self.gate(span, format_args!("`{name}`"), since, requires, "5.4.8") {
             self.report(e);
         }

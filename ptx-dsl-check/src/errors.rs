@@ -31,7 +31,7 @@ fn did_you_mean(d: Diagnostic, nearest: Option<&str>) -> Diagnostic {
 }
 
 /// `.a`, `.b` or `.c`; at most eight.
-fn one_of<S: AsRef<str>>(words: &[S]) -> String {
+pub(crate) fn one_of<S: AsRef<str>>(words: &[S]) -> String {
     let mut out = String::new();
     for (i, w) in words.iter().enumerate() {
         if i == 8 {
@@ -50,8 +50,18 @@ fn one_of<S: AsRef<str>>(words: &[S]) -> String {
 
 // 02xx: opcodes and qualifiers
 
-pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    did_you_mean(error(200, span, format!("unknown instruction `{name}`")), nearest)
+/// `same`: the opcodes that begin with the same word.
+pub(crate) fn unknown_instruction(span: Span, name: &str, nearest: Option<&str>, same: &[&str]) -> Diagnostic {
+    let d = error(200, span, format!("unknown instruction `{name}`"));
+    match (nearest, same) {
+        (None, [_, ..]) => d.help(format!("there are {}", one_of(same))),
+        _ => did_you_mean(d, nearest),
+    }
+}
+
+/// An instruction of CUDA C++ or of another assembler.
+pub(crate) fn foreign_instruction(span: Span, name: &str, help: &str) -> Diagnostic {
+    helped_error(200, span, format_args!("unknown instruction `{name}`"), format_args!("{help}"))
 }
 
 /// `instead`: what kind of qualifier it is, and those of the kind that the instruction takes.
@@ -59,71 +69,81 @@ pub(crate) fn unknown_qualifier(
     span: Span,
     opcode: &str,
     word: &str,
-    nearest: Option<&str>,
+    help: Option<String>,
     instead: Option<(&str, &[String])>,
     sec: &str,
 ) -> Diagnostic {
-    let message = format_args!("`{opcode}` has no qualifier `.{word}`");
-    match (instead, nearest) {
-        (Some((kind, words)), nearest) => {
-            let d = noted_error(201, span, message, format_args!("its {kind} is {} (PTX ISA {sec})", one_of(words)));
-            d.help(match (nearest, words) {
-                (Some(n), _) => format!("did you mean `.{n}`?"),
-                (None, [first, _, _, _, _, ..]) => format!("write one of these, as in `{first}`"),
-                (None, _) => format!("write {}", one_of(words)),
-            })
+    let dot = if word.starts_with("::") { "" } else { "." };
+    let message = format_args!("`{opcode}` has no qualifier `{dot}{word}`");
+    let d = match instead {
+        Some((kind, words)) => {
+            noted_error(201, span, message, format_args!("its {kind} is {} (PTX ISA {sec})", one_of(words)))
         }
-        (None, Some(n)) => helped_error(201, span, message, format_args!("did you mean `.{n}`?")),
-        (None, None) => explained_error(
+        None => noted_error(
             201,
             span,
             message,
             format_args!("the syntax of `{opcode}` lists what it takes (PTX ISA {sec})"),
-            format_args!("remove it"),
         ),
+    };
+    with_help(d, help)
+}
+
+/// What is missing, in words: a type, a rounding modifier, a few qualifiers, or the name of the manual for many.
+pub(crate) fn kind_of_qualifier(slot: &str, alts: &[&str], ty: bool) -> String {
+    match slot {
+        _ if alts.len() == 1 => format!("`.{}`", alts[0]),
+        _ if ty => "a type".to_string(),
+        ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => "a rounding modifier".to_string(),
+        _ if alts.len() <= 3 => one_of(&dotted(alts)),
+        _ if slot.starts_with('.') => format!("`{slot}`"),
+        _ => "a qualifier".to_string(),
     }
 }
 
-pub(crate) fn missing_qualifier(
+/// The same with the words, if they are not said already.
+pub(crate) fn alternatives(slot: &str, alts: &[&str], ty: bool) -> Option<String> {
+    let kind = kind_of_qualifier(slot, alts, ty);
+    (!kind.contains(alts[0])).then(|| format!("{kind} is one of {}", one_of(&dotted(alts))))
+}
+
+/// `what`: what is missing, all of it, or `either` of them; `spellings`: opcodes that have it.
+pub(crate) fn missing_qualifiers(
     span: Span,
     opcode: &str,
-    slot: &str,
-    alts: &[&str],
-    ty: bool,
+    what: &[String],
+    either: bool,
+    notes: &[String],
+    spellings: &[String],
     sec: &str,
 ) -> Diagnostic {
-    if let [only] = alts {
-        return explained_error(
-            202,
-            span,
-            format_args!("`{opcode}` needs `.{only}`"),
-            format_args!("the qualifier is not optional here (PTX ISA {sec})"),
-            format_args!("write `{opcode}.{only}`"),
-        );
+    let mut list = String::new();
+    for (i, w) in what.iter().enumerate() {
+        let last = if either { " or " } else { " and " };
+        list += if i == 0 {
+            ""
+        } else if i + 1 == what.len() {
+            last
+        } else {
+            ", "
+        };
+        list += w;
     }
-    let (quote, what) = match slot {
-        _ if ty => ("", "a type"),
-        ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => ("", "a rounding modifier"),
-        _ if slot.starts_with('.') => ("`", slot),
-        _ => ("", slot),
-    };
-    let mut example = alts.first().copied().unwrap_or("");
-    for usual in ["b32", "f32", "s32", "u32"] {
-        if ty && alts.contains(&usual) {
-            example = usual;
-        }
+    let mut d = error(202, span, format!("`{opcode}` needs {list}"));
+    for note in notes {
+        d.notes.push(format!("{note} (PTX ISA {sec})"));
     }
-    explained_error(
-        202,
-        span,
-        format_args!("`{opcode}` needs {quote}{what}{quote}"),
-        format_args!("it is one of {} (PTX ISA {sec})", one_of(&dotted(alts))),
-        format_args!("add one, as in `{opcode}.{example}`"),
-    )
+    if notes.is_empty() {
+        d.notes.push(format!("this is not optional here (PTX ISA {sec})"));
+    }
+    if !spellings.is_empty() {
+        d.helps.push(format!("write {}", one_of(spellings)));
+    }
+    d
 }
 
 /// With dots before them.
-fn dotted(words: &[&str]) -> Vec<String> {
+pub(crate) fn dotted(words: &[&str]) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for w in words {
         out.push(format!(".{w}"));
@@ -137,13 +157,13 @@ pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagno
 }
 
 /// A qualifier that is a part of the opcode to ptxas.
-pub(crate) fn misplaced(span: Span, word: &str, behind: &str, sec: &str) -> Diagnostic {
+pub(crate) fn misplaced(span: Span, word: &str, behind: &str, right: &str, sec: &str) -> Diagnostic {
     explained_error(
         204,
         span,
-        format_args!("`.{word}` stands behind `{behind}`"),
+        format_args!("`.{word}` stands directly behind `{behind}`"),
         format_args!("most qualifiers come in any order, this one does not (PTX ISA {sec})"),
-        format_args!("write `{behind}.{word}`"),
+        format_args!("write `{right}`"),
     )
 }
 

@@ -58,7 +58,7 @@ impl Checker {
             && f.body.is_some()
         {
             let text = format!("`{}` is defined here and declared `.extern`", f.name.text);
-            let d = errors::linkage(f.name.span, &text, "write `.visible` in both places");
+            let d = errors::linkage(f.name.span, &text, "make it `.visible` there too");
             self.report(d.label(first.span, "it is declared `.extern` here"));
         }
         self.linkage(&f.linkage, true, "", f.body.is_some());
@@ -168,6 +168,7 @@ impl Checker {
                 out.push(Param {
                     var,
                     reg,
+                    lanes: if reg.is_some() { shape.lanes as u32 } else { 1 },
                     name: name.name.text.clone(),
                     ty: shape.ty,
                     size: u32::try_from(shape.size).unwrap_or(u32::MAX),
@@ -305,7 +306,8 @@ impl Checker {
                     if !shape.unsized_ {
                         let size = u32::try_from(shape.size).unwrap_or(u32::MAX);
                         let reg = decl.space.text == ".reg";
-                        out.push(Formal { ty: shape.ty, size, align, array: shape.array, reg });
+                        let lanes = if reg { shape.lanes as u32 } else { 1 };
+                        out.push(Formal { ty: shape.ty, size, align, array: shape.array, reg, lanes });
                     }
                 }
             }
@@ -397,7 +399,8 @@ fn formals(params: &[Param]) -> Vec<Formal> {
     for p in params {
         if !is_open(p) {
             let align = p.align.max(p.ty.bytes());
-            out.push(Formal { ty: p.ty, size: p.size, align, array: p.array, reg: p.reg.is_some() });
+            let (size, reg) = (p.size, p.reg.is_some());
+            out.push(Formal { ty: p.ty, size, align, array: p.array, reg, lanes: p.lanes });
         }
     }
     out

@@ -2,6 +2,8 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::explain;
+use super::mend::{self, Verdict};
 use super::names::Sym;
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
@@ -12,7 +14,7 @@ use crate::errors;
 use crate::hir;
 use crate::isa::syntax::{Form, OpForm, Shape};
 use crate::isa::{FAMILIES, Instr};
-use crate::parse::errors::nearest;
+use crate::parse::near::{all_near, nearest};
 use crate::span::Span;
 use crate::ty::Ty;
 
@@ -44,7 +46,7 @@ fn movable(first: &str) -> &'static [&'static str] {
 }
 
 /// The parts of an opcode with such a word in its place; `None` if it stands there.
-fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
+pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
     let words = movable(&parts.first()?.text);
     let (mut place, mut at) = (1, 1);
     loop {
@@ -67,7 +69,7 @@ fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
 
 /// An entry whose opcode the instruction begins with.
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
+pub(super) struct Candidate<'a> {
     /// How many parts the opcode takes.
     parts: usize,
     /// What is left of the last of them.
@@ -82,8 +84,15 @@ struct Candidate<'a> {
     last: Span,
 }
 
+impl Candidate<'_> {
+    /// Does the opcode take so many parts?
+    pub(super) fn takes(&self, parts: usize) -> bool {
+        self.parts == parts
+    }
+}
+
 /// Entries that may be meant.
-fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
+pub(super) fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
     let mut found = Vec::new();
     for (family, entry) in entries {
         if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
@@ -121,7 +130,7 @@ fn depth_of(opcode: &str) -> usize {
 }
 
 /// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
-fn longest(candidates: &[Candidate], below: usize) -> usize {
+pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
     let mut most = 0;
     for c in candidates {
         if c.parts < below {
@@ -152,7 +161,7 @@ impl Checker {
         let entries = self.table.entries(&parts.first()?.text);
         let found = candidates(&entries, parts);
         if found.is_empty() {
-            self.unknown_instruction(parts, &entries);
+            self.unknown_instruction(ast, parts, &entries);
             return None;
         }
         let mut typed = self.by_best_form(ast, &found)?;
@@ -177,14 +186,44 @@ impl Checker {
             level = longest(found, level);
         }
         match best {
-            Some((_, errors)) => self.diags.extend(errors),
-            None => self.no_form(found),
+            Some((_, errors)) => {
+                let errors = self.mended(ast, errors);
+                self.diags.extend(errors);
+            }
+            None => self.no_form(ast, found),
         }
         None
     }
 
+    /// Where the operands are in the wrong places one error says so.
+    fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let Some(help) = self.retyped(ast, &errors) {
+            for d in errors.iter_mut().filter(|d| d.code == 407) {
+                d.helps = vec![help.clone()];
+            }
+        }
+        if let Some(first) = errors.iter().position(errors::is_misplaced)
+            && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
+        {
+            let mut d = errors.swap_remove(first);
+            d.helps = vec![format!("write `{text}`")];
+            return vec![d];
+        }
+        for d in &mut errors {
+            if d.code == 303 && d.helps.is_empty() {
+                d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
+            }
+        }
+        errors
+    }
+
     /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
-    fn by_entry(&mut self, ast: &ast::Instr, of: &Candidate, best: &mut Option<Failure>) -> Option<hir::Instr> {
+    pub(super) fn by_entry(
+        &mut self,
+        ast: &ast::Instr,
+        of: &Candidate,
+        best: &mut Option<Failure>,
+    ) -> Option<hir::Instr> {
         let words = qualifiers(of);
         let forms = self.table.forms(of.entry);
         for (number, form) in forms.iter().enumerate() {
@@ -204,12 +243,18 @@ impl Checker {
     }
 
     /// No form takes these qualifiers: explains by the longest opcode.
-    fn no_form(&mut self, found: &[Candidate]) {
+    fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
+        if let Some((name, help, _)) = self.foreign_instruction(ast) {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
         let level = longest(found, usize::MAX);
         let mut tables = Vec::new();
         let mut first = None;
         for c in found {
-            if c.parts == level {
+            // What is gone explains nothing, unless all of it is.
+            let old = self.gone(c.entry).is_some() && found.iter().any(|o| self.gone(o.entry).is_none());
+            if c.parts == level && !old {
                 tables.push((c.entry, self.table.forms(c.entry)));
                 first = first.or(Some(c));
             }
@@ -222,16 +267,40 @@ impl Checker {
             }
         }
         let words = qualifiers(first);
-        select::explain(&words, first.entry.opcode, first.span, &forms, &mut self.diags);
+        let types = self.operand_types(&ast.operands);
+        let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
+        let mut found = Vec::new();
+        let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, mend::parts(opcode, words));
+        let mut explainer = explain::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
+        explainer.explain(&words, &mut found);
+        self.diags.append(&mut found);
     }
 
     /// `same_first`: the entries whose opcodes begin with its first word.
-    fn unknown_instruction(&mut self, parts: &[ast::Word], same_first: &[(&'static str, &'static Instr)]) {
+    fn unknown_instruction(
+        &mut self,
+        ast: &ast::Instr,
+        parts: &[ast::Word],
+        same_first: &[(&'static str, &'static Instr)],
+    ) {
         let Some(first) = parts.first() else { return };
+        let foreign = self.foreign_instruction(ast);
+        let near = if same_first.is_empty() { self.near_opcode(ast, first) } else { (None, false) };
+        if let Some((name, help, sure)) = foreign
+            && (sure || !near.1)
+        {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
         let Some((_, entry)) = same_first.first() else {
-            self.unknown_opcode(first);
+            self.unknown_opcode(ast, first, near.0);
             return;
         };
+        if let Some(own) = self.with_all_parts(ast, same_first) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &mend::spelled(&ast.parts), &help));
+            return;
+        }
         let mut same = Vec::with_capacity(same_first.len());
         let (mut depth, mut only) = (1, Some(entry.opcode));
         for (_, e) in same_first {
@@ -239,19 +308,30 @@ impl Checker {
             depth = depth.max(depth_of(e.opcode));
             only = only.filter(|o| *o == e.opcode);
         }
-        let parts = &parts[..depth.min(parts.len())];
+        // As it is written, not as it is ordered.
+        let parts = &ast.parts[..depth.min(parts.len())];
         let mut name = first.text.clone();
         for part in &parts[1..] {
             name.push('.');
             name.push_str(&part.text);
         }
         let near = nearest(&name, &same).or(only);
-        self.report(errors::unknown_instruction(span_of(parts), &name, near));
+        self.report(errors::unknown_instruction(span_of(parts), &name, near, &same));
     }
 
     /// No opcode begins so.
-    fn unknown_opcode(&mut self, first: &ast::Word) {
-        let mut firsts: Vec<&str> = Vec::new();
+    fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word, near: Option<&str>) {
+        if let Some(own) = self.small_letters(ast).or_else(|| self.with_dot(ast)) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, &help));
+            return;
+        }
+        self.report(errors::unknown_instruction(first.span, &first.text, near, &[]));
+    }
+
+    /// What a misspelt opcode begins with, and whether that makes it legal.
+    fn near_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) -> (Option<&'static str>, bool) {
+        let mut firsts: Vec<&'static str> = Vec::new();
         for (_, family) in FAMILIES {
             for entry in *family {
                 let word = entry.opcode.split('.').next().unwrap_or("");
@@ -260,7 +340,21 @@ impl Checker {
                 }
             }
         }
-        self.report(errors::unknown_instruction(first.span, &first.text, nearest(&first.text, &firsts)));
+        let near = all_near(&first.text, &firsts);
+        let mut parts = ast.parts.clone();
+        let mut possible = None;
+        for name in near.iter().take(8) {
+            parts[0].text = name.to_string();
+            let verdict = self.verdict_of(ast, parts.clone());
+            if verdict == Verdict::Legal {
+                return (Some(name), true);
+            }
+            // Without qualifiers there is no telling; of a short name anything is near.
+            if possible.is_none() && (verdict < Verdict::Illegal || parts.len() == 1 && first.text.len() > 2) {
+                possible = Some(*name);
+            }
+        }
+        (possible, false)
     }
 
     /// The predicate register of a guard.
@@ -269,8 +363,15 @@ impl Checker {
         let d = match self.lookup(&word.text) {
             Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => return Some(id),
             Some(Sym::Broken) => return None,
-            Some(_) => errors::not_predicate(word.span, &word.text),
-            None if crate::isa::sreg::sreg(&word.text).is_some() => errors::not_predicate(word.span, &word.text),
+            Some(Sym::Reg(id)) => {
+                let ty = self.reg_ty(id);
+                let helps = self.conversions(&word.text, ty, Ty::Pred);
+                errors::not_predicate(word.span, &word.text, helps)
+            }
+            Some(_) => errors::not_predicate(word.span, &word.text, Vec::new()),
+            None if crate::isa::sreg::sreg(&word.text).is_some() => {
+                errors::not_predicate(word.span, &word.text, Vec::new())
+            }
             None => self.undeclared(word.span, "predicate", &word.text),
         };
         self.report(d);
@@ -310,7 +411,7 @@ impl Checker {
             return Err((badness * 8 + errors.len(), errors));
         }
         let mut broken = Vec::new();
-        self.rules(&typed, words, of.span, &mut broken);
+        self.rules(ast, &typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
             return Ok(typed);
@@ -430,7 +531,6 @@ pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
         (Shape::List, _) | (_, K::List(_)) => false,
         (Shape::Number(n), K::Expr(ast::Expr::Int { value, .. })) => n == value,
         (Shape::Number(_), _) => false,
-        (Shape::Value, K::Not(_)) => form.negatable,
         (Shape::Value, _) => true,
     }
 }

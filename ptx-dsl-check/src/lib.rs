@@ -8,8 +8,8 @@ use diag::Diagnostic;
 use isa::syntax::{self, Form};
 use isa::target::{self, Missing, Suffix, Target};
 use isa::{FAMILIES, Instr, Ptx, Targets};
-use parse::errors::nearest;
-use ptx_dsl_parse::{ast, parse};
+use parse::nearest;
+use ptx_dsl_parse::{ast, parse, print};
 use ptx_dsl_table::{diag, hir, isa, span, ty};
 use span::Span;
 
@@ -20,8 +20,10 @@ mod cta_group;
 mod decl;
 mod directive;
 mod errors;
+mod explain;
 mod function;
 mod instr;
+mod mend;
 mod named;
 mod names;
 mod operand;
@@ -201,6 +203,8 @@ struct Checker {
     dropped: bool,
     /// Variables that are only declared, with `.extern`, in ascending order.
     externals: Vec<hir::VarId>,
+    /// Registers of the module, with the functions that name them.
+    module_registers: Vec<(String, hir::FuncId)>,
     /// What names of lists and prototypes mean.
     lists: Lists,
     /// Functions by name.
@@ -209,6 +213,10 @@ struct Checker {
     locations: Named<()>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
+    /// How many more edits of statements may be tried.
+    tries: usize,
+    /// Is an edit being tried? What is wrong with it needs no help.
+    trying: bool,
 }
 
 /// What is known of a function besides its signature.
@@ -244,10 +252,13 @@ impl Checker {
             externals: Vec::new(),
             dropped: false,
             whole: Vec::new(),
+            module_registers: Vec::new(),
             lists: Lists::default(),
             declared: Named::default(),
             locations: Named::default(),
             comparisons: names::COMPARED,
+            tries: mend::TRIES,
+            trying: false,
         }
     }
 
@@ -314,11 +325,16 @@ impl Checker {
                 self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
             }
             Err(Missing::Target) if self.version.0 != u32::MAX => {
-                let new = word.text.strip_prefix("sm_101").map(|suffix| format!("sm_110{suffix}"));
-                self.report(errors::unknown_target(word.span, &word.text, new.as_deref()));
+                self.report(errors::renamed_target(word.span, &word.text, &new_name(&word.text)));
             }
             _ => {}
         }
+    }
+
+    /// The name of the target in a version that does not know the one that is declared.
+    fn renamed(&self, version: Ptx) -> Option<String> {
+        let until = self.target?.until?;
+        (version >= until).then(|| new_name(&self.target_name))
     }
 
     /// Says what is missing, if version or target are not enough for `what`.
@@ -331,11 +347,13 @@ impl Checker {
         section: &str,
     ) -> Option<Diagnostic> {
         if self.version < since {
-            return Some(errors::needs_version(span, what, since, self.version, section));
+            return Some(errors::needs_version(span, what, since, self.version, self.renamed(since), section));
         }
         match self.target?.satisfies(requires, self.version) {
             Ok(()) => None,
-            Err(Missing::Version(need)) => Some(errors::needs_version(span, what, need, self.version, section)),
+            Err(Missing::Version(need)) => {
+                Some(errors::needs_version(span, what, need, self.version, self.renamed(need), section))
+            }
             Err(Missing::Target) => {
                 let enough = enough(self.version.max(since), requires);
                 Some(errors::needs_target(span, what, requires, &self.target_name, enough, section))
@@ -345,6 +363,7 @@ impl Checker {
 
     /// Takes the images' and dynamic variables' final sizes.
     fn finish(mut self) -> Checked {
+        self.share_registers();
         self.lay_out_shared();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {
@@ -357,4 +376,9 @@ impl Checker {
         TABLE.set(std::mem::take(&mut self.table));
         Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
     }
+}
+
+/// `sm_101a` is called `sm_110a` since PTX ISA 9.0.
+fn new_name(target: &str) -> String {
+    target.replacen("101", "110", 1)
 }

@@ -5,16 +5,19 @@ use std::rc::Rc;
 
 use super::Checker;
 use super::named::Named;
+use super::value::register_fits;
 use crate::errors;
 use crate::hir::{self, FuncId, LabelId, RegId, VarId};
-use crate::parse::errors::nearest;
+use crate::parse::near::all_near;
 use crate::span::Span;
-use crate::ty::Ty;
+use crate::ty::{Class, Ty};
 
 /// What a name means.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sym {
     Reg(RegId),
+    /// A register of the module, with its lanes. Each function that names it gets one of its own.
+    ModuleReg(Ty, u32),
     Var(VarId),
     Func(FuncId),
     Label(LabelId),
@@ -42,7 +45,7 @@ impl Sym {
     /// In words.
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Sym::Reg(_) => "a register",
+            Sym::Reg(_) | Sym::ModuleReg(..) => "a register",
             Sym::Var(_) => "a variable",
             Sym::Func(_) => "a function",
             Sym::Label(_) => "a label",
@@ -66,6 +69,8 @@ pub(super) struct Formal {
     pub(super) array: bool,
     /// `.reg`, not `.param`.
     pub(super) reg: bool,
+    /// Elements of a vector register, else 1.
+    pub(super) lanes: u32,
 }
 
 /// The parameters of a function or prototype.
@@ -91,7 +96,7 @@ impl Signature {
 fn same_values(a: &[Formal], b: &[Formal]) -> bool {
     for (i, a) in a.iter().enumerate() {
         match b.get(i) {
-            Some(b) if a.ty == b.ty && a.size == b.size => {}
+            Some(b) if a.ty == b.ty && a.size == b.size && a.lanes == b.lanes => {}
             _ => return false,
         }
     }
@@ -219,17 +224,39 @@ impl Checker {
     pub(super) fn lookup(&mut self, name: &str) -> Option<Sym> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
-            if let Some((sym, _)) = scope.names.get(name) {
-                return Some(*sym);
-            }
-            if let Some(range) = scope.range(name) {
-                let (ty, lanes, span) = (range.ty, range.lanes, range.span);
-                let sym = Sym::Reg(self.new_reg(name, ty, lanes));
-                self.scopes[depth].names.insert(name, (sym, span));
-                return Some(sym);
-            }
+            let (ty, lanes, span) = match (scope.names.get(name), scope.range(name)) {
+                (Some((Sym::ModuleReg(ty, lanes), span)), _) => (*ty, *lanes, *span),
+                (Some((sym, _)), _) => return Some(*sym),
+                (None, Some(range)) => (range.ty, range.lanes, range.span),
+                (None, None) => continue,
+            };
+            return Some(self.comes_into_being(depth, name, ty, lanes, span));
         }
         None
+    }
+
+    /// A register of a range, or of the module, that is named for the first time in this function.
+    fn comes_into_being(&mut self, depth: usize, name: &str, ty: Ty, lanes: u32, span: Span) -> Sym {
+        if self.fun.is_none() {
+            return Sym::ModuleReg(ty, lanes);
+        }
+        let sym = Sym::Reg(self.new_reg(name, ty, lanes));
+        if depth == 0 {
+            self.module_register(name);
+        }
+        // The function's own scope is that of its parameters.
+        self.scopes[depth.max(1)].names.insert(name, (sym, span));
+        sym
+    }
+
+    /// Notes that the function in hand names a register of the module.
+    fn module_register(&mut self, name: &str) {
+        let Some(fun) = &self.fun else { return };
+        let id = match self.declared.get(&fun.name) {
+            Some(declared) => declared.id,
+            None => FuncId(self.out.functions.len() as u32),
+        };
+        self.module_registers.push((name.to_string(), id));
     }
 
     /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
@@ -245,6 +272,17 @@ impl Checker {
 
     /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
+        self.undeclared_of(span, what, name, None)
+    }
+
+    /// The same of a register for that type.
+    pub(super) fn undeclared_of(
+        &mut self,
+        span: Span,
+        what: &str,
+        name: &str,
+        ty: Option<Ty>,
+    ) -> crate::diag::Diagnostic {
         let mut beyond = None;
         let number = &name[letters(name).len()..];
         // A misspelt `%rr1` is `%r1` of the range.
@@ -282,6 +320,28 @@ impl Checker {
         for n in &known {
             names.push(n);
         }
-        errors::undeclared(span, what, name, nearest(name, &names))
+        let mut near = Vec::new();
+        for n in all_near(name, &names) {
+            near.push(n.to_string());
+        }
+        let meant = near.iter().find(|n| self.may_be_meant(n, what, ty));
+        errors::undeclared(span, what, name, meant.map(String::as_str))
+    }
+
+    /// May the name stand where `what` is expected?
+    fn may_be_meant(&mut self, name: &str, what: &str, ty: Option<Ty>) -> bool {
+        match (self.lookup(name), what) {
+            (Some(Sym::Reg(id)), "register") => ty.is_none_or(|ty| register_fits(self.reg_ty(id), ty, true)),
+            (Some(Sym::Reg(id)), "predicate") => self.reg_ty(id) == Ty::Pred,
+            (Some(Sym::Reg(id)), "register or variable") => {
+                let ty = self.reg_ty(id);
+                matches!(ty.bits(), 32 | 64) && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed)
+            }
+            (Some(Sym::Func(_)), what) => what == "function",
+            (Some(Sym::Label(_)), what) => what == "label",
+            (Some(Sym::Reg(_)), what) => what == "name" || what == "function",
+            (Some(Sym::Var(_)), what) => matches!(what, "variable" | "register or variable" | "register" | "name"),
+            _ => true,
+        }
     }
 }

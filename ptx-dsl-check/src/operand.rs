@@ -105,6 +105,7 @@ impl Checker {
 
     /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
     fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
+        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
         let var = match self.lookup(&word.text) {
             Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
             Some(Sym::Broken) => {
@@ -112,7 +113,13 @@ impl Checker {
                 return None;
             }
             Some(_) => {
-                at.fail(array_index(span, &word.text), 6);
+                // An index of C counts elements.
+                let bytes = at.slot_ty(".type").map_or(1, Ty::bytes);
+                let offset = match fold(index) {
+                    Some(Const::Int { value, .. }) if memory => value.checked_mul(u64::from(bytes)),
+                    _ => None,
+                };
+                at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
                 return None;
             }
             None => {
@@ -131,10 +138,9 @@ impl Checker {
             },
             _ => None,
         };
-        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
         let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
         let (Some(value), true) = (offset, memory || address) else {
-            at.fail(array_index(span, &word.text), 6);
+            at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
             return None;
         };
         let base = Box::new(Expr::Name(word.clone(), None));
@@ -189,14 +195,7 @@ impl Checker {
                 }
                 Operand::Pair(Box::new(first), Box::new(second))
             }
-            (_, OperandKind::Not(word)) => match self.lookup(&word.text) {
-                Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
-                _ => {
-                    let inner =
-                        ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
-                    self.value(at, form.name, spec, Some(Ty::Pred), &inner)
-                }
-            },
+            (_, OperandKind::Not(word)) => self.negated(at, form, spec, word, given.span),
             (Shape::Vector(parts), OperandKind::Expr(Expr::Name(word, _)))
                 if parts.len() > 1
                     && !matches!(self.lookup(&word.text), Some(Sym::Reg(id)) if self.reg_lanes(id) as usize == parts.len()) =>
@@ -207,6 +206,45 @@ impl Checker {
             }
             _ => self.vector_or_value(at, form, spec, given),
         }
+    }
+
+    /// `!p`: ptxas negates every predicate that is read, also where the manual shows no `{!}`.
+    fn negated(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        word: &ast::Word,
+        span: Span,
+    ) -> Operand {
+        let written = matches!(spec, Some(OperandSpec { role: Role::Dst, .. }));
+        let read = !written && at.ty(spec).0 == Some(Ty::Pred);
+        if !form.negatable && !read {
+            let help = if written { None } else { self.inverted(&word.text) };
+            at.fail(errors::no_negation(span, form.name, help), 4);
+            return Operand::Sink;
+        }
+        match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
+            _ => {
+                let inner = ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
+                self.value(at, form.name, spec, Some(Ty::Pred), &inner)
+            }
+        }
+    }
+
+    /// What inverts the bits of a register.
+    fn inverted(&mut self, name: &str) -> Option<String> {
+        let Some(Sym::Reg(id)) = self.lookup(name) else { return None };
+        let (ty, x) = (self.reg_ty(id), self.free_name());
+        let bits = ty.bits();
+        let integer =
+            matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
+        integer.then(|| {
+            format!(
+                "for its bits inverted, put `.reg .b{bits} {x}; not.b{bits} {x}, {name};` before it, and write `{x}`"
+            )
+        })
     }
 
     /// The second one of a pair: a predicate, if the entry says nothing of it.
@@ -234,7 +272,7 @@ impl Checker {
     ) -> Operand {
         if parts.len() <= 1 && given.len() <= 1 {
             let Some(g) = given.first() else {
-                at.fail(errors::bad_address(span), 1);
+                at.fail(errors::bad_address(span, None), 1);
                 return Operand::Sink;
             };
             return match (parts.first(), spec) {
@@ -250,7 +288,7 @@ impl Checker {
         for (i, part) in picked.iter().enumerate() {
             let (spec, g) = (at.spec(part.name), &given[i]);
             if !is_part(g) {
-                at.fail(errors::bad_address(g.span), 1);
+                at.fail(errors::bad_address(g.span, None), 1);
                 continue;
             }
             let is_address = matches!(spec, None | Some(OperandSpec { role: Role::Addr, .. }));
@@ -265,7 +303,7 @@ impl Checker {
 
     /// Checks a register against a type.
     pub(super) fn fits(
-        &self,
+        &mut self,
         at: &mut Attempt,
         name: &str,
         span: Span,
@@ -278,10 +316,28 @@ impl Checker {
         let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
         let wider = matches!(spec, Some(s) if s.wider) && !bf16;
         let exact = !matches!(spec, Some(s) if s.exact) || have == want || have.class() == Class::Bits;
-        if !register_fits(have, want, wider) || !exact {
-            at.fail(errors::register_type(span, name, have, want, wider), 1);
+        if !register_fits(have, want, wider) && !halves(have, want, wider, spec) || !exact {
+            let helps = match spec {
+                Some(OperandSpec { role: Role::Dst, .. }) => {
+                    vec![errors::another_register(want, wider, self.free_name())]
+                }
+                _ => self.conversions(name, have, want),
+            };
+            at.fail(errors::register_type(span, name, have, want, wider, helps), 1);
         }
     }
+}
+
+/// ptxas takes a pair of halves where the instruction names an integer type of 32 bits, or a narrower one in a wider register.
+fn halves(have: Ty, want: Ty, wider: bool, spec: Option<&OperandSpec>) -> bool {
+    let named = match spec {
+        Some(OperandSpec { ty: OpTy::Slot(_) | OpTy::Wide(_) | OpTy::Parts(_), .. }) => true,
+        Some(OperandSpec { ty: OpTy::Vec(slot, _) | OpTy::Coords(slot), .. }) => Ty::from_name(&slot[1..]).is_none(),
+        _ => false,
+    };
+    let packed = matches!(want, Ty::U16x2 | Ty::S16x2 | Ty::U8x4 | Ty::S8x4);
+    let integer = packed || matches!(want.class(), Class::Unsigned | Class::Signed);
+    have == Ty::F16x2 && named && integer && (want.bits() == 32 || wider && want.bits() < 32)
 }
 
 /// All elements of a vector register.
@@ -336,7 +392,7 @@ fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diag
     let span = extra.map_or(opcode_span, |o| o.span);
     let d = errors::operand_count(span, at.entry.opcode, low, high, given.len(), at.form.line, at.entry.section);
     match (extra, next) {
-        (Some(_), _) => d.help("remove what is too much"),
+        (Some(_), _) => d.help(errors::TOO_MUCH),
         (None, Some(name)) => d.help(format!("add operand `{name}`")),
         (None, None) => d.help("give the operands of the form"),
     }
@@ -347,19 +403,12 @@ fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic 
     let (span, name) = (given.span, form.name);
     match &form.shape {
         Shape::Sink => errors::must_be_sink(span, name, at.form.line, at.entry.section),
-        Shape::Addr(_) => {
-            let d = errors::wrong_shape(span, name, "an address in `[ ]`");
-            match &given.kind {
-                OperandKind::Expr(Expr::Name(word, None)) => d.help(format!("write `[{}]`", word.text)),
-                _ => d,
-            }
-        }
+        Shape::Addr(_) => errors::wrong_shape(span, name, "an address in `[ ]`"),
         Shape::Vector(parts) if parts.is_empty() => errors::wrong_shape(span, name, "a vector in `{ }`"),
         Shape::Vector(parts) => errors::wrong_shape(span, name, &format!("a vector of {} in `{{ }}`", parts.len())),
         Shape::Pair(second, _) => errors::wrong_shape(span, name, &format!("a pair `{name}|{second}`")),
         Shape::List => errors::wrong_shape(span, name, "a list in `( )`"),
         Shape::Number(n) => errors::wrong_shape(span, name, &format!("the number {n}")),
-        Shape::Value if matches!(given.kind, OperandKind::Not(_)) => errors::no_negation(span, name),
         Shape::Value => errors::wrong_shape(span, name, "a single value"),
     }
 }

@@ -1,6 +1,7 @@
 //! What the entry of an instruction asks for: versions and targets (its gates), and rules; each with an edit that mends it.
 
 use super::Checker;
+use super::mend::{self, Edits};
 use super::select;
 use super::words;
 use crate::ast;
@@ -8,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::{self, Arg};
 use crate::isa::syntax::{Form, is_type};
-use crate::isa::{Instr, OperandSpec, Role, Rule, Targets, When};
+use crate::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
 use crate::span::Span;
 
 impl Checker {
@@ -34,15 +35,12 @@ impl Checker {
             errors.push(d);
             return;
         }
-        if let Some((since, targets)) = entry.until
-            && self.version >= since
-            && let Some(target) = self.target
-            && target.satisfies(targets, self.version).is_ok()
-            && self.version.0 != u32::MAX
-        {
+        if let Some(since) = self.gone(entry) {
             errors.push(if typed.has(".sync") && !typed.has(".aligned") {
                 // `wmma` of old did without, but that is hardly what is meant.
-                errors::missing_qualifier(opcode_span, entry.opcode, ".aligned", &["aligned"], false, entry.section)
+                let what = ["`.aligned`".to_string()];
+                let right = [typed.spelling.replacen(".sync", ".sync.aligned", 1)];
+                errors::missing_qualifiers(opcode_span, entry.opcode, &what, false, &[], &right, entry.section)
             } else {
                 errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section)
             });
@@ -61,6 +59,14 @@ impl Checker {
         }
     }
 
+    /// Since when an entry is gone, if it is for the module's version and target.
+    pub(super) fn gone(&self, entry: &Instr) -> Option<Ptx> {
+        let (since, targets) = entry.until?;
+        let target = self.target?;
+        let here = target.satisfies(targets, self.version).is_ok();
+        (here && self.version >= since && self.version.0 != u32::MAX).then_some(since)
+    }
+
     /// The entries of an opcode.
     fn entries_of(&mut self, opcode: &str) -> Vec<&'static Instr> {
         let mut found = Vec::new();
@@ -75,6 +81,7 @@ impl Checker {
     /// The rules of the entry.
     pub(super) fn rules(
         &mut self,
+        ast: &ast::Instr,
         typed: &hir::Instr,
         words: &[ast::Word],
         opcode_span: Span,
@@ -87,14 +94,15 @@ impl Checker {
                 Rule::Never(when, text) => {
                     if all_hold(when, typed) {
                         let (span, _) = place(when, typed, words, opcode_span);
-                        let help = self.repair(when, typed, words);
+                        let help = self.repair(when, ast, typed, words);
                         errors.push(errors::rule(span, forbidden_pair(when, span, words), text, help, section));
                     }
                 }
                 Rule::Needs(when, need, text) => {
                     if holds(when, typed) && !holds(need, typed) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
-                        errors.push(errors::rule(span, None, text, fulfil(need), section));
+                        let help = self.fulfil(need, ast, typed, words);
+                        errors.push(errors::rule(span, None, text, help, section));
                     }
                 }
                 Rule::Custom(f) => {
@@ -117,7 +125,11 @@ impl Checker {
     }
 
     /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
-    fn repair(&mut self, when: &[When], typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+    fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        if self.trying {
+            return None;
+        }
+        let opcode = typed.entry.opcode;
         let mut tables = Vec::new();
         for entry in self.entries_of(typed.entry.opcode) {
             tables.push(self.table.forms(entry));
@@ -128,49 +140,76 @@ impl Checker {
                 forms.push(form);
             }
         }
-        let mut removable = String::new();
-        let mut replaceable = Vec::new();
+        let mut removable = Edits::default();
+        let mut replaceable = Edits::default();
         for w in when {
             let Some(at) = written(w, words) else { continue };
-            let gone = &words[at].text;
-            if select::legal(&forms, &select::without(words, at)) {
-                let or = if removable.is_empty() { "" } else { " or " };
-                removable += &format!("{or}`.{gone}`");
+            let old = &words[at].text;
+            let rest = select::without(words, at);
+            if select::legal(&forms, &rest) {
+                removable.add(format!(".{old}"), self.verdict_of(ast, mend::parts(opcode, &rest)));
             }
-            if !is_type(gone) {
-                replaceable.push(at);
+            if is_type(old) {
+                continue;
+            }
+            let mut changed = words.to_vec();
+            for alt in replacements(when, old, &forms) {
+                changed[at].text = alt.to_string();
+                if select::legal(&forms, &changed) {
+                    let verdict = self.verdict_of(ast, mend::parts(opcode, &changed));
+                    replaceable.add(format!("`.{alt}` in place of `.{old}`"), verdict);
+                }
             }
         }
-        if !removable.is_empty() {
-            return Some(format!("remove {removable}"));
+        let (gone, other) = (removable.best(), replaceable.best());
+        match other.first() {
+            Some(found) if gone.is_empty() || replaceable.is_better(&removable) => Some(format!("write {found}")),
+            _ if gone.is_empty() => None,
+            _ => Some(format!("remove {}", errors::one_of(&gone))),
         }
-        for at in replaceable {
-            if let Some(found) = replacement(when, words, at, &forms) {
-                return Some(format!("write `.{found}` in place of `.{}`", words[at].text));
+    }
+
+    /// The edit that gives what a rule needs.
+    fn fulfil(&mut self, need: &When, ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        Some(match need {
+            When::Has(q) => format!("add `{q}`"),
+            When::HasAny(list) => {
+                let mut edits = Edits::default();
+                for q in *list {
+                    let mut more = words.to_vec();
+                    more.push(mend::word(q.trim_start_matches('.')));
+                    edits.add(q.to_string(), self.verdict_of(ast, mend::parts(typed.entry.opcode, &more)));
+                }
+                if edits.best().is_empty() {
+                    return None;
+                }
+                format!("add {}", errors::one_of(&edits.best()))
             }
-        }
-        None
+            When::Operand(name) => format!("add operand `{name}` at the end"),
+            When::Not(q) => format!("remove `{q}`"),
+            When::Sink(_) => "write `_`".to_string(),
+            When::Types(_) => return None,
+        })
     }
 }
 
-/// What can stand in place of a word: another qualifier of the same slot, which the rule does not name.
-fn replacement(when: &[When], words: &[ast::Word], at: usize, forms: &[&Form]) -> Option<String> {
-    let old = &words[at].text;
-    let mut changed = words.to_vec();
+/// What can stand in place of a word: other qualifiers of the same slot, which the rule does not name.
+fn replacements<'f>(when: &[When], old: &str, forms: &[&'f Form]) -> Vec<&'f str> {
+    let mut found: Vec<&str> = Vec::new();
     for form in forms {
         for slot in &form.slots {
             if !select::takes(slot, old) {
                 continue;
             }
             for alt in &slot.alts {
-                changed[at].text = alt.to_string();
-                if !named(when, alt) && alt != old && select::legal(forms, &changed) {
-                    return Some(alt.to_string());
+                let alt = alt.as_ref();
+                if !named(when, alt) && alt != old && !found.contains(&alt) {
+                    found.push(alt);
                 }
             }
         }
     }
-    None
+    found
 }
 
 /// Does a condition name the qualifier (without its dot)?
@@ -207,18 +246,6 @@ fn written_any(list: &[&'static str], words: &[ast::Word]) -> Option<(&'static s
         }
     }
     None
-}
-
-/// The edit that gives what a rule needs.
-fn fulfil(need: &When) -> Option<String> {
-    Some(match need {
-        When::Has(q) => format!("add `{q}`"),
-        When::HasAny(list) => format!("add one, as in `{}`", list.first()?),
-        When::Operand(name) => format!("add operand `{name}` at the end"),
-        When::Not(q) => format!("remove `{q}`"),
-        When::Sink(_) => "write `_`".to_string(),
-        When::Types(_) => return None,
-    })
 }
 
 /// A text that begins with a qualifier is about that one.

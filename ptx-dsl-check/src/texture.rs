@@ -122,11 +122,21 @@ impl Checker {
             at.fail(per_geometry(given.span, name, shape, need, elements.len(), at.entry.section), 2);
             return Operand::Sink;
         }
+        // Behind the index of an array ptxas does not look at the types of coordinates, but for gradients on cubes.
+        let array = shape.starts_with('a');
+        let any_type = array && integers == 1 && !(shape == "acube" && at.entry.opcode == "tex.grad");
         let mut out = Vec::with_capacity(elements.len());
         for (i, e) in elements.iter().enumerate() {
-            let ty = if i < integers { Ty::U32 } else { ty };
-            out.push(self.value(at, name, Some(spec), Some(ty), e));
+            let ty = match &e.kind {
+                _ if i < integers => Ty::U32,
+                OperandKind::Expr(Expr::Name(word, _)) if any_type && word.text != "WARP_SZ" => Ty::B32,
+                _ => ty,
+            };
+            // What is no index has its type written, and may be what that goes with.
+            let spec = if i < integers { None } else { Some(spec) };
+            out.push(self.element(at, name, spec, Some(ty), e));
         }
+        self.neighbours(at, &elements[usize::from(array)..], given.span);
         if vector { Operand::Vector(out) } else { out.pop().unwrap_or(Operand::Sink) }
     }
 
@@ -171,7 +181,9 @@ impl Checker {
     pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
         if ty == Ty::Samplerref && !self.independent {
             let text = "samplers apart from textures need `.target ..., texmode_independent`";
-            self.report(errors::variable(decl.ty.span, text, "5.3", "add `texmode_independent` to `.target`"));
+            let target = &self.target_name;
+            let help = format!("write `{target}, texmode_independent` in place of `{target}`");
+            self.report(errors::variable(decl.ty.span, text, "5.3", &help));
         }
     }
 

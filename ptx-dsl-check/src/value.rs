@@ -5,16 +5,25 @@ use super::address::split;
 use super::attempt::Attempt;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
+use crate::diag::Diagnostic;
 use crate::errors;
 use crate::hir::{Operand, VarId};
 use crate::isa::{OperandSpec, Role};
-use crate::parse::{Const, fold};
+use crate::parse::near::nearest;
+use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
 fn takes_address(opcode: &str, operand: &str) -> bool {
     matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
+}
+
+/// Is `x+4` a value here? ptxas takes it, `x+0` too, for an integer of any width, though it does not take `x`; it has no such
+/// sums in video instructions.
+fn takes_sum(at: &Attempt, ty: Option<Ty>, spec: Option<&OperandSpec>) -> bool {
+    let integer = matches!(ty, Some(t) if matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
+    integer && !matches!(spec, Some(s) if s.imm_only) && !at.entry.section.starts_with("9.7.18")
 }
 
 /// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
@@ -95,7 +104,8 @@ impl Checker {
             }
             OperandKind::Neg(inner) => {
                 if !crate::isa::video::negates(at.entry.opcode) {
-                    at.fail(errors::bad_operand_expression(given.span), 1);
+                    let help = self.computed_negation(inner);
+                    at.fail(errors::bad_operand_expression(given.span, help), 1);
                     return Operand::Sink;
                 }
                 Operand::Neg(Box::new(self.value(at, name, spec, ty, inner)))
@@ -110,21 +120,22 @@ impl Checker {
                 }
                 if role == Role::Dst || spec.is_some_and(|s| s.no_imm) {
                     // `mov` of `x+4` is no constant, and reported as what it is.
-                    at.fail(errors::needs_register(given.span, name), 2);
+                    let help = if role == Role::Dst { None } else { self.constant_in_register(ty, e) };
+                    at.fail(errors::needs_register(given.span, name, help), 2);
                     return Operand::Sink;
                 }
                 if fold(e).is_none()
                     && let Some((base, offset)) = split(e)
                     && let Some(Sym::Var(id)) = self.lookup(&base.text)
                 {
-                    return self.variable(at, name, ty, id, offset, base);
+                    return self.variable(at, name, spec, ty, id, Some(offset), base);
                 }
                 if ty == Some(Ty::Pred)
                     && matches!(at.entry.opcode, "set" | "setp")
                     && (at.has(".bf16") || at.has(".bf16x2"))
                 {
                     // With the other types ptxas takes a constant.
-                    at.fail(errors::needs_register(given.span, name), 2);
+                    at.fail(errors::needs_register(given.span, name, None), 2);
                     return Operand::Sink;
                 }
                 let bits = self.constant(at, ty.unwrap_or(Ty::B64), e);
@@ -213,17 +224,17 @@ impl Checker {
             }
             Some(Sym::Var(id)) => {
                 if role == Role::Dst {
-                    at.fail(errors::needs_register(span, name), 2);
+                    at.fail(errors::needs_register(span, name, None), 2);
                     return Operand::Sink;
                 }
                 if let Some(want) = ty.filter(|t| t.class() == Class::Opaque) {
                     return self.handle(at, want, id, word);
                 }
                 if spec.is_some_and(|s| s.no_imm) {
-                    at.fail(errors::needs_register(span, name), 2);
+                    at.fail(errors::needs_register(span, name, None), 2);
                     return Operand::Sink;
                 }
-                self.variable(at, name, ty, id, 0, word)
+                self.variable(at, name, spec, ty, id, None, word)
             }
             Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
             Some(Sym::Broken) => {
@@ -238,20 +249,15 @@ impl Checker {
                 let full = member.map(|m| format!("{}.{}", word.text, m.text.trim_start_matches('.')));
                 let full = full.as_deref().unwrap_or(&word.text);
                 let Some(row) = crate::isa::sreg::sreg(full) else {
-                    let mut d = self.undeclared(span, "register", full);
-                    if d.helps.is_empty() {
-                        // The narrowest register has 16 bits (PTX ISA 5.2.2).
-                        let ty = ty.filter(|t| !matches!(t.bits(), 4 | 6 | 8)).map_or("b32", |t| t.name());
-                        d = d.note("registers are declared with `.reg` (PTX ISA 5.1.1)");
-                        d = d.help(format!("declare it: `.reg .{ty} {full};`"));
-                    }
+                    let d = self.undeclared_register(at, full, role, ty, span);
                     at.fail(d, 1);
                     return Operand::Sink;
                 };
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
                 } else if at.entry.opcode != "mov" && !(at.entry.opcode == "cvt" && integers(at)) {
-                    at.fail(errors::special_register(span, full, at.entry.opcode), 2);
+                    let x = self.free_name();
+                    at.fail(errors::special_register(span, full, row.ty, at.entry.opcode, x), 2);
                 } else if row.vector {
                     at.fail(errors::whole_vector_sreg(span, full), 1);
                 } else if let Some(d) = self.gate(span, format_args!("`{full}`"), row.since, row.requires, "10") {
@@ -261,7 +267,8 @@ impl Checker {
                     let lower =
                         at.entry.opcode == "cvt" || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
                     if !register_fits(row.ty, want, lower) {
-                        at.fail(errors::register_type(span, full, row.ty, want, false), 1);
+                        let helps = self.special_instead(at, full, row.ty, want);
+                        at.fail(errors::register_type(span, full, row.ty, want, false, helps), 1);
                     }
                 }
                 Operand::Sreg(row.name)
@@ -269,18 +276,75 @@ impl Checker {
         }
     }
 
-    /// The address of a variable as a value.
+    /// A name that no register has: it may be that of a special one, or a constant of C.
+    fn undeclared_register(&mut self, at: &Attempt, name: &str, role: Role, ty: Option<Ty>, span: Span) -> Diagnostic {
+        let special =
+            foreign::register(name).or_else(|| near_special(name)).filter(|s| crate::isa::sreg::sreg(s).is_some());
+        let d = self.undeclared_of(span, "register", name, ty);
+        if role != Role::Dst
+            && let Some(special) = special
+        {
+            return errors::undeclared(span, "register", name, None).help(match at.entry.opcode {
+                "mov" | "cvt" => format!("did you mean `{special}`?"),
+                _ => {
+                    let x = self.free_name();
+                    format!("put `.reg .u32 {x}; mov.u32 {x}, {special};` before it, and write `{x}`")
+                }
+            });
+        }
+        if role != Role::Dst
+            && let Some(constant) = foreign::constant(name)
+        {
+            return errors::undeclared(span, "register", name, None).help(format!("write `{constant}`"));
+        }
+        if !d.helps.is_empty() {
+            return d;
+        }
+        let ty = ty.unwrap_or(Ty::B32);
+        d.note("registers are declared with `.reg` (PTX ISA 5.1.1)").help(errors::declare_register(name, ty))
+    }
+
+    /// A special register of another width than the instruction has.
+    fn special_instead(&mut self, at: &Attempt, name: &str, have: Ty, want: Ty) -> Vec<String> {
+        if at.entry.opcode != "mov" {
+            return Vec::new();
+        }
+        let x = self.free_name();
+        let (h, bits) = (have.name(), want.bits());
+        if !matches!(have.class(), Class::Unsigned | Class::Bits)
+            || !matches!(bits, 16 | 32 | 64)
+            || want.class() == Class::Float
+        {
+            return Vec::new();
+        }
+        // Read as wide as it is, then converted.
+        let code = format!(
+            ".reg .{h} {x}; mov.{h} {x}, {name}; .reg .b{bits} {x}{bits}; cvt.u{bits}.u{} {x}{bits}, {x};",
+            have.bits()
+        );
+        vec![format!("put `{code}` before it, and write `{x}{bits}`")]
+    }
+
+    /// The address of a variable as a value; with an offset if one is written.
+    #[allow(clippy::too_many_arguments)]
     fn variable(
         &mut self,
         at: &mut Attempt,
         name: &str,
+        spec: Option<&OperandSpec>,
         ty: Option<Ty>,
         id: VarId,
-        offset: i64,
+        offset: Option<i64>,
         word: &ast::Word,
     ) -> Operand {
+        if offset.is_some() && takes_sum(at, ty, spec) && !takes_address(at.entry.opcode, name) {
+            self.opaque(at, id, word);
+            return Operand::VarAddr(id, offset.unwrap_or(0));
+        }
         if !takes_address(at.entry.opcode, name) {
-            at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode), 2);
+            let x = self.free_name();
+            let bits = if matches!(ty, Some(t) if t.bits() == 32) { 32 } else { 64 };
+            at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode, bits, x), 2);
             return Operand::Sink;
         }
         if let Some(want) = ty
@@ -299,9 +363,9 @@ impl Checker {
         if let Some(want) = want
             && want.split("::").next() != Some(have)
         {
-            at.fail(errors::space_mismatch(word.span, &word.text, have, want), 1);
+            at.fail(errors::space_mismatch(word.span, &word.text, have, want, at.has(&format!(".{want}"))), 1);
         }
-        Operand::VarAddr(id, offset)
+        Operand::VarAddr(id, offset.unwrap_or(0))
     }
 
     /// A constant, as bits of the type.
@@ -313,8 +377,18 @@ impl Checker {
             let d = match name {
                 Some(word) => match self.lookup(&word.text) {
                     None => self.undeclared(word.span, "name", &word.text),
-                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span),
-                    Some(Sym::Var(_)) => errors::offset_form(span, &word.text),
+                    Some(Sym::Reg(_)) => errors::bad_operand_expression(span, self.computed(expr)),
+                    Some(Sym::Var(_)) => {
+                        let less = match expr {
+                            Expr::Binary("-", a, b, _) if matches!(**a, Expr::Name(..)) => fold(b),
+                            _ => None,
+                        };
+                        let value = match less {
+                            Some(Const::Int { value, .. }) => Some(value as i64),
+                            _ => None,
+                        };
+                        errors::offset_form(span, &word.text, value)
+                    }
                     Some(_) => errors::not_constant(span),
                 },
                 None => errors::not_constant(span),
@@ -327,9 +401,13 @@ impl Checker {
         match c {
             Const::Int { value, .. } if !float => value,
             Const::Int { value, .. } => {
+                let bits = is_hexadecimal(expr);
                 let help = match want {
-                    Ty::F32 => Some(format!("write `0f{:08X}`", (value as i64 as f32).to_bits())),
-                    Ty::F64 => Some(format!("write `0d{:016X}`", (value as i64 as f64).to_bits())),
+                    Ty::F32 if bits && value <= u64::from(u32::MAX) => {
+                        Some(format!("write `0f{value:08X}` for these bits"))
+                    }
+                    Ty::F64 if bits => Some(format!("write `0d{value:016X}` for these bits")),
+                    Ty::F32 | Ty::F64 => Some(format!("write `{:?}`", value as i64 as f64)),
                     _ => None,
                 };
                 at.fail(errors::constant_type(span, "an integer", want, help), 1);
@@ -339,7 +417,8 @@ impl Checker {
                 Ty::F32 | Ty::B32 => u64::from(bits),
                 Ty::F64 => f64::from(f32::from_bits(bits)).to_bits(),
                 _ => {
-                    at.fail(errors::constant_type(span, "a floating-point number", want, None), 1);
+                    let help = as_integer(f32::from_bits(bits).into(), want);
+                    at.fail(errors::constant_type(span, "a floating-point number", want, help), 1);
                     0
                 }
             },
@@ -347,13 +426,39 @@ impl Checker {
                 Ty::F32 => u64::from((v as f32).to_bits()),
                 Ty::F64 | Ty::B64 => v.to_bits(),
                 _ => {
-                    let help = (want == Ty::B32).then(|| format!("write `0f{:08X}`", (v as f32).to_bits()));
+                    let help = match want {
+                        Ty::B32 => Some(format!("write `0f{:08X}`", (v as f32).to_bits())),
+                        _ => as_integer(v, want),
+                    };
                     at.fail(errors::constant_type(span, "a floating-point number", want, help), 1);
                     0
                 }
             },
         }
     }
+}
+
+/// Is it a literal such as `0x3f800000`?
+fn is_hexadecimal(e: &Expr) -> bool {
+    matches!(e, Expr::Int { text: Some(text), .. } if text.starts_with("0x") || text.starts_with("0X"))
+}
+
+/// A whole number as an integer.
+fn as_integer(v: f64, want: Ty) -> Option<String> {
+    let integer = matches!(want.class(), Class::Unsigned | Class::Signed | Class::Bits);
+    (integer && v == v.trunc() && v.abs() < 1e9).then(|| format!("write `{}`", v as i64))
+}
+
+/// The special register whose name is nearest.
+fn near_special(name: &str) -> Option<String> {
+    if !name.starts_with('%') || name.len() < 4 {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for row in crate::isa::sreg::SREGS {
+        names.push(row.name);
+    }
+    Some(nearest(name, &names)?.to_string())
 }
 
 /// The first name in an expression.

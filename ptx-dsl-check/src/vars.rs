@@ -7,7 +7,9 @@ use super::words;
 use crate::ast;
 use crate::errors;
 use crate::hir::{self, GLOBALS, Space, VarId};
+use crate::isa::Ptx;
 use crate::parse::{Const, fold};
+use crate::print;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 
@@ -25,7 +27,7 @@ pub(super) struct Shape {
     pub(super) array: bool,
     pub(super) unsized_: bool,
     /// Of a vector, else 1.
-    lanes: u64,
+    pub(super) lanes: u64,
 }
 
 impl Checker {
@@ -36,7 +38,7 @@ impl Checker {
                 decl.ty.span,
                 &format!("`{}` is no type of a variable", decl.ty.text),
                 "5.2.1",
-                "write `.b32` or another fundamental type",
+                "put a fundamental type here, such as `.b32`",
             ));
             return None;
         };
@@ -135,7 +137,12 @@ impl Checker {
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
             let text = "an array without a size needs an initialiser or `.extern`";
-            self.report(errors::variable(name.name.span, text, "5.4.3", "write a size, as in `[16]`"));
+            self.report(errors::variable(
+                name.name.span,
+                text,
+                "5.4.3",
+                &format!("write `{}[16]` or another size", name.name.text),
+            ));
         }
         let resolved =
             if params.is_none() && name.range.is_none() { self.resolves(decl, name, space, &shape) } else { None };
@@ -179,10 +186,8 @@ impl Checker {
     /// `.reg`: one register, or a range of them.
     fn declare_register(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, ty: Ty) -> Option<Sym> {
         let (text, span) = (name.name.text.as_str(), name.name.span);
-        if self.fun.is_none() {
-            let help = "move the declaration into the function";
-            let what = "registers are declared in functions";
-            self.report(errors::variable(decl.space.span, what, "5.1.1", help));
+        if self.fun.is_none() && !self.old_scope(decl, name) {
+            self.define(text, span, Sym::Broken);
             return None;
         }
         if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
@@ -193,16 +198,52 @@ impl Checker {
             return None;
         }
         if name.init.is_some() {
-            let help = format!("remove the value, and write `mov.b{} {text}, ...;`", ty.bits().max(16));
+            let help = match &name.init {
+                // One register, one value.
+                Some(ast::Init::Value(e))
+                    if decl.names.len() == 1 && name.range.is_none() && decl.vector.is_none() && movable(ty) =>
+                {
+                    let (ty, e) = (ty.name(), print::expression(e));
+                    format!("write `.reg .{ty} {text}; mov.{ty} {text}, {e};`")
+                }
+                _ => "remove the value, and use `mov` for it".to_string(),
+            };
             self.report(errors::initialiser(span, "a register has no initial value", &help));
         }
         if let Some((count, _)) = name.range {
             self.define_range(text, count, ty, lanes(decl), span);
             return None;
         }
-        let sym = Sym::Reg(self.new_reg(text, ty, lanes(decl)));
+        let sym = match self.fun {
+            Some(_) => Sym::Reg(self.new_reg(text, ty, lanes(decl))),
+            None => Sym::ModuleReg(ty, lanes(decl)),
+        };
         self.define(text, span, sym);
         Some(sym)
+    }
+
+    /// `.reg` and `.local` at module scope: ptxas takes them before PTX ISA 3.0, and gives up its ABI for them. Once a declaration
+    /// says what it thinks of that.
+    pub(super) fn old_scope(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> bool {
+        let old = self.version < Ptx(3, 0);
+        if decl.names.first().is_some_and(|first| std::ptr::eq(first, name)) {
+            self.report(errors::module_scope(decl.space.span, &decl.space.text, old));
+        }
+        old
+    }
+
+    /// What several functions, or several calls of one, have of the registers of the module is one register: neither the analyses
+    /// nor the host make it one.
+    pub(super) fn share_registers(&mut self) {
+        for (name, function) in &self.module_registers {
+            let in_func = |(n, f): &(String, hir::FuncId)| n == name && !self.out.functions[f.0 as usize].entry;
+            if self.module_registers.iter().any(in_func) {
+                self.out.shared_registers.push((*function, name.clone()));
+                if let Ok(at) = self.whole.binary_search(function) {
+                    self.whole.remove(at);
+                }
+            }
+        }
     }
 
     /// A variable in its place.
@@ -218,6 +259,7 @@ impl Checker {
             ty: shape.ty,
             array: shape.array,
             dynamic,
+            of_module: self.fun.is_none(),
         });
         self.define(name, span, Sym::Var(id));
         if space == Space::Shared
@@ -362,7 +404,7 @@ impl Checker {
                     Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
                     _ => {
                         let text = "only an integer can be added to an address";
-                        self.report(errors::initialiser(*span, text, "write `name+4`"));
+                        self.report(errors::initialiser(*span, text, "put one behind the `+`"));
                         None
                     }
                 }
@@ -377,7 +419,8 @@ impl Checker {
     }
 
     fn no_address<T>(&mut self, expr: &ast::Expr) -> Option<T> {
-        let help = "write a number, the name of a variable, or `generic(name)`, with `+4` behind it if need be";
+        let help =
+            "put a number or the name of a variable here; `generic` with the name in `( )` gives a generic address";
         self.report(errors::initialiser(expr.span(), "this is no constant and no address", help));
         None
     }
@@ -507,4 +550,10 @@ fn lay_out<'a>(
         }
     }
     Ok(())
+}
+
+/// Is there a `mov` of the type?
+fn movable(ty: Ty) -> bool {
+    let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+    matches!(ty, Ty::F32 | Ty::F64) || integer && matches!(ty.bits(), 16 | 32 | 64)
 }

@@ -131,13 +131,40 @@ impl Checker {
         }
         for (i, value) in values.iter().enumerate() {
             if at.errors.is_empty() && !is_whole(value, ty) {
-                at.fail(errors::needs_register(elements[i].span, name), 1);
+                at.fail(errors::needs_register(elements[i].span, name, None), 1);
             }
         }
         if at.errors.is_empty() {
             self.suits(at, name, spec, &values, span);
         }
+        if !many {
+            self.neighbours(at, elements, span);
+        }
         Operand::Vector(values)
+    }
+
+    /// Elements that stand side by side are of one kind, or one of them is untyped, says ptxas.
+    pub(super) fn neighbours(&mut self, at: &mut Attempt, elements: &[ast::Operand], span: Span) {
+        let mut before = None;
+        for e in elements {
+            let kind = match &e.kind {
+                OperandKind::Sink => continue,
+                OperandKind::Expr(e) => match (fold(e), e) {
+                    (Some(Const::Int { .. }), _) => Some(Class::Signed),
+                    (Some(_), _) => Some(Class::Float),
+                    (None, Expr::Name(word, _)) => match self.lookup(&word.text) {
+                        Some(Sym::Reg(id)) => kind(self.reg_ty(id).class()),
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                _ => None,
+            };
+            if at.errors.is_empty() && before.is_some() && kind.is_some() && before != kind {
+                at.fail(errors::mixed_kinds(span), 1);
+            }
+            before = kind;
+        }
     }
 
     /// The values of a vector's elements.
@@ -151,9 +178,25 @@ impl Checker {
     ) -> Vec<Operand> {
         let mut values = Vec::with_capacity(elements.len());
         for e in elements {
-            values.push(self.value(at, name, spec, ty, e));
+            values.push(self.element(at, name, spec, ty, e));
         }
         values
+    }
+
+    /// A value between braces, where ptxas reads neither `x` nor `x+4`.
+    pub(super) fn element(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        given: &ast::Operand,
+    ) -> Operand {
+        let value = self.value(at, name, spec, ty, given);
+        if matches!(value, Operand::VarAddr(..) | Operand::FuncAddr(_)) {
+            at.fail(errors::needs_register(given.span, name, None), 1);
+        }
+        value
     }
 
     /// Do the values go together in a vector? Reports the first reason why not.
@@ -187,7 +230,7 @@ impl Checker {
         } else if many(spec).is_some() && floats && integers {
             at.fail(errors::mixed_kinds(span), 1);
         } else if many(spec).is_some() && !registers {
-            at.fail(errors::needs_register(span, name), 2);
+            at.fail(errors::needs_register(span, name, None), 2);
         }
     }
 
@@ -234,7 +277,7 @@ impl Checker {
         } else if let Some(ty) = ty
             && !register_fits(Ty::U32, ty, false)
         {
-            at.fail(errors::register_type(span, row.name, Ty::U32, ty, false), 1);
+            at.fail(errors::register_type(span, row.name, Ty::U32, ty, false, Vec::new()), 1);
         }
         let mut parts = Vec::new();
         for component in ["x", "y", "z", "w"] {
@@ -294,7 +337,9 @@ impl Checker {
                 return Operand::Sink;
             }
         };
-        Operand::Vector(self.elements(at, name, spec, Some(part), elements))
+        let values = self.elements(at, name, spec, Some(part), elements);
+        self.neighbours(at, elements, span);
+        Operand::Vector(values)
     }
 }
 
@@ -313,6 +358,15 @@ fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bo
         | ("tex.level" | "txq.level", "lod")
         | ("mbarrier.arrive" | "mbarrier.arrive_drop", "count") => true,
         (op, _) => vector && (op.starts_with("suld.") || op.starts_with("sust.")),
+    }
+}
+
+/// Signed and unsigned integers are of one kind, untyped values of any.
+fn kind(class: Class) -> Option<Class> {
+    match class {
+        Class::Bits => None,
+        Class::Unsigned => Some(Class::Signed),
+        class => Some(class),
     }
 }
 
@@ -336,10 +390,9 @@ fn all_sinks(elements: &[ast::Operand]) -> bool {
     true
 }
 
-/// May a value be an element of a vector of the type? Neither addresses nor half of a special register, says ptxas.
+/// May a value be an element of a vector of the type? Not half of a special register, says ptxas.
 fn is_whole(value: &Operand, ty: Option<Ty>) -> bool {
     match value {
-        Operand::VarAddr(..) | Operand::FuncAddr(_) => false,
         Operand::Sreg(name) => match (crate::isa::sreg::sreg(name), ty) {
             (Some(row), Some(ty)) => ty.bits() == row.ty.bits(),
             _ => true,

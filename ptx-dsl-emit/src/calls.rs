@@ -142,7 +142,8 @@ impl Emit<'_> {
                 quote!(#rt::write_param(x, |l| #at, #size, &#v)?;)
             }
             None => {
-                let values = (0..super::values::places(Some(param.ty))).map(|n| quote!(#v[#n][l])).list();
+                let places = super::values::places(Some(param.ty)) * param.lanes as usize;
+                let values = (0..places).map(|n| quote!(#v[#n][l])).list();
                 let store = self.write(f, to, &mut values.iter());
                 quote!(#rt::lanes(#mask, |l| { #store });)
             }
@@ -216,7 +217,11 @@ fn list(instr: &Instr, results: bool) -> &[Operand] {
 
 /// Where a function has a parameter or a result: a variable or a register.
 fn home(param: &Param) -> Option<Operand> {
-    param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(|r| Operand::Reg(r, 0)))
+    let register = |r| match param.lanes {
+        1 => Operand::Reg(r, 0),
+        n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).list()),
+    };
+    param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(register))
 }
 
 fn variable(o: &Operand) -> Option<VarId> {

@@ -27,6 +27,7 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
         let f = p.funcs[next];
         next += 1;
         starts[f.0 as usize] = p.regions.len();
+        not_shared(module, f, &mut p);
         cut(module, f, if f == entry { function } else { &module.functions[f.0 as usize] }, &mut p);
     }
     if p.regions.iter().any(|r| r.results.is_some()) {
@@ -45,6 +46,20 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
     }
     recursion(&mut p);
     number(p)
+}
+
+/// The host has no registers that functions share.
+fn not_shared(module: &Module, f: FuncId, p: &mut Program) {
+    let first = module.functions[f.0 as usize].body.iter().find_map(|stmt| match stmt {
+        Stmt::Instr(i) => Some(i.index),
+        Stmt::Label(_) => None,
+    });
+    for (function, name) in &module.shared_registers {
+        if *function == f {
+            p.not_yet.push((format!("`{name}`, a register of the module that functions share,"), first.unwrap_or(0)));
+            return;
+        }
+    }
 }
 
 /// Finds the functions that can reach themselves.

@@ -93,7 +93,8 @@ impl Emit<'_> {
 
     /// Has each activation of `func` its own?
     pub fn moves_with_frame(&self, func: FuncId, var: VarId) -> bool {
-        let local = matches!(self.module.vars[var.0 as usize].space, Space::Local | Space::ParamFunc);
+        let var = &self.module.vars[var.0 as usize];
+        let local = matches!(var.space, Space::Local | Space::ParamFunc) && !var.of_module;
         local && self.recursive.contains(&func.0)
     }
 

@@ -77,4 +77,8 @@ pub struct SetLevel {
 }
 
 /// Warnings outside of 06xx, with a few words.
-pub static LINTS: &[(u16, &str)] = &[(516, "a directive without effect"), (517, "a limit over what any target has")];
+pub static LINTS: &[(u16, &str)] = &[
+    (516, "a directive without effect"),
+    (517, "a limit over what any target has"),
+    (519, "a register or `.local` variable of the module"),
+];

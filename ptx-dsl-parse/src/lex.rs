@@ -124,6 +124,21 @@ impl Lexer<'_> {
                 self.pos += length;
                 self.glued = false;
             }
+            // A line of a shell or of the preprocessor.
+            b'#' if matches!(self.text[..start].trim_end_matches([' ', '\t', '\r']).as_bytes(), [] | [.., b'\n']) => {
+                self.run(|b| b != b'\n');
+                let span = self.source(start..start + 1);
+                self.diags.push(errors::foreign_line(span));
+                self.glued = false;
+            }
+            // A character of C.
+            b'\'' if bytes.get(start + 2) == Some(&b'\'') && second.is_some_and(|c| c.is_ascii_graphic()) => {
+                self.pos += 3;
+                let span = self.source(start..self.pos);
+                let code = second.unwrap_or(0);
+                self.diags.push(errors::character(span, code));
+                self.push(start, Tok::Number(code.to_string()));
+            }
             b'"' => self.string(start),
             b'0'..=b'9' => {
                 self.run(in_word);

@@ -9,22 +9,25 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
+mod c;
 mod decl;
 mod directive;
 pub mod errors;
 mod expr;
 mod fold;
+pub mod foreign;
 mod header;
 mod module;
+pub mod near;
 mod operand;
 mod stmt;
 #[cfg(test)]
 mod tests;
 
-pub use errors::nearest;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header, parse_levels};
+pub use near::nearest;
 pub(crate) use stmt::SUFFIX;
 
 /// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.
@@ -170,7 +173,7 @@ impl<'a> Parser<'a> {
     /// What stands here, for a message.
     fn found(&self) -> String {
         match self.peek() {
-            None => "the end of the input".to_string(),
+            None => errors::END.to_string(),
             Some(Tok::Word(w)) => format!("`{w}`"),
             Some(Tok::Number(n)) => format!("`{n}`"),
             Some(Tok::Str(_)) => "a string".to_string(),

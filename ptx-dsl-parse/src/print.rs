@@ -163,6 +163,20 @@ fn function_head(out: &mut String, f: &Function) {
     out.push_str(&f.name.text);
 }
 
+/// An instruction as it is written, without its guard.
+pub fn statement(instr: &Instr) -> String {
+    let mut out = String::new();
+    instruction(&mut out, &Instr { pred: None, ..instr.clone() }, None);
+    out
+}
+
+/// An expression as it is written.
+pub fn expression(e: &Expr) -> String {
+    let mut out = String::new();
+    expr(&mut out, e, 0);
+    out
+}
+
 /// An instruction with its `;`.
 fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
     if let Some(p) = &instr.pred {

@@ -349,8 +349,8 @@ pub struct At {
     pub rust_line: u32,
 }
 
-/// A fault: what, where, who.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A fault: what, where, who. `{:?}` is the same report as `{}`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,
@@ -405,6 +405,12 @@ impl fmt::Display for Fault {
             write!(f, "\n  = help: to see it again: {replay}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

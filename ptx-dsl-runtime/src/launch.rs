@@ -1,5 +1,6 @@
 //! A launch: dimensions, arguments, and the checks that come before anything runs.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,8 +14,8 @@ use crate::mem::address::{FIRST_BUFFER, SEGMENT_SHIFT};
 use crate::mem::segment::Segment;
 use crate::monitor::Monitor;
 
-/// Why a launch did not end well.
-#[derive(Debug, thiserror::Error)]
+/// Why a launch did not end well. `{:?}` is the same report as `{}`: a `main` or a test that ends with `?` shows it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The dimensions or arguments do not fit the kernel; nothing has run.
@@ -40,6 +41,12 @@ pub enum Error {
     /// The kernel did something undefined, or trapped.
     #[error("{0}")]
     Fault(Box<Fault>),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -8,6 +8,9 @@ pub mod explain;
 pub mod levels;
 #[cfg(test)]
 mod tests;
+// The tests of helps name the crate.
+#[cfg(test)]
+extern crate self as ptx_dsl_syntax;
 
 use diag::{Class, Diagnostic, Severity};
 pub use ptx_dsl_check as check;

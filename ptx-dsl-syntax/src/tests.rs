@@ -7,8 +7,13 @@ use crate::isa::{FAMILIES, syntax};
 use crate::lex::lex;
 use crate::lines::Lines;
 
+mod beyond;
 mod directives;
+#[path = "../../tests/support/helps.rs"]
+mod helps;
 mod matrix;
+#[path = "../../tests/support/ptxas.rs"]
+mod ptxas;
 mod tcgen05;
 mod texture;
 mod verdicts;
@@ -46,10 +51,17 @@ fn errors(found: &[Diagnostic]) -> Vec<Diagnostic> {
     found.iter().filter(|d| d.severity == Severity::Error).cloned().collect()
 }
 
+/// What the helps say is done, and mends.
+#[track_caller]
+fn helps_hold(text: &str) {
+    helps::hold(&[(String::new(), text.to_string())]);
+}
+
 #[track_caller]
 fn case(text: &str) {
     let (got, want, full) = verdicts(text);
     assert_eq!(got, want, "\n{}\n", full.join("\n"));
+    helps_hold(text);
 }
 
 /// A kernel around a body, for `sm_100a`.
@@ -319,6 +331,7 @@ fn layout() {
         .extern .shared .align 16 .b8 dyn[];
         .entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20]) { .shared .u8 s; .shared .b64 t; .local .b32 l[3]; ret; }
         .entry m() { .local .b32 l; ret; }";
+    helps_hold(text);
     let (lexed, _) = lex(text);
     let compiled = crate::compile(&lexed.tokens);
     assert_eq!(compiled.diagnostics, vec![]);
@@ -381,6 +394,7 @@ fn order_of_qualifiers() {
         orders.retain(|o| types(o) == types(words));
         let body: String = orders.iter().map(|o| format!("{opcode}.{} {operands};\n", o.join("."))).collect();
         let text = kernel(&body);
+        helps_hold(&text);
         let (lexed, _) = lex(&text);
         let compiled = crate::compile(&lexed.tokens);
         assert_eq!(errors(&compiled.diagnostics), vec![], "{canonical}");
@@ -408,6 +422,7 @@ fn qualifiers_that_do_not_move() {
         ("mma.sync.aligned.and.m8n8k128.row.col.s32.b1.b1.s32.popc {%r0, %r1}, {%r0}, {%r0}, {%r0, %r1};", None),
         ("mad.lo.u32 %r0, %r0, %r1, %r0;", None),
     ] {
+        helps_hold(&kernel(text));
         let (lexed, _) = lex(&kernel(text));
         let found = crate::compile(&lexed.tokens).diagnostics;
         assert_eq!(errors(&found).first().map(|d| d.code), want, "{text}: {found:?}");
@@ -420,6 +435,7 @@ fn fast_enough() {
     let line =
         "ld.global.u32 %r1, [%rd1+4]; add.u32 %r2, %r1, 7; setp.lt.u32 %p1, %r2, %r1; fma.rn.f32 %f0, %f1, %f2, %f0;\n";
     let text = kernel(&line.repeat(50));
+    helps_hold(&text);
     let (lexed, _) = lex(&text);
     let (ast, _) = crate::parse::parse(&lexed.tokens);
     let start = std::time::Instant::now();
@@ -463,6 +479,7 @@ fn broken_texts() {
         "ld.global.v2.u32 {%r0,%r1}, [%rd0+4]; @%p0 bra L; mov.b64 {%r0,_}, %rd0; mbarrier.arrive.shared::cta.b64 st, [sh], 1;
          { .reg .b32 %x<4>; .shared .align 4 .b8 y[4]; add.u32 %x1, %x2, -1; } elect.sync _|%p1, -1; L: ret;",
     );
+    helps_hold(&text);
     let (lexed, _) = lex(&text);
     for i in 0..lexed.tokens.len() {
         crate::compile(&lexed.tokens[..i]);
@@ -523,6 +540,8 @@ L: ret;
         "1e999",
     ] {
         for at in &places {
+            let followed = helps::followed(&format!("{}{number}{}", &text[..*at], &text[at + 1..]));
+            assert!(followed.failures.is_empty(), "{}", followed.failures.join("\n"));
             let (lexed, _) = lex(&format!("{}{number}{}", &text[..*at], &text[at + 1..]));
             crate::compile(&lexed.tokens);
         }
@@ -547,6 +566,7 @@ fn indexed_arrays() {
          mov.b64 %rd1, x[1+1];
          cvta.global.u64 %rd1, x[1];";
     case(&text(body));
+    helps_hold(&text(body));
     let (lexed, _) = lex(&text(body));
     let compiled = crate::compile(&lexed.tokens);
     let offsets: Vec<i64> = compiled.hir.functions[0]
@@ -578,6 +598,7 @@ fn unified_addresses() {
     let text = kernel("ld.global.b32 %r1, [%rd1].unified;\nld.volatile.global.b32 %r1, [%rd1];");
     case(&text);
     let text = kernel("ld.weak.global.b32 %r1, [%rd1].unified;");
+    helps_hold(&text);
     let (lexed, _) = lex(&text);
     let compiled = crate::compile(&lexed.tokens);
     assert_eq!(errors(&compiled.diagnostics), vec![]);

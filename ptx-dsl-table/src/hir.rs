@@ -26,6 +26,9 @@ pub struct Module {
     pub global_image: Vec<u8>,
     /// Canonical spelling (opcode with qualifiers) by `ast::Instr::index`.
     pub spelling: Vec<Option<String>>,
+    /// Functions that name a register of the module which a `.func` names too, with its name: it keeps its value over calls
+    /// (PTX ISA 1 and 2). Each function has a copy of its own here, which is something else.
+    pub shared_registers: Vec<(FuncId, String)>,
 }
 
 /// Address of the first module-scope `.global` variable on the host: segment 1.
@@ -101,6 +104,8 @@ pub struct Var {
     pub array: bool,
     /// `.extern` without a size.
     pub dynamic: bool,
+    /// Declared at module scope.
+    pub of_module: bool,
 }
 
 /// A function or kernel.
@@ -153,6 +158,8 @@ pub struct Param {
     pub var: Option<VarId>,
     /// A `.reg` parameter of a `.func`.
     pub reg: Option<RegId>,
+    /// Elements of a `.reg` that is a vector, else 1.
+    pub lanes: u32,
     /// As written.
     pub name: String,
     /// Element type.

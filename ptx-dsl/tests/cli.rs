@@ -157,6 +157,38 @@ fn print() {
     expect("print-wrong.txt", &["print", "wrong.ptx"], b"");
 }
 
+/// What the flow shows is said, and stops nothing; nor does a warning that the header makes an error.
+#[test]
+fn print_what_is_legal() {
+    let twice = format!("{HEAD}barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }}\n");
+    let denied = "<sm_90, ptx 9.0, deny(PTX0516)>\n.visible .entry k() .minnctapersm 2 { ret; }\n".to_string();
+    for (text, code) in [(twice, "PTX0611"), (denied, "PTX0516")] {
+        let out = run(&["print", "-"], text.as_bytes());
+        let (printed, shown) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+        assert!(shown.contains(&format!("error[{code}]")), "{shown}");
+        assert!(
+            printed.starts_with(".version 9.0\n.target sm_90\n") && printed.ends_with("    ret;\n}\n"),
+            "{printed}"
+        );
+        assert_eq!(out.status.code(), Some(0));
+        assert_eq!(run(&["check", "-"], text.as_bytes()).status.code(), Some(1));
+        assert_eq!(run(&["fmt", "-"], text.as_bytes()).status.code(), Some(0));
+    }
+    let out = run(&["print", "-"], format!("{HEAD}rex;\n}}\n").as_bytes());
+    assert_eq!((out.status.code(), out.stdout.as_slice()), (Some(1), &b""[..]));
+}
+
+/// Comments are in any encoding, and stay as they are, blank lines and white space included.
+#[test]
+fn fmt_keeps_comments() {
+    let text = b".version 9.0\n.target sm_90\n// caf\xe9 \xc3\xa0\n/* a\n\n\n  \x80b   \n*/ .visible .entry k()\n{ /* c  \n  d */ ret;\n\n\n}\n";
+    let out = run(&["fmt", "-"], text);
+    let want = b".version 9.0\n.target sm_90\n// caf\xe9 \xc3\xa0\n/* a\n\n\n  \x80b   \n*/ .visible .entry k()\n{ /* c  \n  d */ ret;\n\n}\n";
+    assert_eq!((out.status.code(), out.stdout.as_slice()), (Some(0), &want[..]));
+    assert_eq!(run(&["fmt", "-"], want).stdout, want);
+    assert_eq!(run(&["check", "-"], text).status.code(), Some(0));
+}
+
 #[test]
 fn what_cannot_be_read() {
     let out = run(&["check", "no-such-file.ptx", "right.ptx"], b"");

@@ -5,7 +5,7 @@ use ptx_dsl::prelude::*;
 /// Runs a body on one thread and returns the report.
 macro_rules! fault {
     ($header_sm:ident, $launch:expr, { $($body:tt)* }) => {{
-        let k = ptx!(<$header_sm, ptx 8.6, allow(PTX0668), allow(PTX0674)> |d: &mut [u32]| {
+        let k = ptx!(<$header_sm, ptx 8.6, allow(PTX0610), allow(PTX0668), allow(PTX0674)> |d: &mut [u32]| {
             .reg .pred %p, %q;
             .reg .b32 %r<8>;
             .reg .b64 %pd, %rd<8>;
@@ -168,4 +168,36 @@ fn what_the_host_cannot_run_yet_is_named() {
     });
     let error = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err().to_string();
     says(&error, &["stacksave", "line"]);
+}
+
+/// `main` and tests that end with `?` print `{:?}`.
+#[test]
+fn what_a_question_mark_shows_is_the_report() {
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .b32 %r;
+        .reg .b64 %a;
+        ld.param.u64 %a, [d];
+        mov.u32 %r, %tid.x;
+        mad.wide.u32 %a, %r, 4, %a;
+        st.global.u32 [%a + 4], %r;
+    });
+    let run = |threads| -> Result<(), Box<dyn std::error::Error>> {
+        k.launch(&Host::new(), Launch::grid(1).block(threads), (&mut [0u32],))?;
+        Ok(())
+    };
+    let shown = format!("{:?}", run(1).unwrap_err());
+    says(
+        &shown,
+        &["error: access of 4 bytes at global address", "PTX line ", "`st.global.u32 [%a+4], %r;`", "faults.rs:"],
+    );
+    says(&shown, &["= thread (0, 0, 0) of CTA (0, 0, 0)", "= help: "]);
+    let refused = format!("{:?}", run(2000).unwrap_err());
+    assert!(
+        refused.starts_with("error: cannot launch `") && refused.ends_with("the limits are 1024, 1024 and 64"),
+        "{refused}"
+    );
+    let fault = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err();
+    let fault = fault.fault().expect("a fault");
+    assert_eq!(format!("{fault:?}"), shown);
+    assert_eq!(format!("{fault:#?}"), shown);
 }

@@ -70,8 +70,8 @@ impl Module<'_> {
     /// The module as printed and as laid out, against the module itself.
     fn compare(&self, text: &str, printed: &str) -> Result<(), (Code, String)> {
         let again = ptx_dsl_syntax::compile(&lex(printed).0.tokens).ptx;
-        let laid_out = layout::layout(text);
-        let mut texts = vec![("printed", printed)];
+        let laid_out = layout::layout(text.as_bytes());
+        let mut texts = vec![("printed", printed.as_bytes())];
         match &laid_out {
             Some(laid_out) => texts.push(("laid-out", laid_out)),
             None => return Err((Code::Unstable, "`fmt` does not lay it out".to_owned())),

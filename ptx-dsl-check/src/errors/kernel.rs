@@ -62,13 +62,14 @@ pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) 
     )
 }
 
-pub(crate) fn directive_needs(span: Span, name: &str, needs: &str) -> Diagnostic {
+/// `value`: of the one that is needed, in a help.
+pub(crate) fn directive_needs(span: Span, name: &str, needs: &str, value: &str) -> Diagnostic {
     explained_error(
         505,
         span,
         format_args!("`{name}` needs `{needs}`"),
         format_args!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)),
-        format_args!("add `{needs}`, or remove `{name}`"),
+        format_args!("add `{needs}{value}`, or remove `{name}`"),
     )
 }
 
@@ -89,29 +90,26 @@ pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: 
     }
 }
 
-/// `declare`: a `.param` variable or register that would do.
-pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str) -> Diagnostic {
+/// `declare`: a `.param` variable or register that would do, of the name `x`.
+pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str, x: &str) -> Diagnostic {
     explained_error(
         506,
         span,
         format_args!("{what} is {have}, and {want} is expected"),
         format_args!("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)"),
-        format_args!("pass one that is declared as `{declare}`"),
+        format_args!("put `{declare};` before it, and write `{x}`"),
     )
 }
 
-/// `declare`: a `.param` variable that would do.
-pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: Option<&str>) -> Diagnostic {
-    let d = noted_error(
+/// `declare`: a `.param` variable that would do, of the name `x`.
+pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: &str, x: &str) -> Diagnostic {
+    explained_error(
         506,
         span,
         format_args!("{what} is aligned to {have} bytes, and the parameter to {want}"),
         format_args!("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)"),
-    );
-    match declare {
-        Some(declare) => d.help(format!("pass a variable that is declared as `{declare}`")),
-        None => d.help(format!("declare the variable with `.align {want}`")),
-    }
+        format_args!("put `{declare};` before it, and write `{x}`"),
+    )
 }
 
 pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
@@ -123,7 +121,7 @@ pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Di
         507,
         span,
         format_args!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"),
-        format_args!("declare `.extern .shared` and give the size at launch"),
+        format_args!("make an array `.extern` and leave its size open, and give the size at launch"),
     )
 }
 
@@ -133,6 +131,24 @@ pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
 
 pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
     explained_error(509, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), format_args!("{help}"))
+}
+
+/// `.reg` and `.local` at module scope: an error, or a warning in old PTX.
+pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
+    let what = if space == ".reg" { "a register" } else { "a `.local` variable" };
+    let help = "move it into the function that needs it";
+    if old {
+        return Diagnostic::warning(519, span, format!("{what} of the module: PTX ISA 3.0 has none"))
+            .note("with one ptxas gives up its ABI for the whole module (PTX ISA 5.1)")
+            .help(help);
+    }
+    explained_error(
+        509,
+        span,
+        format_args!("{what} is declared in a function"),
+        format_args!("only PTX ISA 1 and 2 have `{space}` at module scope (PTX ISA 5.1)"),
+        format_args!("{help}"),
+    )
 }
 
 /// ptxas takes any size.
@@ -239,7 +255,7 @@ pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) 
         303,
         span,
         format_args!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1),
-        format_args!("write `{instead}` in its place"),
+        format_args!("{instead}"),
     )
 }
 

@@ -12,9 +12,7 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
         "label" if nearest.is_none() => d
             .note("a label belongs to the `{ }` it stands in, and can be named in all of it")
             .help(format!("put `{name}:` before an instruction of this function")),
-        "function" => d
-            .note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)")
-            .help(format!("define it above this one, or declare it there, as in `.extern .func {name};`")),
+        "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
         _ => d,
     }
 }
@@ -50,9 +48,12 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
         span,
         format_args!("`{name}` is declared only below"),
         format_args!("a list of targets and a prototype stand before the instruction that names them (PTX ISA 11.3)"),
-        format_args!("move `{name}: ...;` above this instruction"),
+        format_args!("move its declaration above this instruction"),
     )
 }
+
+/// A help of more operands than an instruction takes.
+pub(crate) const TOO_MUCH: &str = "remove what is too much";
 
 pub(crate) fn operand_count(
     span: Span,
@@ -84,7 +85,11 @@ pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
         format_args!("operand `{operand}` must be {want}"),
         format_args!("the kinds of operands are described in PTX ISA 6"),
     );
-    if want.starts_with("an address in") { d } else { d.help(format!("write {want}")) }
+    if want.starts_with("a pair") {
+        d.help("put two here, with `|` between them")
+    } else {
+        d.help(format!("put {want} here"))
+    }
 }
 
 pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
@@ -102,7 +107,7 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
         span,
         format_args!("operand `{operand}` cannot be `_`"),
         format_args!("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)"),
-        format_args!("write a register"),
+        format_args!("name a register"),
     )
 }
 
@@ -112,15 +117,16 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
         span,
         format_args!("nothing is left of this result"),
         format_args!("`_` leaves out a part of a result, never all of it (PTX ISA 6.4.3)"),
-        format_args!("write a register for one part"),
+        format_args!("name a register for one part"),
     )
 }
 
-pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool) -> Diagnostic {
+/// `helps`: ways to come by a register that fits.
+pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
     let bits = if wider { want.bits().max(16) } else { want.bits() };
-    let help = other_register(reg, have, want, bits);
-    let message = format_args!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name());
-    let d = helped_error(407, span, message, format_args!("{help}"));
+    let message = format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name());
+    let mut d = error(407, span, message);
+    d.helps = helps;
     let note = match want.class() {
         Class::Pred => "a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)".to_string(),
         Class::Unsigned | Class::Signed if wider => {
@@ -138,23 +144,84 @@ pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bo
     d.note(note)
 }
 
-/// How to come by a register of the type `want`, or of `bits` bits, with the value of another.
-fn other_register(reg: &str, have: Ty, want: Ty, bits: u32) -> String {
-    let integer = matches!(want.class(), Class::Unsigned | Class::Signed);
+/// The type of a register that holds values of a type; `wider`: one of 16 bits holds a byte.
+fn register_of(ty: Ty, wider: bool) -> String {
+    let least = if wider { 16 } else { 8 };
+    match ty {
+        _ if ty.class() == Class::Packed
+            || matches!(ty, Ty::Bf16 | Ty::Tf32)
+            || ty.bits() < least && ty != Ty::Pred =>
+        {
+            format!("b{}", ty.bits().max(least))
+        }
+        _ => ty.name().to_string(),
+    }
+}
+
+/// A register of this name.
+pub(crate) fn declare_register(name: &str, ty: Ty) -> String {
+    let register = register_of(ty, true);
+    match name.split_once('.') {
+        None => format!("put `.reg .{register} {name};` before it"),
+        Some((vector, _)) if ty.bits() > 32 => format!("put `.reg .v2 .{register} {vector};` before it"),
+        Some((vector, _)) => format!("put `.reg .v4 .{register} {vector};` before it"),
+    }
+}
+
+/// A register of the type, for a result; `wider`: one with more bits fits.
+pub(crate) fn another_register(ty: Ty, wider: bool, x: &str) -> String {
+    format!("put `.reg .{} {x};` before it, and write `{x}`", register_of(ty, wider))
+}
+
+/// Statements that make a register `x` of the type `want` of `given`, each with what it keeps.
+pub(crate) fn conversions(given: &str, have: Ty, want: Ty, x: &str) -> Vec<(&'static str, String)> {
     let (from, to) = (have.name(), want.name());
-    if have == Ty::Pred {
-        return format!("make a number of it: `selp.b{} d, 1, 0, {reg}`", bits.clamp(16, 64));
+    let number = |ty: Ty| matches!(ty, Ty::F16 | Ty::F32 | Ty::F64);
+    let integer = |ty: Ty| matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
+    let plain = |bits: u32| matches!(bits, 16 | 32 | 64);
+    let reg = format!(".reg .{} {x};", register_of(want, true));
+    let mut out = Vec::new();
+    match () {
+        _ if have == Ty::Pred && integer(want) && want.bits() <= 64 => {
+            let bits = want.bits().max(16);
+            out.push(("", format!(".reg .b{bits} {x}; selp.b{bits} {x}, 1, 0, {given};")));
+        }
+        _ if have == Ty::Pred && matches!(want, Ty::F32 | Ty::F64) => {
+            out.push(("", format!("{reg} selp.{to} {x}, 1.0, 0.0, {given};")));
+        }
+        _ if want == Ty::Pred && integer(have) && plain(have.bits()) => {
+            out.push(("", format!("{reg} setp.ne.b{} {x}, {given}, 0;", have.bits())));
+        }
+        _ if want == Ty::Pred && matches!(have, Ty::F32 | Ty::F64) => {
+            out.push(("", format!("{reg} setp.neu.{from} {x}, {given}, 0.0;")));
+        }
+        _ if number(have) && integer(want) && plain(want.bits()) && want.class() != Class::Bits => {
+            out.push(("for its value, ", format!("{reg} cvt.rzi.{to}.{from} {x}, {given};")));
+        }
+        _ if number(want) && matches!(have.class(), Class::Unsigned | Class::Signed) && plain(have.bits()) => {
+            out.push(("for its value, ", format!("{reg} cvt.rn.{to}.{from} {x}, {given};")));
+        }
+        _ if number(have) && number(want) => {
+            let round = if have.bits() > want.bits() { "rn." } else { "" };
+            out.push(("", format!("{reg} cvt.{round}{to}.{from} {x}, {given};")));
+        }
+        _ if integer(have)
+            && integer(want)
+            && have.bits() != want.bits()
+            && plain(have.bits())
+            && plain(want.bits()) =>
+        {
+            let sign = if want.class() == Class::Signed { "s" } else { "u" };
+            let (w, h) = (want.bits(), have.bits());
+            out.push(("", format!("{reg} cvt.{sign}{w}.{sign}{h} {x}, {given};")));
+        }
+        _ => {}
     }
-    if integer && have.class() == Class::Float {
-        return format!("convert the value with `cvt.rzi.{to}.{from}`, or copy its bits with `mov.b{}`", have.bits());
+    if want.bits() == have.bits() && plain(want.bits()) {
+        let purpose = if out.is_empty() { "" } else { "for its bits, " };
+        out.push((purpose, format!(".reg .b{0} {x}; mov.b{0} {x}, {given};", want.bits())));
     }
-    if integer && have.bits() != want.bits() && have.bits() < 128 {
-        return format!("convert it first: `cvt.{to}.{}{}`", &to[..1], have.bits());
-    }
-    if want.bits() < 16 || want.class() == Class::Packed {
-        return format!("declare a register for it: `.reg .b{bits} x;`");
-    }
-    format!("declare a register for it: `.reg .{to} x;`")
+    out
 }
 
 pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
@@ -164,7 +231,7 @@ pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<Strin
         format_args!("{have} cannot be a `.{}` operand", want.name()),
         format_args!("constants are not converted between integer and floating point (PTX ISA 4.5)"),
     );
-    d.help(help.unwrap_or_else(|| "put the value into a register first".to_string()))
+    with_help(d, help)
 }
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {
@@ -175,7 +242,7 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
         format_args!(
             "constant expressions have integers or floating-point numbers, not both, and never divide by zero (PTX ISA 4.5)"
         ),
-        format_args!("write the value as one number"),
+        format_args!("put the value here as one number"),
     )
 }
 
@@ -189,23 +256,26 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
     )
 }
 
-pub(crate) fn not_predicate(span: Span, name: &str) -> Diagnostic {
-    explained_error(
+pub(crate) fn not_predicate(span: Span, name: &str, helps: Vec<String>) -> Diagnostic {
+    let mut d = noted_error(
         410,
         span,
         format_args!("`{name}` is not a predicate register"),
         format_args!("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)"),
-        format_args!("compare `{name}` with `setp` first, and guard with the predicate that it writes"),
-    )
+    );
+    d.helps = helps;
+    d
 }
 
-pub(crate) fn special_register(span: Span, name: &str, opcode: &str) -> Diagnostic {
+/// `x`: a free name.
+pub(crate) fn special_register(span: Span, name: &str, ty: Ty, opcode: &str, x: &str) -> Diagnostic {
+    let ty = ty.name();
     explained_error(
         411,
         span,
         format_args!("the special register `{name}` cannot be an operand of `{opcode}`"),
         format_args!("special registers are read with `mov` or `cvt` (PTX ISA 10)"),
-        format_args!("`mov` `{name}` into a register first"),
+        format_args!("put `.reg .{ty} {x}; mov.{ty} {x}, {name};` before it, and write `{x}`"),
     )
 }
 
@@ -215,7 +285,7 @@ pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
         span,
         format_args!("the special register `{name}` is read-only"),
         format_args!("no instruction writes a special register (PTX ISA 10)"),
-        format_args!("write to a register declared with `.reg`"),
+        format_args!("name a register declared with `.reg`"),
     )
 }
 
@@ -240,25 +310,31 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
     )
 }
 
-pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
-    explained_error(
+/// `written`: does the instruction say so?
+pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, written: bool) -> Diagnostic {
+    let d = noted_error(
         413,
         span,
         format_args!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"),
         format_args!(
             "a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)"
         ),
-        format_args!("write `.{is}` in place of `.{want}`"),
-    )
+    );
+    if written {
+        d.help(format!("write `.{is}` in place of `.{want}`"))
+    } else {
+        d.help(format!("name a `.{want}` variable"))
+    }
 }
 
-pub(crate) fn generic_space(span: Span, name: &str, is: &str) -> Diagnostic {
-    helped_error(
-        413,
-        span,
-        format_args!("`{name}` is a `.{is}` variable, and a generic address cannot name it"),
-        format_args!("give the state space: `.{is}`"),
-    )
+/// `takes`: may the instruction name the state space? `x`: a free name.
+pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
+    let d = error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"));
+    match is {
+        _ if takes => d.help(format!("add `.{is}`")),
+        "const" => d.help(format!("put `.reg .u64 {x}; cvta.const.u64 {x}, {name};` before it, and write `{x}`")),
+        _ => d.help("copy it into a variable of another state space"),
+    }
 }
 
 pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
@@ -292,7 +368,7 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
     );
     match have {
         _ if want == 0 => d,
-        2 | 4 | 8 => d.help(format!("write `.v{have}`, or give {want} elements")),
+        2 | 4 | 8 => d.help(format!("write `.v{have}` in place of `.v{want}`, or give {want} elements")),
         _ => d.help(format!("give {want} elements in `{{ }}`")),
     }
 }
@@ -325,7 +401,7 @@ pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[
         span,
         format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, {given}"),
         format_args!("that is what {why} asks for (PTX ISA {sec})"),
-        format_args!("write a vector of {want} register{s}"),
+        format_args!("put a vector of {want} register{s} here"),
     )
 }
 
@@ -335,7 +411,7 @@ pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
         span,
         format_args!("this vector mixes floating-point and integer registers"),
         format_args!("the elements of a vector have the same type, and `.b32` goes with each (PTX ISA 6.4.3)"),
-        format_args!("use `.b32` registers"),
+        format_args!("declare them with one type, or as bits, such as `.b32`"),
     )
 }
 
@@ -345,18 +421,19 @@ pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
         span,
         format_args!("the elements of this vector together do not have the width of the type"),
         format_args!("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)"),
-        format_args!("give two or four registers that are together as wide, as in `mov.b64 %rd, {{%r1, %r2}}`"),
+        format_args!("give two or four registers that are together as wide"),
     )
 }
 
-pub(crate) fn needs_register(span: Span, operand: &str) -> Diagnostic {
-    explained_error(
+/// `help`: how to come by one.
+pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
         415,
         span,
         format_args!("operand `{operand}` must be a register"),
         format_args!("a destination, and what is not marked as a constant, is a register (PTX ISA 6.3)"),
-        format_args!("write a register declared with `.reg`"),
-    )
+    );
+    d.help(help.unwrap_or_else(|| "name a register declared with `.reg`".to_string()))
 }
 
 pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
@@ -365,16 +442,18 @@ pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic
         span,
         format_args!("operand `{operand}` must be a constant"),
         format_args!("see PTX ISA {sec}"),
-        format_args!("write a number"),
+        format_args!("put a number here"),
     )
 }
 
-pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str) -> Diagnostic {
-    helped_error(
+/// `bits`: of its address; `x`: a free name.
+pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str, bits: u32, x: &str) -> Diagnostic {
+    explained_error(
         415,
         span,
         format_args!("the address of `{name}` cannot be an operand of `{opcode}`"),
-        format_args!("`mov` `{name}` into a register first"),
+        format_args!("the address of a variable is taken with `mov` or `cvta` (PTX ISA 6.4.2)"),
+        format_args!("put `.reg .u{bits} {x}; mov.u{bits} {x}, {name};` before it, and write `{x}`"),
     )
 }
 
@@ -405,27 +484,29 @@ pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
         span,
         format_args!("`{name}` is a variable, and an address in Tensor Memory is needed here"),
         format_args!("no variable lives in Tensor Memory (PTX ISA 9.7.16.1)"),
-        format_args!("load what `tcgen05.alloc` wrote into a `.b32` register, and write `[reg]`"),
+        format_args!("load what `tcgen05.alloc` wrote into a `.b32` register, and name that"),
     )
 }
 
-pub(crate) fn bad_address(span: Span) -> Diagnostic {
-    explained_error(
+/// `help`: the address in legal form, or what computes it.
+pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
         416,
         span,
         format_args!("this is not an address"),
         format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
-        format_args!("subtract with `[reg+-imm]`; add two registers with `add` first"),
-    )
+    );
+    d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
 }
 
-pub(crate) fn absolute_address(span: Span) -> Diagnostic {
+/// `value`: as it is written; `bits`: of an address; `x`: a free name.
+pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Diagnostic {
     explained_error(
         416,
         span,
         format_args!("a constant address is allowed in `.local` only"),
         format_args!("see PTX ISA 6.4.1"),
-        format_args!("`mov` it into a register first"),
+        format_args!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {value};` before it, and write `{x}`"),
     )
 }
 
@@ -451,14 +532,15 @@ pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
     }
 }
 
-pub(crate) fn no_negation(span: Span, operand: &str) -> Diagnostic {
-    explained_error(
+/// `help`: what negates it.
+pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
         419,
         span,
         format_args!("operand `{operand}` cannot be negated with `!`"),
-        format_args!("only a predicate whose place shows `{{!}}` is negated in place (PTX ISA 9.3)"),
-        format_args!("negate it first: `not.pred`"),
-    )
+        format_args!("only predicates that are read are negated in place (PTX ISA 9.3)"),
+    );
+    d.help(help.unwrap_or_else(|| "remove the `!`".to_string()))
 }
 
 pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
@@ -471,21 +553,22 @@ pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn bad_operand_expression(span: Span) -> Diagnostic {
-    explained_error(
+/// `help`: the instruction that computes it.
+pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagnostic {
+    noted_error(
         408,
         span,
         format_args!("registers take part in no expression"),
         format_args!("only addresses add a constant to a register"),
-        format_args!("compute it with an instruction first"),
     )
+    .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
 }
 
-pub(crate) fn offset_form(span: Span, name: &str) -> Diagnostic {
-    helped_error(
-        416,
-        span,
-        format_args!("an offset is added behind the name `{name}`"),
-        format_args!("write `{name}+4` or `{name}+-4`"),
-    )
+/// `value`: what is subtracted, if it is a constant.
+pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
+    let d = error(416, span, format!("an offset is added behind the name `{name}`"));
+    match value {
+        Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
+        None => d.help("put the name first, and add a constant behind it"),
+    }
 }

@@ -9,14 +9,38 @@ use crate::span::Span;
 
 use super::*;
 
-pub(crate) fn needs_version(span: Span, what: Arguments, need: Ptx, have: Ptx, sec: &str) -> Diagnostic {
-    explained_error(
+/// Is it about version or target alone?
+pub(crate) fn is_gate(d: &Diagnostic) -> bool {
+    matches!(d.code, 301 | 302)
+}
+
+/// Is it about the number of operands or their kinds?
+pub(crate) fn is_misplaced(d: &Diagnostic) -> bool {
+    matches!(d.code, 404 | 405 | 414)
+}
+
+/// `renamed`: what the target is called in that version, if it is not called so any more.
+pub(crate) fn needs_version(
+    span: Span,
+    what: Arguments,
+    need: Ptx,
+    have: Ptx,
+    renamed: Option<String>,
+    sec: &str,
+) -> Diagnostic {
+    let d = noted_error(
         301,
         span,
         format_args!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA {sec}"),
-        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
-    )
+    );
+    let version = format!("{}.{}", need.0, need.1);
+    d.help(match renamed {
+        None => format!("declare `ptx {version}` in the header, or `.version {version}`"),
+        Some(target) => format!(
+            "declare `ptx {version}` and `{target}` in the header, or `.version {version}` and `.target {target}`"
+        ),
+    })
 }
 
 pub(crate) fn needs_target(
@@ -47,18 +71,14 @@ pub(crate) fn needs_target(
     }
 }
 
+/// Its help is found with the operands.
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
-    let d = noted_error(
+    noted_error(
         303,
         span,
         format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
         format_args!("see PTX ISA {sec}"),
-    );
-    match opcode {
-        "shfl" | "vote" => d.help(format!("write `{opcode}.sync` with a mask of lanes as the last operand")),
-        "mad" => d.help("give a rounding, as in `mad.rn.f32`"),
-        _ => d,
-    }
+    )
 }
 
 pub(crate) fn no_version(span: Span) -> Diagnostic {
@@ -66,7 +86,7 @@ pub(crate) fn no_version(span: Span) -> Diagnostic {
         304,
         span,
         format_args!("the module declares no PTX ISA version"),
-        format_args!("start it with `.version 8.6`, or name it in the header"),
+        format_args!("declare `.version 8.6`, or `ptx 8.6` in the header"),
     )
 }
 
@@ -75,7 +95,7 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
         305,
         span,
         format_args!("the module declares no target"),
-        format_args!("write `.target sm_90` after `.version`, or name it in the header"),
+        format_args!("declare `.target sm_90`, or `sm_90` in the header"),
     )
 }
 
@@ -92,6 +112,17 @@ pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Dia
 pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
     let d = error(307, span, format!("unknown target `{name}`"));
     if nearest.is_none() { d.help("write a target such as `sm_90a`") } else { did_you_mean(d, nearest) }
+}
+
+/// `sm_101`, which is `sm_110` now.
+pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
+    explained_error(
+        307,
+        span,
+        format_args!("`{old}` is called `{new}` since PTX ISA 9.0"),
+        format_args!("the old name is known in PTX ISA 8.6 to 8.8 (PTX ISA 11.1.2)"),
+        format_args!("write `{new}`"),
+    )
 }
 
 pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {

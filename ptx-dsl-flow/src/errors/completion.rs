@@ -72,7 +72,7 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
         "`elect.sync` elects a lane in each warp that runs it, not one thread of the CTA",
         "9.7.13.14",
     )
-    .help("let one warp come here: branch on a predicate such as `%tid.x < 32` first")
+    .help("let one warp come here: branch first on a predicate that compares `%tid.x` with 32")
 }
 
 pub(crate) fn source_lane(span: Span, lane: u32, mask: u32) -> Diagnostic {
@@ -91,7 +91,7 @@ pub(crate) fn nobody_waits(span: Span, id: u64) -> Diagnostic {
         "9.7.13.1",
     )
     .help(format!(
-        "let those who need it wait with `bar.sync {id}, n;` for the same number of threads, or remove the arrival"
+        "let those who need it wait with `bar.sync {id}` for the same number of threads, or remove the arrival"
     ))
 }
 

@@ -20,7 +20,7 @@ const BRANCH: &str = "because of this branch";
 pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool) -> Diagnostic {
     let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, and {}", here(one)));
     section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5").help(
-        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as `%tid.x < 32`",
+        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as one that compares `%tid.x` with 32",
     )
 }
 
@@ -305,14 +305,14 @@ pub(crate) fn map_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, b
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
     let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
     section(at(d, by, MADE), SPACES, "6.4.1")
-        .help(format!("leave out `{want}`, or convert the address: `cvta.to{is}.u64`"))
+        .help(format!("remove `{want}`, or convert the address with `cvta.to{is}.u64`"))
 }
 
 pub(crate) fn native_as_generic(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
     let have = points(is, false, of);
     let d = error(630, span, format!("`{reg}` holds {have} and the instruction takes a generic address"));
     section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
-        .help(format!("write `{is}` on the instruction, or convert the address: `cvta{is}.u64`"))
+        .help(format!("add `{is}` to the instruction, or convert the address with `cvta{is}.u64`"))
 }
 
 pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -345,7 +345,7 @@ pub(crate) fn cvta_direction(span: Span, reg: &str, is: &str, to: bool, by: Opti
 
 pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Option<Span>) -> Diagnostic {
     let (have, want, help) = if generic {
-        ("a generic address", "an address in `.shared::cta`", format!("leave out `.shared::cluster`: `{op}.u64`"))
+        ("a generic address", "an address in `.shared::cta`", "remove `.shared::cluster`".to_string())
     } else {
         ("an address in `.shared`", "a generic address", format!("write `{op}.shared::cluster`"))
     };
@@ -367,13 +367,13 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
         format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"),
     );
     section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
-        .help("write `.shared::cluster` if the instruction takes it; wait, `init` and `inval` are for the CTA that owns the mbarrier")
+        .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
 }
 
 pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> Diagnostic {
     at(error(632, span, format!("this writes to `{name}`, which is read-only")), ty, "a shared reference")
         .note("a kernel only reads what is behind a `&[T]`, so that many launches may share it")
-        .help(format!("declare `{name}: &mut [...]`"))
+        .help(format!("make `{name}` a `&mut` slice"))
 }
 
 pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {

@@ -32,7 +32,7 @@ pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
         "a volatile or relaxed operation orders nothing behind it",
         "8.8",
     )
-    .help("poll with `.acquire` and a scope that holds the writer, or put `fence.acq_rel` behind the loop")
+    .help("poll with `.acquire` and a scope that holds the writer, or put a `fence` with `.acq_rel` behind the loop")
 }
 
 pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
@@ -40,13 +40,13 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
         (
             "this acquires, and nothing in the kernel that writes to the object releases",
             "written here",
-            "write `st.release`, `red.release` or `atom.release` there, or put `fence.acq_rel` before it",
+            "use `st`, `red` or `atom` with `.release` there, or put a `fence` with `.acq_rel` before it",
         )
     } else {
         (
             "this releases, and nothing in the kernel that reads the object acquires",
             "read here",
-            "write `ld.acquire` or `atom.acquire` there, or put `fence.acq_rel` behind it",
+            "use `ld` or `atom` with `.acquire` there, or put a `fence` with `.acq_rel` behind it",
         )
     };
     section(

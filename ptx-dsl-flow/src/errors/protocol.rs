@@ -326,7 +326,7 @@ pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
         "all warps of a warpgroup run the same `setmaxnreg`",
         "9.7.19.5",
     )
-    .help("choose by `%tid.x / 128`, so that each warpgroup is here as a whole")
+    .help("choose by `%tid.x` divided by 128, so that each warpgroup is here as a whole")
 }
 
 pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Diagnostic {
@@ -358,7 +358,7 @@ pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: S
         "each time as many have arrived as `init` says, a phase completes; the others count for the next ones",
         "9.7.13.15.2",
     )
-    .help("give `init` that number, or let one thread arrive: `@p mbarrier.arrive` with `setp.eq.u32 p, %r, 0;` of `%tid.x`")
+    .help("give `init` that number, or let one thread arrive, as with `setp.eq.u32 p, %r, 0;` where `%r` is `%tid.x`")
 }
 
 pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {

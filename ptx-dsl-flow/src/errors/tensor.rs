@@ -116,7 +116,7 @@ pub(crate) fn freed_by_many(span: Span, warps: usize, least: usize, most: usize,
         format!("this is deallocation {least}, for at most {most} allocations")
     };
     section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1")
-        .help("let one warp deallocate: branch on a predicate such as `%tid.x < 32` first")
+        .help("let one warp deallocate: guard it with a predicate that `%tid.x` decides")
 }
 
 pub(crate) fn freed_twice(span: Span, first: Span, sure: bool) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! Declarations of variables, registers and parameters (PTX ISA 5.1 to 5.5).
 
 use super::module::SPACES;
-use super::{Parser, Res, Stop, errors};
+use super::{Parser, Res, Stop, errors, foreign};
 use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -214,18 +214,35 @@ impl Parser<'_> {
                 self.report(errors::twice(span, &what, first));
             }
         }
-        let (ty, span) = ty.unwrap_or_else(|| {
-            let span = start.to(self.before());
-            self.report(errors::missing_type(span, &var.space.text));
-            ("b32", span)
-        });
+        let (ty, span) = match ty {
+            Some(ty) => ty,
+            None => self.missing_type(&var.space.text, start),
+        };
         var.ty = Word { text: format!(".{ty}"), span };
         Ok(var)
     }
 
+    /// No type begins with a dot: one without it may stand here.
+    fn missing_type(&mut self, space: &str, start: Span) -> (&'static str, Span) {
+        if let (Some(word), Some(_)) = (self.word_at(0), self.word_at(1)) {
+            let own = TYPES.iter().find(|t| **t == word).copied();
+            if let Some(ty) = own.or(foreign::ty(word).filter(|t| TYPES.contains(t))) {
+                let span = self.bump();
+                self.report(errors::type_without_dot(span, word, ty));
+                return (ty, span);
+            }
+        }
+        let span = start.to(self.before());
+        let from = self.tokens.partition_point(|t| t.id < start.first);
+        let head = super::directive::text_of(&self.tokens[from.min(self.pos)..self.pos]);
+        self.report(errors::missing_type(span, space, &head));
+        ("b32", span)
+    }
+
     /// Reports it, and says what was probably meant, so that the names are declared.
     fn unknown_type(&mut self, span: Span, name: &str) -> &'static str {
-        let nearest = errors::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat());
+        let known = foreign::ty(name).filter(|t| TYPES.contains(t));
+        let nearest = known.or_else(|| super::near::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat()));
         self.report(errors::unknown_type(span, name, nearest));
         match nearest {
             Some(n) if TYPES.contains(&n) => n,

@@ -87,10 +87,14 @@ impl Parser<'_> {
             Place::Labelled => LABELLED.contains(&name),
         };
         if !legal {
-            let d = if place == Place::Body && LABELLED.contains(&name) {
+            let d = if place == Place::Body && self.is_at(2, ':') && belongs(name).is_none() {
+                errors::label_with_dot(whole, name)
+            } else if place == Place::Body && LABELLED.contains(&name) {
                 errors::needs_label(whole, name)
             } else if let Some(belongs) = belongs(name) {
                 errors::misplaced_directive(whole, name, place.phrase(), belongs)
+            } else if DECLARATION.contains(&name) {
+                errors::misplaced_directive(whole, name, place.phrase(), "at the beginning of a declaration")
             } else {
                 // The nearest name that is legal here comes before one that is legal elsewhere.
                 let here: &[&str] = match place {
@@ -99,7 +103,7 @@ impl Parser<'_> {
                     Place::Body | Place::Labelled => &BODY,
                 };
                 let all = [here, &DECLARATION, &MODULE, &FUNCTION, &BODY, &LABELLED].concat();
-                errors::unknown_directive(whole, name, errors::nearest(name, &all))
+                errors::unknown_directive(whole, name, super::near::nearest(name, &all))
             };
             return self.fail(d);
         }
@@ -110,7 +114,7 @@ impl Parser<'_> {
             "loc" => self.loc(&mut out)?,
             "loc_intermediate" => self.numbers(&mut out, 3)?,
             "file" => self.file(&mut out)?,
-            "section" => out.text = Some(self.section()?),
+            "section" => self.section(&mut out)?,
             "nv_intermediate_source_section" => out.text = Some(self.code_block()?),
             "callprototype" => self.prototype(&mut out)?,
             "pragma" | "alias" | "branchtargets" | "calltargets" => {
@@ -232,8 +236,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2).
-    fn section(&mut self) -> Res<String> {
+    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2). Its arguments are what needs a version:
+    /// the labels, `L:`, and their differences, `L1-L0`.
+    fn section(&mut self, out: &mut Directive) -> Res<()> {
         let mut name = String::new();
         if self.is('.') {
             while self.dotted().is_some() {
@@ -258,10 +263,17 @@ impl Parser<'_> {
                 Tok::Punct('}') => {
                     self.bump();
                     text.push('}');
-                    return Ok(text);
+                    out.text = Some(text);
+                    return Ok(());
                 }
                 Tok::Punct('{' | ';') => return self.unexpected("a line of the section"),
+                _ if self.word_at(0).is_some() && self.is_at(1, '-') && self.word_at(2).is_some() => {
+                    let difference = self.constant()?;
+                    out.args.push(Arg::Expr(difference));
+                }
                 _ if label => {
+                    let word = Word { text: self.word_at(0).unwrap_or_default().to_string(), span: self.here() };
+                    out.args.push(Arg::Expr(crate::ast::Expr::Name(word, None)));
                     self.pos += 2;
                     text.push_str(&format!("{}\n", text_of(&self.tokens[line..self.pos])));
                     line = self.pos;
@@ -358,7 +370,11 @@ fn belongs(name: &str) -> Option<&'static str> {
     } else if LABELLED.contains(&name) {
         Place::Labelled
     } else {
-        return (name == "attribute").then_some("in a declaration");
+        return match name {
+            "attribute" => Some("in a declaration"),
+            "align" => Some("behind the state space of a declaration"),
+            _ => None,
+        };
     };
     Some(place.phrase())
 }

@@ -3,7 +3,7 @@
 use std::fmt::{Arguments, format};
 
 use crate::diag::Diagnostic;
-use crate::parse::all_digits;
+use crate::parse::{all_digits, foreign};
 use crate::span::Span;
 
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -44,13 +44,35 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
             d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
         }
         "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
-        "#" => d
-            .note("of the preprocessor's lines only those that name a file are read: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`")
-            .help("remove the line"),
+        "#" => d.note("numbers stand without a sign before them (PTX ISA 4.5)").help("remove it"),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
         "'" => d.help("strings are written with double quotes"),
         _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
     }
+}
+
+/// `#pragma`, `# comment`
+pub(crate) fn foreign_line(span: Span) -> Diagnostic {
+    explained_error(
+        101,
+        span,
+        format_args!("unknown character `#`"),
+        format_args!(
+            "of the preprocessor's lines only those that name a file are read: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`"
+        ),
+        format_args!("remove the line"),
+    )
+}
+
+/// `'a'`
+pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
+    explained_error(
+        101,
+        span,
+        format_args!("`'{}'` is a character of C", code as char),
+        format_args!("the constants of PTX are numbers (PTX ISA 4.5)"),
+        format_args!("write `{code}`"),
+    )
 }
 
 /// A string ends at the first quote: there are no escapes.
@@ -82,54 +104,232 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
 
 pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
-    match expected_help(what) {
+    match sign_of_c(what, found).or_else(|| expected_help(what)) {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
-        None if what.starts_with('`') && what.ends_with('`') => {
-            helped_error(110, span, message, format_args!("write {what} here"))
+        // One sign: `]`, `)`.
+        None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
+            let side = if found == END { "behind" } else { "before" };
+            helped_error(110, span, message, format_args!("write {what} {side} it"))
         }
         None => error(110, span, format(message)),
     }
 }
 
-/// The edit that gives what is expected.
-fn expected_help(what: &str) -> Option<&'static str> {
-    Some(match what {
-        "`,` or `;`" => "separate operands with `,`, and end the statement with `;`",
-        "`,` or `}`" => "separate the elements with `,`, and close the vector with `}`",
-        "`,` or `]`" => "separate the parts with `,`, and close the address with `]`",
-        "`,` or `)`" => "separate them with `,`, and close the list with `)`",
-        "`,` or `>` in the header" => "separate the items with `,`, and close the header with `>`",
-        "`{` or `;` after the signature" => "write the body in `{ }`, or end the declaration with `;`",
-        "a statement" => "remove it, or write an instruction, a label or a declaration",
-        "an instruction" => "write one behind the guard, as in `@%p bra L;`",
-        "a qualifier" => "name one, as in `.u32`, or remove the dot",
-        "an operand" => "write a register, a constant or an address, as in `[%rd1+4]`",
-        "a constant" => "write a name without the parentheses",
-        "a predicate" => "write a `.pred` register, as in `%p1`",
-        "a component such as `.x`" => "write `.x`, `.y`, `.z` or `.w`, or remove the dot",
-        "a name" | "a label" => "write a name: a letter, `_`, `$` or `%`, then letters, digits, `_` or `$`",
-        "the name of a function" => "write its name, as in `.visible .entry kernel()`",
-        "`_`" => "write `_` for the name of the function: `.callprototype (.param .b32 _) _ (.param .b32 _);`",
-        "a directive" => "write a directive, or `{` and the body",
-        "a parameter" => "write one, as in `.param .u32 n`, or remove the `,`",
-        "a parameter, which begins with `.param` or `.reg`," => "write it as in `.param .u32 n`",
-        "a Rust type" => "write one, as in `x: &[f32]`, or remove the `:`",
-        "a state space" => "write `.reg`, `.shared`, `.local`, `.param`, `.global` or `.const`",
-        "a state space, `.entry` or `.func`" => "write `.global`, `.const`, `.shared`, `.entry` or `.func`",
-        "an argument" => "write one, as in `.pragma \"nounroll\";`",
-        "a target such as `sm_90a`" => "write its name, as in `.target sm_90a`",
-        "a PTX version such as `8.6`" => "write both numbers, as in `8.6`",
-        "a code such as `PTX0601`" => "write the code of a warning, as in `allow(PTX0516)`",
-        "the name of the file, as a string" => "write it in double quotes",
-        "an alignment in bytes" | "the number of registers" | "an integer" | "an offset" => {
-            "write a plain integer, as in `16`"
+/// What is found where nothing is.
+pub(crate) const END: &str = "the end of the input";
+
+/// What to do with an operator of C.
+fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
+    Some(match (what, found) {
+        ("an operand", "`&`") => "remove it: the name of a variable is its address",
+        ("an instruction", "`,`") => "remove it",
+        ("an instruction", "`&`" | "`|`") => "a guard is one predicate: combine two with `and` or `or` before",
+        ("an operand", "`'`") => "put the number of the character here",
+        ("an operand", "`*`") => "remove it, and put the address in `[ ]`",
+        ("a qualifier", "`=`" | "`<`" | "`>`" | "`!`") => {
+            "numbers are compared with `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`"
         }
         _ => return None,
     })
 }
 
+/// The edit that gives what is expected.
+fn expected_help(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "`,` or `;`" => "put a `,` between operands, and a `;` behind the last one",
+        "`,` or `}`" => "put a `,` between the elements, and a `}` behind the last one",
+        "`,` or `]`" => "put a `,` between the parts, and a `]` behind the last one",
+        "`,` or `)`" => "put a `,` between them, and a `)` behind the last one",
+        "`,` or `>` in the header" => "put a `,` between the items, and a `>` behind the last one",
+        "`{` or `;` after the signature" => "put the body in `{ }` here, or a `;` if this is a declaration",
+        "a statement" => "remove it, or put an instruction, a label or a declaration here",
+        "an instruction" => "put the name of one here",
+        "a qualifier" => "put one behind the dot, or leave out the dot",
+        "an operand" => "put a register, a constant, or an address in `[ ]` here",
+        "a constant" => "leave out the parentheses around the name",
+        "a predicate" => "put the name of a `.pred` register here",
+        "a component such as `.x`" => "a component is x, y, z or w: put one behind the dot, or leave out the dot",
+        "a name" | "a label" => "put a name here: a letter, `_`, `$` or `%`, then letters, digits, `_` or `$`",
+        "the name of a function" => "put its name behind `.entry` or `.func`",
+        "`_`" => "a `_` stands for the name of the function in a prototype",
+        "a directive" => "put a directive here, or `{` and the body",
+        "a parameter" => "put another parameter behind the comma, or leave out the comma",
+        "a parameter, which begins with `.param` or `.reg`," => "begin it with `.param` and a type",
+        "a Rust type" => "put a type behind the colon, or leave out the colon",
+        "a state space" => "begin it with `.reg`, `.shared`, `.local`, `.param`, `.global` or `.const`",
+        "a state space, `.entry` or `.func`" => "begin it with `.global`, `.const`, `.shared`, `.entry` or `.func`",
+        "an argument" => "put an argument behind the directive",
+        "a target such as `sm_90a`" => "put the name of a target here, such as `sm_90a`",
+        "a PTX version such as `8.6`" => "put both numbers here, with a dot between them",
+        "a code such as `PTX0601`" => "put the code of a warning here: PTX and four digits",
+        "the name of the file, as a string" => "put it in double quotes",
+        "an alignment in bytes" | "the number of registers" | "an integer" | "an offset" => "put a plain integer here",
+        _ => return None,
+    })
+}
+
+/// `__syncthreads();`: a statement of C. `args`: what stands in the parentheses.
+pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
+    let d = noted_error(
+        119,
+        span,
+        format_args!("`{name}(...)` is a call of C"),
+        format_args!(
+            "operands stand behind the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
+        ),
+    );
+    if let Some(advice) = foreign::advice(name) {
+        return d.help(advice);
+    }
+    match foreign::instructions(name).first() {
+        Some(own) if args.is_empty() && foreign::is_statement(own) => d.help(format!("write `{own}`")),
+        Some(own) => d.help(in_words(own)),
+        None if args.is_empty() && matches!(name, "ret" | "exit" | "trap" | "brkpt") => {
+            d.help(format!("write `{name};`"))
+        }
+        None if args.is_empty() => d.help(format!("write `call {name};` if it is a function")),
+        None => d.help(format!("write `call {name}, ({args});` if it is a function")),
+    }
+}
+
+/// What PTX has for an instruction of another language, which takes other operands.
+fn in_words(own: &str) -> String {
+    let (opcode, qualifiers) = own.split_once('.').unwrap_or((own, ""));
+    let mut text = format!("PTX has `{opcode}`");
+    for (i, word) in qualifiers.split('.').filter(|w| !w.is_empty()).enumerate() {
+        text += if i == 0 { " with " } else { " and " };
+        text += &format!("`.{word}`");
+    }
+    text
+}
+
+/// `if (p) ...`, `for (...)`; `guard`: the guard that stands for the condition.
+pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnostic {
+    let d = noted_error(
+        119,
+        span,
+        format_args!("`{word}` is a word of C"),
+        format_args!(
+            "an instruction runs under a guard, and a loop is a label and a guarded branch to it (PTX ISA 9.3)"
+        ),
+    );
+    match guard {
+        Some(guard) => d.help(format!("write `{guard}`")),
+        None => d.help("compare with `setp`, and put the predicate before the instruction as its guard"),
+    }
+}
+
+/// `asm volatile("...");`
+pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
+    helped_error(
+        119,
+        span,
+        format_args!("`{word}` is a word of C"),
+        format_args!("put the instructions here without it and without quotes"),
+    )
+}
+
+/// `__global__ void k() { ... }`
+pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
+    helped_error(
+        119,
+        span,
+        format_args!("`{word}` begins a function of C"),
+        format_args!(
+            "begin a kernel with `.entry` and another function with `.func`, and declare parameters with `.param`"
+        ),
+    )
+}
+
+/// `%r1 = %r2 + %r3;` `own`: the instruction for it.
+pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
+    explained_error(
+        119,
+        span,
+        format_args!("`{sign}` is an assignment of C"),
+        format_args!(
+            "an instruction names its operation first, then the destination, then the sources (PTX ISA 4.3.2)"
+        ),
+        format_args!("use `{own}`: the destination stands first, then the sources"),
+    )
+}
+
+/// `int x`: the words, and what PTX has for them.
+pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
+    explained_error(
+        119,
+        span,
+        format_args!("`{words}` begins a declaration of C"),
+        format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
+        format_args!("write `{own}`"),
+    )
+}
+
+/// `extern __shared__ float x[];` in a function.
+pub(crate) fn c_extern(span: Span, words: &str) -> Diagnostic {
+    explained_error(
+        119,
+        span,
+        format_args!("`{words}` begins a declaration of C"),
+        format_args!("what is `.extern` is declared at module scope (PTX ISA 11.6.1)"),
+        format_args!("move it above this function"),
+    )
+}
+
+/// `.reg u32 x`
+pub(crate) fn type_without_dot(span: Span, name: &str, own: &str) -> Diagnostic {
+    helped_error(143, span, format_args!("`{name}` is no type"), format_args!("write `.{own}`"))
+}
+
 pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
     helped_error(111, span, format_args!("expected `;` after {after}"), format_args!("end the statement with `;`"))
+}
+
+/// `add.u32, x, y, z;` or `add,u32 x, y, z;`
+pub(crate) fn comma_behind_opcode(span: Span, dot: bool) -> Diagnostic {
+    let help = if dot { format_args!("write `.`") } else { format_args!("remove it") };
+    helped_error(110, span, format_args!("expected an operand, found `,`"), help)
+}
+
+/// `(%f1, %f2)` where a vector is meant.
+pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected an operand, found a list in parentheses"),
+        format_args!("write `{{{elements}}}` if it is a vector"),
+    )
+}
+
+/// `%p bra L;`
+pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected an instruction, found `{name}`"),
+        format_args!("write `@{name}` if it is a guard"),
+    )
+}
+
+/// `.L1:`
+pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        114,
+        span,
+        format_args!("unknown directive `.{name}`"),
+        format_args!("a label begins with a letter, `_`, `$` or `%` (PTX ISA 4.4)"),
+        format_args!("write `${name}` if it is a label"),
+    )
+}
+
+/// `L add.u32 x, y, z;`
+pub(crate) fn label_without_colon(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        111,
+        span,
+        format_args!("expected `:` or `;` after `{name}`"),
+        format_args!("write `:` behind it if it is a label"),
+    )
 }
 
 pub(crate) fn unclosed(span: Span, open: char) -> Diagnostic {
@@ -154,7 +354,7 @@ pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -
     );
     match nearest {
         Some(n) => d.help(format!("did you mean `.{n}`?")),
-        None => d.help("remove it"),
+        None => d,
     }
 }
 
@@ -213,11 +413,16 @@ pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
 }
 
 pub(crate) fn needs_label(span: Span, name: &str) -> Diagnostic {
-    helped_error(117, span, format_args!("`.{name}` needs a label"), format_args!("write `name: .{name} ...;`"))
+    helped_error(117, span, format_args!("`.{name}` needs a label"), format_args!("put `list:` before it"))
 }
 
 pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
-    let d = error(120, span, format!("`{text}` is not a number: {why}"));
+    let d = noted_error(
+        120,
+        span,
+        format_args!("`{text}` is not a number: {why}"),
+        format_args!("the forms of numbers are described in PTX ISA 4.5.1 and 4.5.2"),
+    );
     let (mut separated, mut digits) = (false, String::new());
     for part in text.split('_') {
         separated |= part.len() < text.len();
@@ -226,9 +431,13 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     if separated && all_digits(&digits) {
         return d.help(format!("PTX has no digit separators: write `{digits}`"));
     }
-    d.help(
-        "write an integer as `42`, `0x2A`, `052` or `0b101010`, a float as `1.5`, `0f3FC00000` or `0d3FF8000000000000`",
-    )
+    // `1.0f` and `5ul` of C.
+    let plain = text.trim_end_matches(['f', 'F', 'u', 'l', 'L']);
+    let float = !all_digits(plain) && plain.parse::<f64>().is_ok();
+    if plain.len() < text.len() && !plain.is_empty() && (float || all_digits(plain)) {
+        return d.help(format!("PTX has no such suffix: write `{plain}`"));
+    }
+    d
 }
 
 pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
@@ -237,7 +446,7 @@ pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
         span,
         format_args!("`{text}` does not fit in 64 bits"),
         format_args!("integer constants are 64 bits wide (PTX ISA 4.5.1)"),
-        format_args!("write at most `0xFFFFFFFFFFFFFFFF`"),
+        format_args!("write `0xFFFFFFFFFFFFFFFF` or less"),
     )
 }
 
@@ -256,12 +465,7 @@ pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
 }
 
 pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {
-    helped_error(
-        122,
-        span,
-        format_args!("{what} must be a constant integer"),
-        format_args!("write a number, as in `16`"),
-    )
+    helped_error(122, span, format_args!("{what} must be a constant integer"), format_args!("put a number here"))
 }
 
 pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Diagnostic {
@@ -293,8 +497,32 @@ pub fn no_lint(span: Span, code: u16) -> Diagnostic {
     )
 }
 
-pub(crate) fn header_lacks(span: Span, what: &str, help: &str) -> Diagnostic {
-    helped_error(131, span, format_args!("the header names no {what}"), format_args!("{help}"))
+/// `.version 8`
+pub(crate) fn whole_version(span: Span, text: &str, right: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("expected a PTX version such as `8.6`, found `{text}`"),
+        format_args!("write `{right}`"),
+    )
+}
+
+pub(crate) fn header_lacks(span: Span, what: &str, right: &str, wrong: &str) -> Diagnostic {
+    helped_error(
+        131,
+        span,
+        format_args!("the header names no {what}"),
+        format_args!("write `{right}` in place of `{wrong}`"),
+    )
+}
+
+pub(crate) fn header_lacks_both(span: Span) -> Diagnostic {
+    helped_error(
+        131,
+        span,
+        format_args!("the header names no target and no PTX version"),
+        format_args!("write `<sm_90, ptx 8.6>`"),
+    )
 }
 
 pub(crate) fn disagree(span: Span, directive: &str, here: &str, other: Span, there: &str) -> Diagnostic {
@@ -328,9 +556,9 @@ pub(crate) fn too_long(span: Span) -> Diagnostic {
     )
 }
 
-/// An operand `name[i]`.
-pub fn array_index(span: Span, name: &str) -> Diagnostic {
-    explained_error(
+/// An operand `name[i]`; `offset`: the bytes that it probably means.
+pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
+    let d = noted_error(
         142,
         span,
         format_args!("`{name}` cannot be indexed here"),
@@ -338,24 +566,28 @@ pub fn array_index(span: Span, name: &str) -> Diagnostic {
             "what is indexed is an array of several elements and known size, by one constant that is not negative, \
              as an operand of `ld`, `ldu`, `st`, `mov` or `cvta` (PTX ISA 6.4.2)"
         ),
-        format_args!("write the byte offset: `[{name}+4]`"),
-    )
+    );
+    match offset {
+        Some(bytes) => d.help(format!("offsets count bytes: write `[{name}+{bytes}]`")),
+        None => d.help("write an address in `[ ]`, with an offset in bytes"),
+    }
 }
 
 pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
     let d = error(143, span, format!("unknown type or attribute `.{name}` in a declaration"));
     match nearest {
         Some(n) => d.help(format!("did you mean `.{n}`?")),
-        None => d.help("write a fundamental type, as in `.b32`"),
+        None => d.help("put a fundamental type here, such as `.b32`"),
     }
 }
 
-pub(crate) fn missing_type(span: Span, space: &str) -> Diagnostic {
+/// `head`: what stands before the name.
+pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
     helped_error(
         144,
         span,
         format_args!("this `{space}` declaration has no type"),
-        format_args!("give one before the name, as in `{space} .b32 x`"),
+        format_args!("write `{head} .b32`, or another type"),
     )
 }
 
@@ -373,7 +605,7 @@ pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
         format_args!(
             "components are `.x .y .z .w` or `.r .g .b .a`; video instructions select with `.b0` to `.b3`, `.h0`, `.h1`"
         ),
-        format_args!("remove it"),
+        format_args!("name one of these, or the register alone"),
     )
 }
 
@@ -391,73 +623,6 @@ pub(crate) fn empty_vector(span: Span) -> Diagnostic {
         148,
         span,
         format_args!("a vector operand has no elements"),
-        format_args!("write them in the braces, as in `{{%r1, %r2}}`"),
+        format_args!("put them between the braces"),
     )
-}
-
-/// The name nearest to a misspelt one, if it is near enough to be meant.
-pub fn nearest<'a>(name: &str, legal: &[&'a str]) -> Option<&'a str> {
-    // A name of the user's may be of any length; no legal one comes near it.
-    if name.len() > 40 {
-        return None;
-    }
-    let limit = (name.len() / 3).max(1);
-    // Of a name of one or two letters a replaced letter makes another name, not a slip of the pen.
-    let short = name.trim_start_matches(['%', '$', '.']).len() < 3;
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in legal {
-        if candidate.len().abs_diff(name.len()) > limit || short && candidate.len() == name.len() {
-            continue;
-        }
-        let d = distance(name.as_bytes(), candidate.as_bytes());
-        match best {
-            Some((least, _)) if least <= d => {}
-            _ if d <= limit => best = Some((d, candidate)),
-            _ => {}
-        }
-    }
-    Some(best?.1)
-}
-
-/// Edit distance; two letters that changed places are one slip of the pen.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let (mut before, mut row, mut next) = (Vec::new(), Vec::with_capacity(b.len() + 1), Vec::new());
-    for j in 0..=b.len() {
-        row.push(j);
-    }
-    for i in 0..a.len() {
-        next.clear();
-        next.push(i + 1);
-        for j in 0..b.len() {
-            let mut d = (row[j] + usize::from(a[i] != b[j])).min(row[j + 1] + 1).min(next[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                d = d.min(before[j - 1] + 1);
-            }
-            next.push(d);
-        }
-        std::mem::swap(&mut before, &mut row);
-        std::mem::swap(&mut row, &mut next);
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn slips_of_the_pen() {
-        for (name, legal, meant) in [
-            ("u23", ["u32", "u64"], Some("u32")),
-            ("gloabl", ["local", "global"], Some("global")),
-            ("mbarrier.arive", ["mbarrier.init", "mbarrier.arrive"], Some("mbarrier.arrive")),
-            ("relaxde", ["relaxed", "release"], Some("relaxed")),
-            ("f46", ["u32", "f64"], Some("f64")),
-            ("u99", ["u32", "u64"], None),
-            // both are replaced, and neither was written elsewhere
-            ("ba", ["cd", "ef"], None),
-        ] {
-            assert_eq!(nearest(name, &legal), meant, "{name}");
-        }
-    }
 }

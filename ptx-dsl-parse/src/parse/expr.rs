@@ -191,7 +191,7 @@ impl Parser<'_> {
     pub(super) fn member(&mut self, name: Word) -> Res<Expr> {
         if self.is('[') && self.glued_at(0) && !self.initialiser {
             let span = self.here();
-            return self.fail(errors::array_index(span, &name.text));
+            return self.fail(errors::array_index(span, &name.text, None));
         }
         // `%tid .x` is one, too.
         let component = self.glued_at(1) && matches!(self.word_at(1), Some(m) if is_component(m));

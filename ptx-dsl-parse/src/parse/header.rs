@@ -119,11 +119,17 @@ impl Parser<'_> {
             break;
         }
         if self.diags.len() == before {
-            if architecture(&header.target).is_none() {
-                self.report(errors::header_lacks(header.span, "target", "name one, as in `<sm_90a, ptx 8.0>`"));
-            }
-            if header.version.is_none() {
-                self.report(errors::header_lacks(header.span, "PTX version", "add one, as in `<sm_90a, ptx 8.0>`"));
+            match (architecture(&header.target), &header.version) {
+                (None, Some(v)) => {
+                    let version = format!("ptx {}.{}", v.major, v.minor);
+                    self.report(errors::header_lacks(header.span, "target", &format!("sm_90, {version}"), &version));
+                }
+                (Some(target), None) => {
+                    let right = format!("{}, ptx 8.6", target.text);
+                    self.report(errors::header_lacks(header.span, "PTX version", &right, &target.text));
+                }
+                (None, None) => self.report(errors::header_lacks_both(header.span)),
+                (Some(_), Some(_)) => {}
             }
         }
         header
@@ -151,7 +157,7 @@ impl Parser<'_> {
             name => {
                 let found = self.found();
                 let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group"]].concat();
-                let nearest = name.and_then(|n| errors::nearest(n, &legal));
+                let nearest = name.and_then(|n| super::near::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }
@@ -235,6 +241,13 @@ impl Parser<'_> {
     pub(super) fn version(&mut self) -> Res<Version> {
         let start = self.here();
         let major = self.version_part()?;
+        if !self.is('.') || !matches!(self.tokens.get(self.pos + 1), Some(Token { kind: Tok::Number(_), .. })) {
+            // `63` is meant for `6.3`, and `8` for `8.0`.
+            let (major, minor) = if major < 10 { (major, 0) } else { (major / 10, major % 10) };
+            let text = if minor == 0 && major < 10 { format!("{major}") } else { format!("{major}{minor}") };
+            self.report(errors::whole_version(start, &text, &format!("{major}.{minor}")));
+            return Ok(Version { major, minor, span: start });
+        }
         self.expect('.')?;
         let minor = self.version_part()?;
         Ok(Version { major, minor, span: start.to(self.before()) })

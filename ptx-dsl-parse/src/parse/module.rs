@@ -61,6 +61,13 @@ impl Parser<'_> {
                 let found = self.found();
                 match self.peek() {
                     Some(Tok::Punct('}' | ')' | ']')) => self.fail(errors::stray_close(start, &found)),
+                    Some(Tok::Word(_)) if let Some(d) = self.item_of_c() => {
+                        if self.eat(';') {
+                            self.report(d);
+                            return Ok(());
+                        }
+                        self.fail(d)
+                    }
                     _ => self.fail(errors::outside_function(start, &found)),
                 }
             }
@@ -247,7 +254,7 @@ impl Parser<'_> {
                 let open = self.bump();
                 function.body = Some(self.body(open));
             }
-        } else {
+        } else if function.entry || !self.ends_declaration() {
             if self.peek().is_none() || self.dotted().is_some() {
                 self.missing_semicolon();
             } else {
@@ -255,6 +262,23 @@ impl Parser<'_> {
             }
         }
         Ok(function)
+    }
+
+    /// Does the next item of the module stand here, or nothing? The declaration of a `.func` needs no `;` before it: compilers of
+    /// PTX ISA 1 to 3 wrote none, and ptxas still asks for none.
+    fn ends_declaration(&self) -> bool {
+        match self.dotted() {
+            // It has a `;` itself, so that what follows tells whether it stands before a body.
+            Some("pragma") => {
+                let mut n = 2;
+                while !self.is_at(n, ';') && self.peek_at(n).is_some() {
+                    n += 1;
+                }
+                !self.is_at(n + 1, '{')
+            }
+            Some(name) => directive::at_module(name) || SPACES.contains(&name),
+            None => self.peek().is_none(),
+        }
     }
 
     fn signature(&mut self, function: &mut Function) -> Res<()> {
@@ -284,7 +308,7 @@ impl Parser<'_> {
                 }
                 continue;
             }
-            if self.starts_function() {
+            if self.starts_function() || !function.entry && self.ends_declaration() {
                 return Ok(());
             }
             match self.dotted() {

@@ -1,5 +1,6 @@
 //! Operands (PTX ISA 6).
 
+use super::directive::text_of;
 use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
@@ -31,7 +32,7 @@ impl Parser<'_> {
         let close = self.expect(']')?;
         let span = name.span.to(close);
         if self.is('[') {
-            return self.fail(errors::array_index(span.to(self.here()), &name.text));
+            return self.fail(errors::array_index(span.to(self.here()), &name.text, None));
         }
         Ok(Operand { kind: OperandKind::Index(name, index), span })
     }
@@ -55,6 +56,12 @@ impl Parser<'_> {
                 } else {
                     OperandKind::List(self.list(')', "`,` or `)`")?)
                 }
+            }
+            Some(Tok::Punct('(')) if self.word_at(1).is_some() && self.is_at(2, ',') => {
+                let from = self.pos + 1;
+                self.list(')', "`,` or `)`")?;
+                let elements = text_of(&self.tokens[from..self.pos - 1]);
+                return self.fail(errors::parentheses(start.to(self.before()), &elements));
             }
             Some(Tok::Punct('!')) if self.word_at(1).is_some() => {
                 self.bump();

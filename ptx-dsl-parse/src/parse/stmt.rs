@@ -3,13 +3,16 @@
 use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
 use super::operand::is_selector;
-use super::{MAX_DEPTH, Parser, Res, all_digits, errors};
+use super::{MAX_DEPTH, Parser, Res, all_digits, c, errors};
 use crate::ast::{Instr, OperandKind, Pred, Stmt, Word};
 use crate::span::Span;
 use crate::token::Tok;
 
 /// The one qualifier that stands behind an address, not in the opcode.
 pub(crate) const SUFFIX: &str = "unified";
+
+/// Instructions that are one word.
+const ALONE: [&str; 4] = ["ret", "exit", "trap", "brkpt"];
 
 impl Parser<'_> {
     /// Statements up to the `}` that closes the body, whose `{` was just taken.
@@ -81,11 +84,26 @@ impl Parser<'_> {
                     _ => out.push(Stmt::Label(label)),
                 }
             }
+            Some(Tok::Word(word)) if c::KEYWORDS.contains(&word.as_str()) => {
+                // What stands behind it is read as it is.
+                let d = self.keyword_of_c();
+                self.report(d);
+                self.eat(';');
+            }
+            Some(Tok::Word(_)) if let Some(d) = self.statement_of_c() => return self.fail(d),
             Some(Tok::Word(_) | Tok::Punct('@')) => {
                 let before = self.diags.len();
                 let mut instr = self.instr()?;
                 // Without operands and without `;` it was not finished: what is missing is said once.
                 if self.diags.len() > before && instr.operands.is_empty() {
+                    if let [word] = instr.parts.as_slice()
+                        && instr.pred.is_none()
+                        && !ALONE.contains(&word.text.as_str())
+                    {
+                        self.diags.truncate(before);
+                        self.report(errors::label_without_colon(word.span, &word.text));
+                        out.push(Stmt::Label(word.clone()));
+                    }
                     return Ok(());
                 }
                 instr.index = self.instrs;
@@ -106,8 +124,13 @@ impl Parser<'_> {
             false => None,
         };
         let start = self.here();
-        if self.word_at(0).is_none() {
-            return self.unexpected("an instruction");
+        match self.word_at(0) {
+            // `%p bra L`
+            Some(word) if word.starts_with('%') && pred.is_none() && self.word_at(1).is_some() => {
+                return self.fail(errors::guard_without_sign(start, word));
+            }
+            Some(word) if !word.starts_with('%') => {}
+            _ => return self.unexpected("an instruction"),
         }
         let mut parts = vec![self.part()?];
         while self.eat('.') {
@@ -115,9 +138,13 @@ impl Parser<'_> {
         }
         if let Some(word) = parts.iter().find(|p| p.text == SUFFIX) {
             let d = errors::expected(word.span, "a qualifier", "`.unified`");
-            return self.fail(d.help("write it behind the address: `[a].unified` (PTX ISA 9.7.9.8)"));
+            return self.fail(d.help("move it behind the address (PTX ISA 9.7.9.8)"));
         }
         let call = parts[0].text == "call";
+        if self.is(',') {
+            let dot = parts.len() == 1 && self.glued_at(0) && self.glued_at(1) && self.word_at(1).is_some();
+            return self.fail(errors::comma_behind_opcode(self.there(), dot));
+        }
         let mut operands = Vec::new();
         if !self.is(';') && !self.is('}') && self.peek().is_some() && !self.at_spelled_statement() {
             loop {
@@ -159,6 +186,10 @@ impl Parser<'_> {
     /// One more piece of a word, behind what joins it to the others.
     fn piece(&mut self, joint: &str, word: &mut Word) -> Res<()> {
         let Some(Tok::Word(text) | Tok::Number(text)) = self.peek() else { return self.unexpected("a qualifier") };
+        // `mov. %r1, %r2`
+        if text.starts_with('%') && self.pos > 0 && matches!(self.tokens[self.pos - 1].kind, Tok::Punct('.')) {
+            return self.unexpected("a qualifier");
+        }
         word.text.push_str(joint);
         word.text.push_str(text);
         word.span = word.span.to(self.bump());

@@ -61,12 +61,11 @@ pub(super) const LIST: &[Explanation] = &[
     },
     pair! { 602 "an instruction of one thread, run by a warp"
         "`tcgen05.mma`, `cp`, `shift` and `commit` are issued by a single thread (PTX ISA 9.7.16.5, table 46); run by 32 lanes, they happen 32 times."
-        "128";
+        "32";
         "mov.u32 %r1, 0;"
         "ld.param.u64 %d1, [w];"
         - "tcgen05.cp.cta_group::1.128x256b [%r1], %d1;"
-        + "mov.u32 %r2, %tid.x;"
-        + "setp.eq.u32 %p1, %r2, 0;"
+        + "elect.sync _|%p1, 0xffffffff;"
         + "@%p1 tcgen05.cp.cta_group::1.128x256b [%r1], %d1;"
     },
     pair! { 603 "an aligned instruction where lanes are missing"
@@ -185,7 +184,7 @@ pub(super) const LIST: &[Explanation] = &[
         "setp.lt.u32 %p1, %r1, 32;"
         "@!%p1 bra REST;"
         - "bar.sync 0;"
-        + "bar.sync 0, 32;"
+        + "bar.sync 1, 32;"
         "bra LAST;"
         "REST:"
         "st.shared.u32 [sh], 1;"
@@ -219,6 +218,10 @@ pub(super) const LIST: &[Explanation] = &[
         "mov.u64 %d1, sh;"
         - "ld.global.u32 %r1, [%d1];"
         + "ld.shared.u32 %r1, [%d1];"
+        + "cvta.shared.u64 %d2, %d1;"
+        + "ld.u32 %r1, [%d2];"
+        + "cvta.to.shared.u64 %d3, %d2;"
+        + "ld.shared.u32 %r1, [%d3];"
     },
     pair! { 631 "a conversion of an address in the wrong direction"
         "`cvta.space` takes an address in that space and gives a generic one; `cvta.to.space` takes a generic one (PTX ISA 9.7.9.20)."

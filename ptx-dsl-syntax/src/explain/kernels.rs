@@ -62,7 +62,7 @@ pub(super) const LIST: &[Explanation] = &[
     module(
         509,
         "malformed variable",
-        "The declaration is no variable that can be: registers stand in functions, an array without a size is initialised or `.extern`.",
+        "The declaration is no variable that can be: registers and `.local` variables stand in functions from PTX ISA 3.0 on, an array without a size is initialised or `.extern`.",
         ".version 9.0\n.target sm_90\n.address_size 64\n.reg .b32 %r;",
         ".version 9.0\n.target sm_90\n.address_size 64\n.global .b32 r;",
     ),
@@ -128,5 +128,12 @@ pub(super) const LIST: &[Explanation] = &[
         "All `tcgen05` instructions of a kernel, and of what it calls, have the same `.cta_group`.",
         ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n    tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n    tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n    ret;\n}",
         ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n    tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n    ret;\n}",
+    ),
+    module(
+        519,
+        "`.reg` or `.local` of the module",
+        "A warning: before PTX ISA 3.0 registers and `.local` variables may stand at module scope, where all functions share them, and ptxas then gives up its ABI for the whole module (PTX ISA 5.1). A kernel is printed with them, and runs on the host machine if no function that it calls names them.",
+        ".version 2.3\n.target sm_20\n.address_size 64\n.reg .b32 %r;\n.visible .entry k()\n{\n    mov.u32 %r, 1;\n    ret;\n}",
+        ".version 2.3\n.target sm_20\n.address_size 64\n.visible .entry k()\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n    ret;\n}",
     ),
 ];

@@ -132,9 +132,9 @@ pub(super) const LIST: &[Explanation] = &[
     body(
         419,
         "no negation here",
-        "`!` negates a predicate operand where the syntax shows `{!}`.",
-        ".reg .b32 %r;\n.reg .pred %p;\nmov.u32 %r, %tid.x;\nsetp.eq.u32 %p, %r, 0;\nselp.b32 %r, 1, 2, !%p;",
-        ".reg .b32 %r;\n.reg .pred %p;\nmov.u32 %r, %tid.x;\nsetp.eq.u32 %p, %r, 0;\nselp.b32 %r, 2, 1, %p;",
+        "`!` negates a predicate that is read, and nothing else: `not` negates the bits of a register.",
+        ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, !%r1;",
+        ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nnot.b32 %r0, %r1;\nand.b32 %r2, %r1, %r0;",
     ),
     module(
         420,

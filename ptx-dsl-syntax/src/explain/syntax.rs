@@ -88,6 +88,13 @@ pub(super) const LIST: &[Explanation] = &[
         ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128\n{\n    ret;\n}",
     ),
     body(
+        119,
+        "a statement of C",
+        "PTX has no calls with parentheses around the operands, no `if` and no loops, no assignments and no operators: an instruction names its operation, its destination and its sources, and runs under a guard.",
+        "__syncthreads();",
+        "bar.sync 0;",
+    ),
+    body(
         120,
         "malformed number",
         "Integers are decimal, `0x`, `0b` or octal with a leading `0`; exact floating-point numbers are `0f` and eight or `0d` and sixteen hexadecimal digits. There are no digit separators.",

@@ -4,6 +4,7 @@ use super::*;
 
 /// `error PTX0504`, `warning PTX0516` of a module.
 fn findings(module: &str) -> (Vec<String>, Vec<crate::diag::Diagnostic>) {
+    super::helps_hold(module);
     let (lexed, early) = lex(module);
     assert!(early.is_empty());
     let mut found = crate::compile(&lexed.tokens).diagnostics;
@@ -319,6 +320,7 @@ fn inlined_at_names_a_place_before() {
         (".loc 1 1 2", inlined, false),
         (inlined, ".loc 1 1 1", false),
     ] {
+        super::helps_hold(&module(first, second));
         let (lexed, _) = crate::lex::lex(&module(first, second));
         let codes: Vec<u32> = crate::compile(&lexed.tokens).diagnostics.iter().map(|d| d.code.into()).collect();
         assert_eq!(codes, if right { vec![] } else { vec![515] }, "{first} {second}");

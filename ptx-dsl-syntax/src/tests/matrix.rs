@@ -189,6 +189,7 @@ fn verdicts_are_those_of_ptxas() {
         let wide = if *version >= "8.3" { ".reg .b128 %q<9>;" } else { "" };
         let head = format!(".version {version}\n.target {target}\n.address_size 64");
         let text = format!("{head}\n.visible .entry k() {{ {REGISTERS}{wide}\n{line}\nret; }}");
+        super::helps_hold(&text);
         let (lexed, mut found) = lex(&text);
         found.extend(crate::compile(&lexed.tokens).diagnostics);
         let errors: Vec<_> =

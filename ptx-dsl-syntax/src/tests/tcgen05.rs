@@ -15,6 +15,7 @@ fn check(target: &str, version: &str, cases: Cases) {
              .reg .pred %p<2>; .shared .b32 slot; {statement} ret; }}\n"
         );
     }
+    super::helps_hold(&text);
     let (lexed, _) = lex(&text);
     let mut got = vec![String::new(); cases.len()];
     // Single instructions in kernels that owe what the flow (06xx) asks for, such as `dealloc`.
@@ -324,6 +325,7 @@ fn targets_and_versions() {
                 ".version {version}\n.target {target}\n.address_size 64\n.entry k() {{ .reg .b32 %r<9>; .reg .b64 %d<4>; \
                  .reg .s32 %s<4>; .reg .b16 %h<2>; .reg .pred %p<2>; {statement} ret; }}\n"
             );
+            super::helps_hold(&text);
             let (lexed, _) = lex(&text);
             let mut found = crate::compile(&lexed.tokens).diagnostics;
             found.retain(|d| d.code < 600);

@@ -9,6 +9,7 @@ fn codes(mode: &str, statement: &str) -> Vec<u16> {
          .visible .entry k()\n{{\n.reg .f32 %f<4>; .reg .b32 %b<4>; .reg .s32 %s<4>; .reg .u32 %u<4>; .reg .u64 %t<2>; .reg .pred %p;\n\
          {statement}\nret;\n}}\n"
     );
+    super::helps_hold(&text);
     let (lexed, _) = lex(&text);
     let diagnostics = crate::compile(&lexed.tokens).diagnostics;
     diagnostics.iter().filter(|d| d.severity == crate::diag::Severity::Error).map(|d| d.code).collect()

@@ -18,8 +18,12 @@ fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("cp-size")?;
     let hir::Operand::Imm(size) = i.operands[number].value else { return None };
     let allowed = if i.has(".cg") { size == 16 } else { matches!(size, 4 | 8 | 16) };
-    let rule = if i.has(".cg") { "`.cg` copies 16 bytes" } else { "4, 8 or 16 bytes are copied" };
-    (!allowed).then(|| (format!("{rule}, not {size}"), Some(number)))
+    let text = if i.has(".cg") {
+        format!("`.cg` copies 16 bytes, not {size}\nwrite `.ca` in place of `.cg`, or copy 16 bytes")
+    } else {
+        format!("4, 8 or 16 bytes are copied, not {size}")
+    };
+    (!allowed).then_some((text, Some(number)))
 }
 
 /// The family.

@@ -36,7 +36,7 @@ pub const LIST: &[Instr] = &[
         .rules(&[SYS]),
     instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
         .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")
-        .operands(&[addr("a").align(8), src("size", ty(Ty::U64)), src("initval", ty(Ty::U64)).imm().range(0, 0)])
+        .operands(&[addr("a").align(8), src("size", ty(Ty::U64)).range(0, 1 << 24), src("initval", ty(Ty::U64)).imm().range(0, 0)])
         .rules(&[Rule::Custom(eights)]),
     instr("red.async").section("9.7.13.7").since(ptx(8, 1)).requires(sm(90))
         .syntax(

@@ -117,7 +117,9 @@ fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
                 return None;
             }
             let (ty, near) = (written.name(), nearest(written, allowed).name());
-            let text = format!("`{op}` takes {words}, not `.{ty}`\nwrite `.{near}`, and registers of that type");
+            let text = format!(
+                "`{op}` takes {words}, not `.{ty}`\nwrite `.{near}` in place of `.{ty}`, and give registers of that type"
+            );
             return Some((text, None));
         }
     }

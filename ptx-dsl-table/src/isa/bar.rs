@@ -8,7 +8,7 @@ use crate::hir;
 const ID: OperandSpec = src("a", ty(Ty::U32)).range(0, 15);
 const THREADS: OperandSpec = src("b", ty(Ty::U32));
 const SYNC: &[OperandSpec] = &[ID, THREADS];
-const RED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), dst("p", ty(Ty::Pred)), ID, THREADS, src("c", ty(Ty::Pred))];
+const RED: &[OperandSpec] = &[dst("d", T), dst("p", ty(Ty::Pred)), ID, THREADS, src("c", ty(Ty::Pred))];
 
 /// `.cta` needs 7.8; a thread count, and all but `sync`, are from 2.0 on.
 const BAR_GATES: &[Gate] = &[gate(&[operand("b")]).since(ptx(2, 0)).requires(sm(20))];

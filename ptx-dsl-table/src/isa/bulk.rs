@@ -10,7 +10,8 @@ fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (size % 16 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 16"), Some(number)))
 }
 
-const SIZE: OperandSpec = src("size", ty(Ty::U32));
+/// The largest multiple of 16 below 2^20.
+const SIZE: OperandSpec = src("size", ty(Ty::U32)).range(0, (1 << 20) - 16);
 const DST: OperandSpec = addr("dstMem").align(16);
 const SRC: OperandSpec = addr("srcMem").align(16);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));

@@ -36,8 +36,8 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
         }
     } else if let (Some(op), Class::Bits) = (ordered, source.class()) {
         format!(
-            "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\nwrite `.u{}` or `.s{}`",
-            source.bits(),
+            "`{op}` needs an order, and `.{name}` has none: bit types compare with `.eq` and `.ne`\n\
+             write `.u{0}` or `.s{0}` in place of `.{name}`",
             source.bits()
         )
     } else if let (Some(op), true) = (of_unsigned, signed || float) {

@@ -36,6 +36,7 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
     let written = whole.or(nearby).unwrap_or("");
+    let with = |rounding: &str| instr.spelling.replacen("cvt", &format!("cvt{rounding}"), 1);
     let message = match (float(to), float(from)) {
         // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
@@ -43,17 +44,20 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
             let by = format!("{}32", &other[..1]);
             format!(
                 "`.bf16` converts from and to `.{other}` in a register of 8 bits only\n\
-                 write `.{by}`, and convert between `.{by}` and `.{other}` with a second `cvt`"
+                 write `.{by}` in place of `.{other}`, and convert between the two with a second `cvt`"
             )
         }
         (false, true) if whole.is_none() => format!(
-            "`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`\nwrite `cvt.rzi.{d}.{a}`"
+            "`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`\nwrite `{}`",
+            with(".rzi")
         ),
         (true, false) if nearby.is_none() => format!(
-            "`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `cvt.rn.{d}.{a}`"
+            "`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
+            with(".rn")
         ),
         (true, true) if to.bits() < from.bits() && nearby.is_none() => format!(
-            "`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `cvt.rn.{d}.{a}`"
+            "`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
+            with(".rn")
         ),
         (false, false) if whole.or(nearby).is_some() => {
             format!("integer to integer conversions do not round\nremove `{written}`")
@@ -165,7 +169,7 @@ pub const LIST: &[Instr] = &[
              .convertType = { .u16, .s16 }
              .abType = { .s32 }",
         )
-        .operands(&[dst("d", ty(Ty::U32)), src("a", slot(".abType")), src("b", slot(".abType"))])
+        .operands(&[dst("d", slot(".abType")), src("a", slot(".abType")), src("b", slot(".abType"))])
         .host(Host::Lane),
     instr("cvt.pack")
         .section("9.7.9.22")
@@ -178,7 +182,7 @@ pub const LIST: &[Instr] = &[
              .cType = { .b32 }",
         )
         .operands(&[
-            dst("d", ty(Ty::U32)),
+            dst("d", slot(".abType")),
             src("a", slot(".abType")),
             src("b", slot(".abType")),
             src("c", slot(".cType")),

@@ -93,12 +93,15 @@ pub static DIRECTIVES: &[Directive] = &[
 /// Pairs that exclude each other on one kernel: manual 11.4 and 11.7.
 pub static EXCLUSIVE: &[(&str, &str)] = &[(".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank")];
 
-/// What needs all of these beside it.
-pub static NEEDS_ALL: &[(&str, &[&str])] = &[(".blocksareclusters", &[".reqntid", ".reqnctapercluster"])];
+/// What needs all of these beside it, each with a value that a help shows.
+pub static NEEDS_ALL: &[(&str, &[(&str, &str)])] =
+    &[(".blocksareclusters", &[(".reqntid", " 128"), (".reqnctapercluster", " 2")])];
 
 /// What is gone from a version on, and what stands in its place. So says ptxas; the manual calls them deprecated.
-pub static GONE: &[(&str, Ptx, &str)] =
-    &[(".maxnctapersm", ptx(2, 1), ".minnctapersm"), (".tex", ptx(1, 5), ".global .texref")];
+pub static GONE: &[(&str, Ptx, &str)] = &[
+    (".maxnctapersm", ptx(2, 1), "write `.minnctapersm`"),
+    (".tex", ptx(1, 5), "declare a `.global` variable of type `.texref`"),
+];
 
 /// `.language` takes numbers up to this.
 pub const LANGUAGES: u64 = 10;

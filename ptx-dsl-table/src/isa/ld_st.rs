@@ -163,8 +163,7 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
 fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let found = i.pred.is_some() && i.has(".param::func");
-    found
-        .then(|| ("an access to `.param::func` cannot be predicated\nbranch around it: `@!p bra L;`".to_string(), None))
+    found.then(|| ("an access to `.param::func` cannot be predicated\nbranch around it with `bra`".to_string(), None))
 }
 
 /// The family.

@@ -25,7 +25,7 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.position("primary_size")?;
     let hir::Operand::Imm(primary) = i.operands[n].value else { return None };
     let hir::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
-    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite at most {total}"), Some(n)))
+    (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite `{total}` or less"), Some(n)))
 }
 
 /// The family.

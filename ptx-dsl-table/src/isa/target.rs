@@ -57,6 +57,7 @@ pub static TARGETS: &[Target] = &[
     row("sm_12", 12, Plain, ptx(1, 2)),
     row("sm_13", 13, Plain, ptx(1, 2)),
     row("sm_20", 20, Plain, ptx(2, 0)),
+    row("sm_21", 21, Plain, ptx(2, 0)),
     row("sm_30", 30, Plain, ptx(3, 0)),
     row("sm_32", 32, Plain, ptx(4, 0)),
     row("sm_35", 35, Plain, ptx(3, 1)),

@@ -76,11 +76,16 @@ fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     both.then(|| ("the product and `c` cannot both be negated".into(), Some(last)))
 }
 
-const TYPES: OperandSpec = src("a", ty(Ty::U32));
-const OPERANDS: &[OperandSpec] = &[dst("d", ty(Ty::U32)), TYPES, src("b", ty(Ty::U32)), src("c", ty(Ty::U32))];
+const D: OperandSpec = dst("d", slot(".dtype"));
+const A: OperandSpec = src("a", slot(".atype"));
+const B: OperandSpec = src("b", slot(".btype"));
+const C: OperandSpec = src("c", slot(".dtype"));
+const OPERANDS: &[OperandSpec] = &[D, A, B, C];
+/// The result of a comparison, and what it is added to, are of no type that is written.
+const COMPARED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), A, B, src("c", ty(Ty::U32))];
+const LANES_COMPARED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), A.reg(), B.reg(), src("c", ty(Ty::U32)).reg()];
 /// The instructions of 9.7.18.2 take registers only.
-const LANES: &[OperandSpec] =
-    &[dst("d", ty(Ty::U32)), TYPES.reg(), src("b", ty(Ty::U32)).reg(), src("c", ty(Ty::U32)).reg()];
+const LANES: &[OperandSpec] = &[D, A.reg(), B.reg(), C.reg()];
 
 macro_rules! scalar {
     ($op:literal) => {
@@ -153,7 +158,7 @@ macro_rules! compare {
                  .btype = { .u32, .s32 }
                  .cmp = { .eq, .ne, .lt, .le, .gt, .ge }"
             ))
-            .operands(LANES)
+            .operands(LANES_COMPARED)
     };
 }
 
@@ -186,7 +191,7 @@ pub const LIST: &[Instr] = &[
              .cmp = { .eq, .ne, .lt, .le, .gt, .ge }
              .op2 = { .add, .min, .max }",
         )
-        .operands(OPERANDS)
+        .operands(COMPARED)
         .rules(&[Rule::Custom(merge)]),
     lanes!("vadd2", "9.7.18.2.1"),
     lanes!("vsub2", "9.7.18.2.1"),

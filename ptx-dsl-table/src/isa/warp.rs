@@ -5,6 +5,8 @@ use super::*;
 /// An integer: ptxas takes no `.f32` register for it.
 const MASK: OperandSpec = src("membermask", ty(Ty::U32));
 const REDUX: &[OperandSpec] = &[dst("dst", T), src("src", T), MASK];
+/// Registers of `.f16x2`, which ptxas takes where integers are named, are none here.
+const REDUX_INTEGERS: &[OperandSpec] = &[dst("dst", ty(Ty::U32)), src("src", ty(Ty::U32)), MASK];
 /// Lane or delta: the low five bits count.
 const LANE: OperandSpec = src("b", ty(Ty::B32));
 /// Clamp in bits 0 to 4, segment mask in bits 8 to 12.
@@ -69,14 +71,14 @@ pub const LIST: &[Instr] = &[
              .op = { .add, .min, .max }
              .type = { .u32, .s32 }",
         )
-        .operands(REDUX)
+        .operands(REDUX_INTEGERS)
         .host(Host::Block),
     instr("redux.sync").section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "redux.sync.op.b32 dst, src, membermask;
              .op = { .and, .or, .xor }",
         )
-        .operands(&[dst("dst", ty(Ty::U32)), src("src", ty(Ty::U32)), MASK])
+        .operands(REDUX_INTEGERS)
         .host(Host::Block),
     instr("redux.sync").section("9.7.13.12").since(ptx(8, 6)).requires(F32_ONLY)
         .syntax(

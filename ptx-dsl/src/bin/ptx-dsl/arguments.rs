@@ -63,6 +63,11 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("print")
                 .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, no comments")
+                .after_help(
+                    "A module is printed if it is legal PTX. Findings of protocol and flow (PTX06xx), and others whose level can be\n\
+                     set, are shown on standard error and stop nothing. Returned is 0 if every module was printed, 1 if one has\n\
+                     another error, 2 if a file cannot be read or the arguments are wrong.",
+                )
                 .args([files(), target_argument(), version_argument()]),
         )
 }

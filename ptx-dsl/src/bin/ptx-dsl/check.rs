@@ -96,6 +96,8 @@ struct Outcome {
     shown: String,
     errors: usize,
     warnings: usize,
+    /// Has it an error of the language itself, so that it was not typed as a whole? Findings whose level can be set are none.
+    broken: bool,
     /// The module as it prints.
     ptx: String,
     /// The file could not be read.
@@ -134,19 +136,19 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(errors == 0) } else { Err(UNREADABLE.into()) }
 }
 
-/// `ptx-dsl print`
+/// `ptx-dsl print`. What the flow of a module shows is reported, and stops nothing: the text is legal all the same.
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
     each(&inputs(matches)?, &request, |outcome| {
-        good &= outcome.errors == 0;
+        good &= !outcome.broken;
         crate::write_err(&outcome.shown);
         match outcome.unreadable {
             Some(reason) => {
                 readable = false;
                 crate::write_err(&format!("error: {reason}\n"));
             }
-            None if outcome.errors == 0 => crate::write_out(&outcome.ptx),
+            None if !outcome.broken => crate::write_out(&outcome.ptx),
             None => {}
         }
     });
@@ -214,7 +216,10 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
     let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
     for d in &diagnostics {
         match d.severity {
-            Severity::Error => out.errors += 1,
+            Severity::Error => {
+                out.errors += 1;
+                out.broken |= !levels::is_lint(d.code);
+            }
             Severity::Warning => out.warnings += 1,
         }
         if request.json { shown.json(d, &mut out.shown) } else { shown.human(d, &renderer, &mut out.shown) }

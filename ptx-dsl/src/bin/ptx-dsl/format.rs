@@ -10,7 +10,7 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let check = matches.get_flag("check");
     let (mut good, mut readable) = (true, true);
     for file in inputs(matches)? {
-        let text = match file.read() {
+        let text = match file.bytes() {
             Ok(text) => text,
             Err(reason) => {
                 crate::write_err(&format!("error: {reason}\n"));
@@ -30,7 +30,7 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
                     crate::write_out(&format!("{}\n", file.name()));
                 }
             }
-            Input::Stdin => crate::write_out(&new),
+            Input::Stdin => crate::write_bytes(&new),
             Input::File(path) if new != text => {
                 if let Err(e) = std::fs::write(path, new) {
                     crate::write_err(&format!("error: cannot write `{}`: {e}\n", file.name()));

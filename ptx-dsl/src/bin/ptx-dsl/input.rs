@@ -24,8 +24,8 @@ impl Input {
         }
     }
 
-    /// Its text. Bytes that are not UTF-8 become U+FFFD: the lexer reports them where they are not in a comment.
-    pub fn read(&self) -> Result<String, String> {
+    /// Its bytes.
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
         let bytes = match self {
             Input::Stdin => {
                 let mut bytes = Vec::new();
@@ -33,8 +33,12 @@ impl Input {
             }
             Input::File(path) => std::fs::read(path),
         };
-        let bytes = bytes.map_err(|e| format!("cannot read `{}`: {e}", self.name()))?;
-        Ok(match String::from_utf8(bytes) {
+        bytes.map_err(|e| format!("cannot read `{}`: {e}", self.name()))
+    }
+
+    /// Its text. Bytes that are not UTF-8 become U+FFFD: the lexer reports them where they are not in a comment.
+    pub fn read(&self) -> Result<String, String> {
+        Ok(match String::from_utf8(self.bytes()?) {
             Ok(text) => text,
             Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
         })

@@ -5,14 +5,26 @@ use std::ops::Range;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_syntax::token::{Tok, Token};
 
-/// The text laid out, or nothing if its lexer complains or a token would change.
-pub fn layout(text: &str) -> Option<String> {
-    // What was no UTF-8 is not written back.
+/// A file laid out, or nothing if its lexer complains or a token would change. Bytes outside of ASCII stand in comments only,
+/// in whatever encoding: they are kept as they are.
+pub fn layout(file: &[u8]) -> Option<Vec<u8>> {
+    let text: String = file.iter().map(|&b| if b.is_ascii() { b as char } else { stand_in(b) }).collect();
+    let laid_out = layout_text(&text)?;
+    Some(laid_out.chars().map(|c| c as u8).collect())
+}
+
+/// A character for a byte outside of ASCII, no white space to anybody; its lowest eight bits are the byte.
+fn stand_in(byte: u8) -> char {
+    char::from_u32(0xe000 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn layout_text(text: &str) -> Option<String> {
     let (lexed, wrong) = lex(text);
-    if !wrong.is_empty() || text.contains('\u{fffd}') {
+    if !wrong.is_empty() {
         return None;
     }
     let starts: Vec<Range<usize>> = lexed.tokens.iter().map(|t| lexed.ranges[t.id as usize].clone()).collect();
+    let comments = block_comments(text, &starts);
     let mut out = String::with_capacity(text.len());
     let (mut depth, mut paren, mut next, mut at, mut blank) = (0usize, 0usize, 0, 0, 0);
     let mut open_statement = false;
@@ -24,10 +36,13 @@ pub fn layout(text: &str) -> Option<String> {
         }
         let tokens = &lexed.tokens[first..next];
         let ranges = &starts[first..next];
-        // A line that begins or ends within a comment stays as it is.
-        let inside = !gaps_are_plain(text, at..end, ranges);
+        let (begins_inside, ends_inside) = (is_within(&comments, at), is_within(&comments, end));
         let content = line.trim();
-        if content.is_empty() {
+        if begins_inside && tokens.is_empty() {
+            // A comment stays as it is.
+            out.push_str(line);
+            out.push_str(if end < text.len() { "\n" } else { "" });
+        } else if content.is_empty() {
             blank += 1;
         } else {
             if blank > 0 && !out.is_empty() {
@@ -42,8 +57,8 @@ pub fn layout(text: &str) -> Option<String> {
             } else if label(tokens) && level > 0 {
                 level -= 1;
             }
-            if inside {
-                out.push_str(line.trim_end());
+            if begins_inside || ends_inside || !gaps_are_plain(text, at..end, ranges) {
+                out.push_str(if ends_inside { line } else { line.trim_end() });
             } else {
                 out.push_str(&"    ".repeat(level.min(32)));
                 lay_out(text, at..end, ranges, tokens, &mut out);
@@ -75,6 +90,35 @@ pub fn layout(text: &str) -> Option<String> {
         a.kind == b.kind && (free || a.glued == b.glued)
     });
     kept.then_some(out)
+}
+
+/// The block comments of a text. Between its tokens stand white space, comments, and lines of the preprocessor.
+fn block_comments(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for token in tokens.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
+        let mut gap = &text[start..token.start];
+        while let Some(at) = gap.find(['/', '#']) {
+            let rest = &gap[at..];
+            let length = match rest.strip_prefix("/*") {
+                Some(behind) => behind.find("*/").map_or(rest.len(), |i| i + 4),
+                None => rest.find('\n').unwrap_or(rest.len()),
+            };
+            if rest.starts_with("/*") {
+                let begin = token.start - rest.len();
+                found.push(begin..begin + length);
+            }
+            gap = &rest[length..];
+        }
+        start = token.end;
+    }
+    found
+}
+
+/// Is the byte within one of the comments, but not at its beginning?
+fn is_within(comments: &[Range<usize>], byte: usize) -> bool {
+    let behind = comments.partition_point(|c| c.start < byte);
+    behind > 0 && byte < comments[behind - 1].end
 }
 
 /// `name:` at the beginning of a line.

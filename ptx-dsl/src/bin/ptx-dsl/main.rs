@@ -37,8 +37,13 @@ static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Writes to standard output. A reader that went away is no error: `ptx-dsl isa mma | head`.
 fn write_out(text: &str) {
+    write_bytes(text.as_bytes());
+}
+
+/// The same for text in any encoding.
+fn write_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    if let Err(e) = out.write_all(bytes).and_then(|()| out.flush())
         && e.kind() != ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
