@@ -121,7 +121,7 @@ fn lifetimes(
             if i.entry.opcode == "barrier.cluster.arrive"
                 && i.has(".relaxed")
                 && owed(set, n + k)
-                && objects.mapped.contains(&place.0)
+                && objects.shared.contains(&place.0)
             {
                 said.set(k);
                 out.push(errors::not_published(i.span, &name(flow, *place), span));

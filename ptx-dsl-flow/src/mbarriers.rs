@@ -2,6 +2,7 @@
 //! `init` to `inval`, and who may know of it. Named barriers count too (9.7.13.1).
 
 use super::Flow;
+use super::accesses::multicast;
 use super::ask::{disjoint, has_thread, unite, value};
 use super::converge::{Places, Who};
 use super::copies::mbarrier_wait;
@@ -16,6 +17,7 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Operand};
+use ptx_dsl_table::isa::memory::Access;
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
@@ -38,8 +40,10 @@ pub(super) struct Objects {
     pub list: Vec<Object>,
     /// Something of the kind has an address that is not known, or another CTA may reach the objects.
     pub unclear: bool,
-    /// Objects whose address was mapped to other CTAs.
-    pub mapped: Vec<u32>,
+    /// An `init` has an address that is not known.
+    pub unknown_init: bool,
+    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    pub shared: Vec<u32>,
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -49,7 +53,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let has = |op: &str| flow.cfg.has(op);
     if has("mbarrier.") {
         let objects = objects(flow, from);
-        if !objects.unclear && lanes.threads.exact.is_some() {
+        if !objects.unknown_init && lanes.threads.exact.is_some() {
             never_initialised(flow, &objects, out);
         }
         lives::check(flow, lanes, places, from, &objects, out);
@@ -81,13 +85,18 @@ pub(super) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Opt
     place(&behind(flow, from, at, name, 8)?)
 }
 
-/// The name of the operand that is the address of an mbarrier.
+/// The name of the operand that is the address of an mbarrier; empty for none.
 pub(super) fn mbarrier(i: &Instr) -> &'static str {
-    if i.operand("addr").is_some() { "addr" } else { "mbar" }
+    for spec in i.entry.operands {
+        if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
+            return spec.name;
+        }
+    }
+    ""
 }
 
 pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
-    let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
+    let mut all = Objects { list: Vec::new(), unclear: false, unknown_init: false, shared: Vec::new() };
     for (block, at, i) in flow.walk() {
         add(flow, from, Site { block, at }, i, &mut all);
     }
@@ -103,22 +112,31 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
                 if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
                     && let Origin::Var(v) = a.base
                 {
-                    all.mapped.push(v.0);
+                    all.shared.push(v.0);
                 }
             }
-            Some(Operand::VarAddr(v, _)) => all.mapped.push(v.0),
+            Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
             _ => {}
         }
         all.unclear = true;
         return;
     }
-    let on = if op.starts_with("mbarrier.") || op == "cp.async.mbarrier.arrive" { "addr" } else { "mbar" };
-    if op == "mbarrier.pending_count" || i.operand(on).is_none() {
+    let on = mbarrier(i);
+    if i.operand(on).is_none() {
         return;
     }
-    let many = i.begins(".multicast") || i.has(".cta_group::2");
-    let (Some(p), false) = (object(flow, from, site.at, on), many) else {
+    let region = behind(flow, from, site.at, on, 8);
+    let many = multicast(i) || i.has(".cta_group::2");
+    if many && let Some(Region { base: Origin::Var(v), .. }) = region {
+        all.shared.push(v.0);
+    }
+    let place = match &region {
+        Some(r) => place(r),
+        None => None,
+    };
+    let (Some(p), false) = (place, many) else {
         all.unclear = true;
+        all.unknown_init |= op == "mbarrier.init";
         return;
     };
     let o = all.object(p);

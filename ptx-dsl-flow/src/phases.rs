@@ -1,6 +1,7 @@
 //! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
 
 use super::Flow;
+use super::accesses::multicast;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
@@ -28,7 +29,7 @@ pub(super) fn check(
     states(flow, from, out);
     parities(flow, lanes, places, objects, out);
     pending(flow, lanes, places, objects, out);
-    if flow.cfg.any(&multicast) {
+    if flow.cfg.any(&multicast_copy) {
         somewhere(flow, from, out);
     }
     if !objects.unclear {
@@ -52,9 +53,8 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if !expecting && !copying {
             continue;
         }
-        let on = if op.starts_with("mbarrier.") { mbarrier(i) } else { "mbar" };
-        let r = behind(flow, from, at, on, 8)?;
-        if r.mapped || i.begins(".multicast") || i.has(".cta_group::2") {
+        let r = behind(flow, from, at, mbarrier(i), 8)?;
+        if r.mapped || multicast(i) || i.has(".cta_group::2") {
             return None;
         }
         if let Origin::Var(v) = r.base {
@@ -67,7 +67,7 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if expecting { object.expects.push(site) } else { object.copies.push(site) }
     }
     let whole = !object.expects.is_empty() && !object.copies.is_empty();
-    whole.then(|| Objects { list: vec![object], unclear: true, mapped: Vec::new() })
+    whole.then(|| Objects { list: vec![object], unclear: true, unknown_init: true, shared: Vec::new() })
 }
 
 /// Waits that come again with the same constant parity, though each round completes a phase.
@@ -318,8 +318,8 @@ fn one_by_one(flow: &Flow, lanes: &Lanes, places: &Places, arrives: &[Site]) -> 
     !in_loop(flow, first.block)
 }
 
-fn multicast(i: &Instr) -> bool {
-    i.begins(".multicast::cluster") && i.operand("dstMem").is_some()
+fn multicast_copy(i: &Instr) -> bool {
+    multicast(i) && i.operand("dstMem").is_some()
 }
 
 /// An instruction with the object that it is for.
@@ -331,7 +331,7 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     for (block, at, i) in flow.walk() {
         let expecting =
             matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
-        if !multicast(i) && !expecting && !mbarrier_wait(i) {
+        if !multicast_copy(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
         let Some(p) = object(flow, from, at, mbarrier(i)) else {
@@ -342,7 +342,7 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         };
         let list = if expecting {
-            if i.begins(".multicast") {
+            if multicast(i) {
                 return;
             }
             &mut expects

@@ -9,6 +9,7 @@ mod addresses;
 mod functions;
 mod lives;
 mod mbarriers;
+mod peers;
 mod phases;
 mod proxies;
 mod scopes;
