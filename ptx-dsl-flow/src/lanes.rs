@@ -9,6 +9,7 @@ use ptx_dsl_table::hir::Operand;
 mod eval;
 mod numbers;
 use numbers::{Shape, by_warp};
+pub(super) use numbers::{Compare, holds};
 
 /// A CTA has at most that many threads (PTX ISA 11.4).
 pub(super) const THREADS: usize = 1024;

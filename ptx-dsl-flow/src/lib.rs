@@ -16,11 +16,13 @@ mod cfg;
 mod clusters;
 mod completion;
 mod converge;
+mod copied;
 mod copies;
 mod ctas;
 mod dataflow;
 mod elected;
 mod errors;
+mod fold;
 mod granularity;
 mod inline;
 mod lanes;
@@ -38,6 +40,8 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod rings;
+mod rounds;
 mod scalars;
 mod scopes;
 mod spaces;
@@ -112,6 +116,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     protocol::check(flow, lanes, &place, &from, out);
     spaces::check(flow, &from, out);
     mbarriers::check(flow, lanes, &place, &from, out);
+    rings::check(flow, lanes, &place, &from, out);
     copies::check(flow, lanes, &place, &from, out);
     proxies::check(flow, lanes, &place, &from, out);
     tensormaps::check(flow, &from, out);
@@ -120,6 +125,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     scopes::check(flow, &from, out);
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
+    copied::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
 }
 

@@ -240,6 +240,16 @@ pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
     if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
 }
 
+/// How often a thread that runs the instruction arrives; `None` if that is computed.
+pub(super) fn arrivals_of(i: &Instr) -> Option<u64> {
+    match i.entry.opcode {
+        // It adds one and takes it away, except with `.noinc`.
+        "cp.async.mbarrier.arrive" => Some(u64::from(i.has(".noinc"))),
+        _ if i.operand("count").is_some() => constant(i, "count"),
+        _ => Some(1),
+    }
+}
+
 fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
     for o in &objects.list {
@@ -254,20 +264,10 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
         for s in &o.arrives {
             let i = flow.instr(s.at);
             let who = places.who(flow, lanes, s.block, s.at);
-            let each = match i.entry.opcode {
-                // It adds one and takes it away, except with `.noinc`.
-                "cp.async.mbarrier.arrive" => u64::from(i.has(".noinc")),
-                "tcgen05.commit" => 1,
-                _ if i.operand("count").is_some() => match constant(i, "count") {
-                    Some(c) => c,
-                    None => {
-                        clear = false;
-                        0
-                    }
-                },
-                _ => 1,
-            };
-            clear &= i.entry.opcode != "mbarrier.arrive_drop";
+            let each = arrivals_of(i).unwrap_or_else(|| {
+                clear = false;
+                0
+            });
             if !who.elected
                 && !who.passed
                 && surely(flow, lanes, *s)
@@ -474,7 +474,7 @@ pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
 }
 
 /// Is it known for every thread whether it sees the predicate true?
-fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+pub(super) fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     match lanes.facts.get(flow.origin(p) as usize) {
         Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
         _ => false,

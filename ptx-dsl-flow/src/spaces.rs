@@ -23,39 +23,14 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             next => b = next,
         }
     }
-    let (mut narrowed, mut used_as_own) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
         if matches!(i.entry.opcode, "cvta" | "mapa" | "getctarank") {
-            if let Some(address) = conversion(flow, from, at, i, out) {
-                narrowed.push((at, address));
-            }
+            conversion(flow, from, at, i, out);
             continue;
         }
         let sure = always[block as usize] && i.pred.is_none();
         apart(flow, from, at, i, sure, out);
-        accesses(i, &mut |access| {
-            if access.own
-                && let Some((a, _)) = address(flow, from, at, &access.arg.value)
-                && a.mapped
-            {
-                used_as_own.push(a.by);
-            }
-            accessed(flow, from, at, &access, sure, out);
-        });
-    }
-    narrowed.retain(|(at, _)| !used_as_own.contains(at));
-    narrow(flow, &narrowed, out);
-}
-
-/// `cvta` by the window of the own CTA, of addresses in that of another one: not where an access of the result is a mistake
-/// of its own.
-fn narrow(flow: &Flow, conversions: &[(u32, Address)], out: &mut Vec<Diagnostic>) {
-    for (at, a) in conversions {
-        let i = flow.instr(*at);
-        let (Some(arg), Some((q, _))) = (i.operand("a"), space_of(i)) else { continue };
-        let Operand::Reg(r, lane) = arg.value else { continue };
-        let name = flow.name(flow.ssa.var(r, lane));
-        out.push(errors::cvta_of_peer(arg.span, name, q, span(flow, a.map).or(span(flow, a.by))));
+        accesses(i, &mut |access| accessed(flow, from, at, &access, sure, out));
     }
 }
 
@@ -250,11 +225,10 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
 }
 
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
-/// Gives the address if it lies in another CTA and the form is for the own one.
-fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) -> Option<Address> {
-    let arg = i.operand("a")?;
-    let Operand::Reg(r, lane) = &arg.value else { return None };
-    let a = from.address(flow.ssa.read(at, *r, *lane))?;
+fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+    let Some(arg) = i.operand("a") else { return };
+    let Operand::Reg(r, lane) = &arg.value else { return };
+    let Some(a) = from.address(flow.ssa.read(at, *r, *lane)) else { return };
     let name = flow.name(flow.ssa.var(*r, *lane));
     let is = word(a.space);
     let by = span(flow, a.by);
@@ -266,18 +240,18 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
         } else if in_space == a.generic {
             out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }
-        return None;
+        return;
     }
     let to = i.spelling.starts_with("cvta.to.") || i.has(".to");
-    let (q, space) = space_of(i)?;
+    let Some((q, space)) = space_of(i) else { return };
     if space != a.space {
         out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
-    } else if a.mapped && matches!(q, ".shared" | ".shared::cta") {
-        return Some(a);
+    } else if a.mapped && !to && matches!(q, ".shared" | ".shared::cta") {
+        // CUDA C++ has no other form for the way back than `cvta.to.shared`.
+        out.push(errors::cvta_of_peer(arg.span, name, q, span(flow, a.map).or(by)));
     }
-    None
 }
 
 /// `ld.global.nc` is for what the kernel leaves alone.

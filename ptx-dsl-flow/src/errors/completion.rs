@@ -1,16 +1,8 @@
 //! The catalogue of 0680 to 0690: what is taken for done, for one thread's, or for known.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{found, section};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn found(code: u16, span: Span, sure: bool, message: impl Into<String>) -> Diagnostic {
-    let mut d = error(code, span, message);
-    if !sure {
-        d.severity = Severity::Warning;
-    }
-    d
-}
 
 const READ: &str = "`.read` waits until the source of the copies was read; without it, until they have written";
 

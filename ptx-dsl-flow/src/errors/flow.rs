@@ -1,16 +1,8 @@
 //! The catalogue of 06xx: what the flow of a kernel shows.
 
-use super::{error, section};
-use ptx_dsl_table::diag::{Diagnostic, Severity};
+use super::{error, found, section};
+use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
-
-fn found(code: u16, span: Span, sure: bool, message: impl Into<String>) -> Diagnostic {
-    let mut d = error(code, span, message);
-    if !sure {
-        d.severity = Severity::Warning;
-    }
-    d
-}
 
 fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
     match span {

@@ -73,7 +73,7 @@ pub(super) enum Special {
 
 /// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Compare {
+pub(crate) enum Compare {
     Eq,
     Ne,
     Lt,
@@ -83,7 +83,7 @@ pub(super) enum Compare {
 }
 
 impl Compare {
-    pub(super) fn of(qualifier: &str) -> Option<Compare> {
+    pub(crate) fn of(qualifier: &str) -> Option<Compare> {
         Some(match qualifier {
             ".eq" => Compare::Eq,
             ".ne" => Compare::Ne,
@@ -157,7 +157,7 @@ pub(super) fn by_warp_set(s: &Set) -> bool {
     true
 }
 
-pub(super) fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
+pub(crate) fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let (x, y) = (x & mask, y & mask);
     let wide = |n: u64| if signed { ((n << (64 - bits)) as i64) >> (64 - bits) } else { 0 };

@@ -12,6 +12,7 @@ mod mbarriers;
 mod peers;
 mod phases;
 mod proxies;
+mod rings;
 mod scopes;
 mod spaces;
 

@@ -142,15 +142,6 @@ fn addresses_of_commit_and_alloc() {
                  ld.u32 %r1, [%d3];
                  barrier.cluster.arrive;
                  barrier.cluster.wait;",
-                "# .reqntid 32 .reqnctapercluster 2
-                 cvta.shared.u64 %d1, sh;
-                 mapa.u64 %d2, %d1, 1;
-                 cvta.to.shared::cta.u64 %d3, %d2; // warning: PTX0635
-                 barrier.cluster.arrive;
-                 barrier.cluster.wait;
-                 ld.shared::cluster.u32 %r1, [%d3];
-                 barrier.cluster.arrive;
-                 barrier.cluster.wait;",
             ],
             right: &[
                 "# .reqntid 1 .reqnctapercluster 2
@@ -171,6 +162,16 @@ fn addresses_of_commit_and_alloc() {
                  barrier.cluster.wait;
                  ld.u32 %r1, [%d3];
                  ld.shared::cluster.u32 %r2, [%d4];
+                 barrier.cluster.arrive;
+                 barrier.cluster.wait;",
+                // What CUDA C++ has for the way back.
+                "# .reqntid 32 .reqnctapercluster 2
+                 cvta.shared.u64 %d1, sh;
+                 mapa.u64 %d2, %d1, 1;
+                 cvta.to.shared.u64 %d3, %d2;
+                 barrier.cluster.arrive;
+                 barrier.cluster.wait;
+                 ld.shared::cluster.u32 %r1, [%d3];
                  barrier.cluster.arrive;
                  barrier.cluster.wait;",
                 // The rank is the own one.
