@@ -20,8 +20,10 @@ mod copied;
 mod copies;
 mod ctas;
 mod dataflow;
+mod drops;
 mod elected;
 mod errors;
+mod expects;
 mod fold;
 mod granularity;
 mod inline;
@@ -125,6 +127,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     scopes::check(flow, &from, out);
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
+    expects::check(flow, &from, out);
     copied::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);
 }

@@ -8,6 +8,7 @@ use super::converge::{Places, Who};
 use super::copies::mbarrier_wait;
 use super::ctas::under;
 use super::dataflow::Bits;
+use super::expects::announces;
 use super::lanes::{Fact, Lanes, Set};
 use super::lives;
 use super::loops::Loops;
@@ -42,6 +43,8 @@ pub(super) struct Objects {
     pub unclear: bool,
     /// An `init` has an address that is not known.
     pub unknown_init: bool,
+    /// Those of which the variable is known, as in a loop over an array.
+    pub array_inits: Vec<(Site, u32)>,
     /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
     pub shared: Vec<u32>,
 }
@@ -96,7 +99,7 @@ pub(super) fn mbarrier(i: &Instr) -> &'static str {
 }
 
 pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
-    let mut all = Objects { list: Vec::new(), unclear: false, unknown_init: false, shared: Vec::new() };
+    let mut all = Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
     for (block, at, i) in flow.walk() {
         add(flow, from, Site { block, at }, i, &mut all);
     }
@@ -127,14 +130,15 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
     }
     let region = behind(flow, from, site.at, on, 8);
     let many = multicast(i) || i.has(".cta_group::2");
-    if many && let Some(Region { base: Origin::Var(v), .. }) = region {
-        all.shared.push(v.0);
+    let known = region.as_ref().and_then(place);
+    if let Some(Region { base: Origin::Var(v), .. }) = region {
+        if many {
+            all.shared.push(v.0);
+        } else if op == "mbarrier.init" && known.is_none() {
+            all.array_inits.push((site, v.0));
+        }
     }
-    let place = match &region {
-        Some(r) => place(r),
-        None => None,
-    };
-    let (Some(p), false) = (place, many) else {
+    let (Some(p), false) = (known, many) else {
         all.unclear = true;
         all.unknown_init |= op == "mbarrier.init";
         return;
@@ -144,7 +148,7 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
         "mbarrier.init" => put(&mut o.inits, site),
         "mbarrier.arrive" | "mbarrier.arrive_drop" => {
             put(&mut o.arrives, site);
-            if i.has(".expect_tx") || op.ends_with("expect_tx") || i.spelling.contains("expect_tx") {
+            if announces(i) {
                 put(&mut o.expects, site);
             }
         }

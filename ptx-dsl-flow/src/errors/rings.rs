@@ -76,3 +76,23 @@ pub(crate) fn copied_by_all(span: Span, op: &str) -> Diagnostic {
     )
     .help("elect a lane: `elect.sync _|p, 0xffffffff;`, and guard it and `expect_tx` with `@p`")
 }
+
+pub(crate) fn none_expected(span: Span, name: &str, drop: Span, init: Span) -> Diagnostic {
+    section(
+        found(668, span, true, format!("this arrives on `{name}`, of which all have dropped out"))
+            .label(drop, "the last ones drop out here")
+            .label(init, "the count is given here"),
+        "each arrival that drops out takes one from what all later phases expect; where none is expected, nothing can arrive",
+        "9.7.13.15.14",
+    )
+    .help("let those who arrive again use `mbarrier.arrive`, and drop out with the last arrival")
+}
+
+pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
+    section(
+        found(693, span, true, format!("this `{op}` completes bytes on `{name}`, and nothing in the kernel expects any there")),
+        "a phase is over when all have arrived and its tx-count is zero: bytes that were not announced first are not waited for",
+        "9.7.13.15.2",
+    )
+    .help("put `mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], bytes;` before it in place of the arrival")
+}

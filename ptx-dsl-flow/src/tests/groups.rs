@@ -6,6 +6,7 @@
 use super::verdicts;
 
 mod addresses;
+mod drops;
 mod functions;
 mod lives;
 mod mbarriers;

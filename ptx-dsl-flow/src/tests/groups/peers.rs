@@ -281,6 +281,26 @@ fn multicast_reaches_other_ctas() {
                  W:
                  mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0;
                  @!%p3 bra W;",
+                // Initialised in a loop.
+                "# .reqntid 64 .reqnctapercluster 2
+                 mov.u32 %r9, %tid.x;
+                 setp.ne.u32 %p5, %r9, 0;
+                 @%p5 bra READY;
+                 mov.u32 %r3, bars;
+                 mov.u32 %r4, 0;
+                 I:
+                 mbarrier.init.shared::cta.b64 [%r3], 2;
+                 add.u32 %r3, %r3, 8;
+                 add.u32 %r4, %r4, 1;
+                 setp.lt.u32 %p1, %r4, 4;
+                 @%p1 bra I;
+                 READY:
+                 barrier.cluster.arrive.relaxed; // error: PTX0619
+                 barrier.cluster.wait;
+                 @!%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bars], 3;
+                 W:
+                 mbarrier.try_wait.parity.shared::cta.b64 %p3, [bars], 0;
+                 @!%p3 bra W;",
                 // A stage of a ring.
                 "# .reqntid 1 .reqnctapercluster 2
                  mbarrier.init.shared::cta.b64 [bars], 2;
@@ -304,6 +324,27 @@ fn multicast_reaches_other_ctas() {
                  @%p1 bra L;",
             ],
             right: &[
+                // The same loop, with the fence behind it by the thread that initialised.
+                "# .reqntid 64 .reqnctapercluster 2
+                 mov.u32 %r9, %tid.x;
+                 setp.ne.u32 %p5, %r9, 0;
+                 @%p5 bra READY;
+                 mov.u32 %r3, bars;
+                 mov.u32 %r4, 0;
+                 I:
+                 mbarrier.init.shared::cta.b64 [%r3], 2;
+                 add.u32 %r3, %r3, 8;
+                 add.u32 %r4, %r4, 1;
+                 setp.lt.u32 %p1, %r4, 4;
+                 @%p1 bra I;
+                 fence.mbarrier_init.release.cluster;
+                 READY:
+                 barrier.cluster.arrive.relaxed;
+                 barrier.cluster.wait;
+                 @!%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bars], 3;
+                 W:
+                 mbarrier.try_wait.parity.shared::cta.b64 %p3, [bars], 0;
+                 @!%p3 bra W;",
                 "# .reqntid 1 .reqnctapercluster 2
                  mbarrier.init.shared::cta.b64 [bar], 2;
                  barrier.cluster.arrive;
