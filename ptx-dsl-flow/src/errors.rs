@@ -6,6 +6,7 @@ use ptx_dsl_table::span::Span;
 pub(crate) mod completion;
 pub(crate) mod flow;
 pub(crate) mod order;
+pub(crate) mod peers;
 pub(crate) mod protocol;
 pub(crate) mod rings;
 

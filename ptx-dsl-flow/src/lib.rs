@@ -42,6 +42,7 @@ mod protocol;
 mod provenance;
 mod proxies;
 mod races;
+mod ranks;
 mod rings;
 mod rounds;
 mod scalars;
@@ -124,6 +125,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     tensormaps::check(flow, &from, out);
     matrices::check(flow, out);
     clusters::check(flow, lanes, &place, &from, out);
+    ranks::check(flow, out);
     scopes::check(flow, &from, out);
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
