@@ -20,6 +20,8 @@ pub(super) fn fold(i: &Instr, of: &mut dyn FnMut(&Operand) -> Option<u64>) -> Op
     }
     let n = Number { bits: ty.bits(), signed: ty.class() == Class::Signed };
     Some(match i.entry.opcode {
+        // The place in a variable is the same in each CTA.
+        "mapa" => n.cut(get("a")?),
         "mov" | "cvta" if i.operands.len() == 2 => n.cut(get("a")?),
         // From the type that is written last to that written first.
         "cvt" => Number { bits: first.bits(), signed: false }.cut(n.wide(get("a")?) as u64),

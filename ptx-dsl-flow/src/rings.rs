@@ -10,10 +10,10 @@ use super::loops::Loops;
 use super::mbarriers::{Site, arrivals_of, mbarrier};
 use super::memory::address;
 use super::provenance::{Origin, Provenance};
-use super::rounds::{Rounds, no_thread};
+use super::rounds::Rounds;
 use super::ssa::Val;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Base, Instr, Operand};
+use ptx_dsl_table::hir::{Base, Instr, Operand, VarId};
 
 mod counts;
 mod parities;
@@ -38,6 +38,8 @@ pub(super) struct Use {
     pub var: u32,
     /// The loop by whose rounds its object or its parity changes.
     pub header: Option<u32>,
+    /// It is for one of the objects, and which is not known: behind the loop that counts them.
+    pub any: bool,
     /// Round by round: the place of the object in the variable, and the parity or count.
     pub visits: Vec<Visit>,
     /// The places, each once, in the order of their rounds.
@@ -47,6 +49,7 @@ pub(super) struct Use {
 /// An object that an operation is for in one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Visit {
+    pub round: usize,
     pub offset: i64,
     /// The parity of a wait, the count of an `init`.
     pub number: Option<u64>,
@@ -55,8 +58,10 @@ pub(super) struct Visit {
 /// All of them, as far as they are known.
 pub(super) struct Rings {
     pub uses: Vec<Use>,
-    /// Variables of which some object is not known, or which other CTAs reach.
-    pub blurred: Vec<u32>,
+    /// Variables of which some object is not known.
+    blurred: Vec<u32>,
+    /// Variables with objects that other CTAs reach.
+    shared: Vec<u32>,
     pub loops: Loops,
 }
 
@@ -77,83 +82,75 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 impl Rings {
     /// `None` if there is nothing of the kind, or an object of which nothing is known.
     fn new(flow: &Flow, from: &Provenance) -> Option<Rings> {
-        let mut rings = Rings { uses: Vec::new(), blurred: Vec::new(), loops: Loops::new(&flow.cfg) };
+        let mut rings = Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
         for (block, at, i) in flow.walk() {
-            let mapped = i.entry.opcode == "mapa";
-            let on = if mapped { "a" } else { mbarrier(i) };
-            let Some(arg) = i.operand(on) else { continue };
-            let var = variable(flow, from, at, &arg.value)?;
-            if mapped || multicast(i) || i.has(".cta_group::2") {
-                rings.blurred.push(var);
-                continue;
+            let Some(arg) = i.operand(mbarrier(i)) else { continue };
+            let (address, _) = address(flow, from, at, &arg.value)?;
+            let Origin::Var(VarId(var)) = address.base else { return None };
+            if address.mapped || multicast(i) || i.has(".cta_group::2") {
+                rings.shared.push(var);
             }
             if rings.uses.len() >= USES {
                 return None;
             }
-            let does = does(i);
-            let Some((header, visits)) = rings.visits(flow, block, at, &arg.value, number(i)) else {
-                rings.blurred.push(var);
-                continue;
-            };
-            let mut objects = Vec::new();
-            for v in &visits {
-                if !objects.contains(&v.offset) {
-                    objects.push(v.offset);
-                }
+            match rings.operation(flow, var, Site { block, at }, &arg.value) {
+                Some(of) => rings.uses.push(of),
+                None => rings.blurred.push(var),
             }
-            rings.uses.push(Use { site: Site { block, at }, does, var, header, visits, objects });
         }
         (!rings.loops.tangled() && !rings.uses.is_empty()).then_some(rings)
     }
 
-    /// The objects that an operation is for, and the loop that changes them.
-    fn visits(
-        &self,
-        flow: &Flow,
-        block: u32,
-        at: u32,
-        address: &Operand,
-        number: Option<&Operand>,
-    ) -> Option<(Option<u32>, Vec<Visit>)> {
+    /// What is known of an operation on an object of this variable.
+    fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<Use> {
+        let i = flow.instr(site.at);
+        let number = number(i);
         let mut values: Vec<Val> = Vec::new();
         for o in [Some(address), number] {
             match o {
-                Some(Operand::Address(Base::Reg(r), _)) => values.push(flow.ssa.read(at, *r, 0)),
-                Some(Operand::Reg(r, lane)) => values.push(flow.ssa.read(at, *r, *lane)),
+                Some(Operand::Address(Base::Reg(r), _)) => values.push(flow.ssa.read(site.at, *r, 0)),
+                Some(Operand::Reg(r, lane)) => values.push(flow.ssa.read(site.at, *r, *lane)),
                 _ => {}
             }
         }
-        let mut header = self.loops.of(block);
-        let mut rounds = None;
+        let mut of = Use { site, does: does(i), var, header: None, any: false, visits: Vec::new(), objects: Vec::new() };
+        let mut header = self.loops.of(site.block);
         while let Some(h) = header {
-            let inner = Rounds::new(flow, &self.loops, h, &values, &no_thread)?;
-            if inner.varies() {
-                rounds = Some(inner);
-                break;
+            let mut rounds = Rounds::new(flow, &self.loops, h, &values)?;
+            if rounds.varies() {
+                of.header = Some(h);
+                // By which branches it is reached may depend on more.
+                Rounds::conditions(flow, h, site.block, site.at, &mut values);
+                if let Some(more) = Rounds::new(flow, &self.loops, h, &values) {
+                    rounds = more;
+                }
+                of.visits(&mut rounds, address, number, ROUNDS)?;
+                return Some(of);
             }
             header = self.loops.around(h);
         }
-        let fixed = header.is_none();
-        let mut rounds = match rounds {
-            Some(r) => r,
-            None => Rounds::new(flow, &self.loops, super::cfg::NONE, &values, &no_thread)?,
-        };
-        let mut visits: Vec<Visit> = Vec::new();
-        for _ in 0..ROUNDS {
-            let offset = place(&rounds, at, address)?;
-            let number = number.and_then(|o| rounds.operand(at, o));
-            visits.push(Visit { offset, number });
-            if fixed || rounds.ends() || closed(&visits) {
-                break;
-            }
-            rounds.next();
+        let mut fixed = Rounds::new(flow, &self.loops, super::cfg::NONE, &values)?;
+        if of.visits(&mut fixed, address, number, 1).is_none() {
+            let mut behind = Rounds::behind(flow, &self.loops, site.block, &values)?;
+            of.any = true;
+            of.visits(&mut behind, address, number, ROUNDS)?;
         }
-        Some((header, visits))
+        Some(of)
     }
 
-    /// Is all that happens to the objects of a variable known?
-    pub(super) fn clear(&self, var: u32) -> bool {
+    /// Is it known for which objects of a variable each operation is?
+    pub(super) fn known(&self, var: u32) -> bool {
         !self.blurred.contains(&var)
+    }
+
+    /// Is that known of all variables?
+    pub(super) fn all_known(&self) -> bool {
+        self.blurred.is_empty()
+    }
+
+    /// The same, and that nothing comes from other CTAs?
+    pub(super) fn own(&self, var: u32) -> bool {
+        self.known(var) && !self.shared.contains(&var)
     }
 
     /// The uses of the objects of a variable.
@@ -193,24 +190,32 @@ fn closed(visits: &[Visit]) -> bool {
 }
 
 impl Use {
+    /// The objects of the first rounds. `None` if one of them is not known.
+    fn visits(&mut self, rounds: &mut Rounds, address: &Operand, number: Option<&Operand>, most: usize) -> Option<()> {
+        let Site { block, at } = self.site;
+        for round in 0..most {
+            if rounds.runs(block, at) {
+                let offset = place(rounds, at, address)?;
+                let number = number.and_then(|o| rounds.operand(at, o));
+                self.visits.push(Visit { round, offset, number });
+                if !self.objects.contains(&offset) {
+                    self.objects.push(offset);
+                }
+            }
+            if (!self.any && rounds.ends()) || closed(&self.visits) {
+                break;
+            }
+            rounds.next();
+        }
+        // What never runs in the first rounds may do so with anything later.
+        (!self.visits.is_empty()).then_some(())
+    }
+
     /// The round in which it is for this object for the first time.
     pub(super) fn first(&self, offset: i64) -> Option<&Visit> {
         self.visits.iter().find(|v| v.offset == offset)
     }
 
-}
-
-/// The variable that an operand is the address of.
-fn variable(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<u32> {
-    let base = match o {
-        Operand::VarAddr(v, _) => return Some(v.0),
-        Operand::Reg(r, lane) => from.address(flow.ssa.read(at, *r, *lane))?.base,
-        _ => address(flow, from, at, o)?.0.base,
-    };
-    match base {
-        Origin::Var(v) => Some(v.0),
-        _ => None,
-    }
 }
 
 /// Where the object is in its variable, in this round.

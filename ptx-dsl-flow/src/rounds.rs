@@ -17,6 +17,10 @@ pub(super) struct Rounds<'a, 'h> {
     now: Vec<(Val, Option<u64>)>,
     /// What special registers are.
     special: &'a dyn Fn(&str) -> Option<u64>,
+    /// They are those of one thread.
+    one_thread: bool,
+    /// What is asked about is behind the loop, which was left in this round.
+    left: bool,
 }
 
 /// Values that a question may look at. More than that are no counter.
@@ -25,7 +29,7 @@ const BUDGET: u32 = 400;
 const COUNTERS: usize = 24;
 
 /// Nothing is known of special registers.
-pub(super) fn no_thread(_: &str) -> Option<u64> {
+fn no_thread(_: &str) -> Option<u64> {
     None
 }
 
@@ -36,13 +40,31 @@ impl<'a, 'h> Rounds<'a, 'h> {
         loops: &'a Loops,
         header: u32,
         values: &[Val],
-        special: &'a dyn Fn(&str) -> Option<u64>,
     ) -> Option<Rounds<'a, 'h>> {
-        let mut rounds = Rounds { flow, loops, header, now: Vec::new(), special };
+        let mut rounds = Rounds { flow, loops, header, now: Vec::new(), special: &no_thread, one_thread: false, left: false };
         for v in counters(flow, header, values)? {
             let first = rounds.met(v, false, &mut { BUDGET });
             rounds.now.push((v, first));
         }
+        Some(rounds)
+    }
+
+    /// The innermost loop from which these values come, to a place behind it; and the loop as it is left in its first round.
+    pub(super) fn behind(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Rounds<'a, 'h>> {
+        let mut header: Option<u32> = None;
+        for h in headers(flow, values)? {
+            if loops.contains(h, block) || header == Some(h) {
+                continue;
+            }
+            header = match header {
+                None => Some(h),
+                Some(outer) if loops.contains(outer, h) => Some(h),
+                Some(inner) if loops.contains(h, inner) => Some(inner),
+                Some(_) => return None,
+            };
+        }
+        let mut rounds = Rounds::new(flow, loops, header?, values)?;
+        rounds.left = true;
         Some(rounds)
     }
 
@@ -99,6 +121,10 @@ impl<'a, 'h> Rounds<'a, 'h> {
                     }
                 }
                 let i = self.flow.instr(*instr);
+                // What is known here is the same for all lanes, unless a thread was named.
+                if i.entry.opcode == "shfl.sync" && !self.one_thread {
+                    return self.read(*instr, &i.operand("a")?.value, budget);
+                }
                 match &i.operands.first()?.value {
                     Operand::Reg(r, lane) if self.flow.ssa.var(*r, *lane) == *var => {}
                     _ => return None,
@@ -127,10 +153,14 @@ impl<'a, 'h> Rounds<'a, 'h> {
         let pred = &self.flow.cfg.blocks[*block as usize].pred;
         let header = self.is_header(*block);
         let taken = if header { None } else { self.taken(*block, budget) };
+        let from_loop = |p: u32| self.flow.cfg.dominates(self.header, p);
+        let left = self.left && pred.iter().any(|p| from_loop(p.0));
         let mut all = None;
         for p in pred {
             // Of a loop around this one it is the first round.
-            if !of(p.0) || (header && *block != self.header && self.flow.cfg.dominates(*block, p.0)) {
+            if !of(p.0)
+                || (left && !from_loop(p.0))
+                || (header && *block != self.header && self.flow.cfg.dominates(*block, p.0)) {
                 continue;
             }
             if matches!(taken, Some((up, edge)) if !self.by(up, edge, *p, *block)) {
@@ -179,6 +209,73 @@ impl<'a, 'h> Rounds<'a, 'h> {
         to != block && self.flow.cfg.dominates(to, pred.0)
     }
 
+    /// Adds what the branches that lead to a block of the loop, and the guard of an instruction there, depend on.
+    pub(super) fn conditions(flow: &Flow, header: u32, block: u32, at: u32, out: &mut Vec<Val>) {
+        out.extend(flow.guard(at).map(|(p, _)| p));
+        let mut b = block;
+        for _ in 0..200 {
+            let up = flow.cfg.idom[b as usize];
+            if b == header || up == NONE || up == b {
+                return;
+            }
+            if flow.cfg.ipdom[up as usize] != b
+                && let Some(branch) = flow.cfg.branch(up)
+            {
+                out.extend(flow.guard(branch).map(|(p, _)| p));
+            }
+            b = up;
+        }
+    }
+
+    /// May an instruction of the loop run in this round, by the branches that lead there and by its guard?
+    pub(super) fn runs(&self, block: u32, at: u32) -> bool {
+        let cfg = &self.flow.cfg;
+        if let Some((p, positive)) = self.flow.guard(at)
+            && matches!(self.value(p), Some(n) if (n != 0) != positive)
+        {
+            return false;
+        }
+        let mut b = block;
+        for _ in 0..200 {
+            let up = cfg.idom[b as usize];
+            if b == self.header || up == NONE || up == b {
+                break;
+            }
+            if let Some(branch) = cfg.branch(up)
+                && let Some((p, _)) = self.flow.guard(branch)
+                && let Some(is) = self.value(p)
+                && !self.leads(up, is != 0, b)
+            {
+                return false;
+            }
+            b = up;
+        }
+        true
+    }
+
+    /// May the way of a branch on which its predicate is this lead to a block that it dominates?
+    fn leads(&self, up: u32, is: bool, to: u32) -> bool {
+        let cfg = &self.flow.cfg;
+        for e in &cfg.blocks[up as usize].succ {
+            // Where a way does not dominate the block, others may lead there too.
+            let away = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to)) && self.only_by(e.to, up);
+            if away {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Is the block reached from this one only, but for ways that come round?
+    fn only_by(&self, block: u32, from: u32) -> bool {
+        for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
+            if *p != from && !self.flow.cfg.dominates(block, *p) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Is it certain that the loop is left in this round?
     pub(super) fn ends(&self) -> bool {
         let cfg = &self.flow.cfg;
@@ -225,6 +322,34 @@ impl<'a, 'h> Rounds<'a, 'h> {
     }
 }
 
+/// The headers of loops at which something meets from which these values are made.
+fn headers(flow: &Flow, values: &[Val]) -> Option<Vec<u32>> {
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    let mut stack = values.to_vec();
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if seen.len() > BUDGET as usize {
+            return None;
+        }
+        match &flow.ssa.values[v as usize] {
+            Value::Phi { block, .. } => {
+                let pred = &flow.cfg.blocks[*block as usize].pred;
+                if pred.iter().any(|(p, _)| flow.cfg.dominates(*block, *p)) && !found.contains(block) {
+                    found.push(*block);
+                }
+            }
+            Value::Def { instr, old: None, .. } if flow.instr(*instr).address().is_some() => continue,
+            _ => {}
+        }
+        flow.ssa.push_sources(v, &mut stack);
+    }
+    Some(found)
+}
+
 /// The values that meet at the header of a loop and from which these are made.
 fn counters(flow: &Flow, header: u32, values: &[Val]) -> Option<Vec<Val>> {
     let (mut found, mut seen) = (Vec::new(), Vec::new());
@@ -240,6 +365,16 @@ fn counters(flow: &Flow, header: u32, values: &[Val]) -> Option<Vec<Val>> {
         }
         match &flow.ssa.values[v as usize] {
             Value::Phi { block, .. } if *block == header => found.push(v),
+            // Which of them it is, the branch says whose ways meet there.
+            Value::Phi { block, .. } => {
+                let up = flow.cfg.idom[*block as usize];
+                if up != NONE
+                    && let Some(branch) = flow.cfg.branch(up)
+                    && let Some((p, _)) = flow.guard(branch)
+                {
+                    stack.push(p);
+                }
+            }
             // What is loaded is no counter.
             Value::Def { instr, old: None, .. } if flow.instr(*instr).address().is_some() => continue,
             _ => {}

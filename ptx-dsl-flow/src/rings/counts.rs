@@ -15,7 +15,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, 
     let mut said: Vec<Span> = Vec::new();
     for wait in &rings.uses {
         // Fixed objects are another rule's business.
-        if wait.does != Does::Wait || !rings.clear(wait.var) || said.contains(&flow.instr(wait.site.at).span) {
+        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span) {
             continue;
         }
         for offset in &wait.objects {
@@ -48,6 +48,7 @@ impl<'r> Object<'r> {
             }
             ring |= u.visits.len() > 1;
             match u.does {
+                Does::Init | Does::Arrive(_) if u.any => return None,
                 Does::Init if init.is_some() => return None,
                 Does::Init => init = Some((u, u.first(offset)?.number?)),
                 Does::Arrive(_) => arrivals.push(u),
@@ -134,7 +135,7 @@ fn too_many(
 ) -> bool {
     for a in &object.arrivals {
         let span = flow.instr(a.site.at).span;
-        let Some(round) = a.visits.iter().position(|v| v.offset == object.offset) else { continue };
+        let Some(first) = a.first(object.offset) else { continue };
         let inner = rings.loops.of(a.site.block);
         // Where the same loop waits for the object, what it does in one round may be for several phases.
         let alone = waits_within(rings, inner, object);
@@ -144,7 +145,7 @@ fn too_many(
             let same = b.site.at == a.site.at
                 || (!alone
                     && rings.loops.of(b.site.block) == inner
-                    && matches!(b.visits.get(round), Some(v) if v.offset == object.offset));
+                    && b.visits.iter().any(|v| v.round == first.round && v.offset == object.offset));
             if same && together(flow, lanes, b.site) {
                 come += each * at_least(lanes, places, flow, b.site);
             }

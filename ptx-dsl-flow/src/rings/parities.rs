@@ -9,16 +9,16 @@ use ptx_dsl_table::diag::Diagnostic;
 pub(super) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let mut said: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.does == Does::Wait && rings.clear(wait.var) && !said.contains(&wait.var) && turns(flow, wait, out) {
+        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, wait, out) {
             said.push(wait.var);
         }
     }
     for wait in &rings.uses {
-        if wait.does == Does::Wait && rings.clear(wait.var) && !said.contains(&wait.var) && early(flow, rings, wait, out) {
+        if wait.does == Does::Wait && !wait.any && rings.known(wait.var) && !said.contains(&wait.var) && early(flow, rings, wait, out) {
             said.push(wait.var);
         }
     }
-    if said.is_empty() && rings.blurred.is_empty() {
+    if said.is_empty() && rings.all_known() {
         circle(flow, rings, out);
     }
 }
@@ -95,6 +95,9 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
                 Does::Init => inits += 1,
                 // What arrives before the loops may be there to complete the first phase.
                 Does::Arrive(_) => passes &= in_loop(flow, u.site.block),
+                Does::Wait if u.any => {
+                    passes &= u.visits.iter().all(|v| v.offset != *offset || v.number == Some(1));
+                }
                 Does::Wait => passes &= first.number == Some(1) && u.header.is_some(),
                 Does::Other => {}
             }
@@ -113,6 +116,7 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let mut blocked: Vec<(&Use, u32)> = Vec::new();
     for w in &rings.uses {
         if w.does == Does::Wait
+            && !w.any
             && w.visits[0].number == Some(0)
             && let Some(behind) = rings.success(flow, w)
         {
