@@ -17,6 +17,7 @@ use ptx_dsl_table::hir::{Base, Instr, Operand, VarId};
 
 mod counts;
 mod parities;
+mod peers;
 
 /// What an operation does to its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub(super) struct Use {
     pub header: Option<u32>,
     /// It is for one of the objects, and which is not known: behind the loop that counts them.
     pub any: bool,
+    /// It reaches other CTAs.
+    pub remote: bool,
     /// Round by round: the place of the object in the variable, and the parity or count.
     pub visits: Vec<Visit>,
     /// The places, each once, in the order of their rounds.
@@ -77,6 +80,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let Some(rings) = Rings::new(flow, from) else { return };
     counts::check(flow, lanes, places, &rings, out);
     parities::check(flow, &rings, out);
+    peers::check(flow, lanes, &rings, out);
 }
 
 impl Rings {
@@ -87,14 +91,15 @@ impl Rings {
             let Some(arg) = i.operand(mbarrier(i)) else { continue };
             let (address, _) = address(flow, from, at, &arg.value)?;
             let Origin::Var(VarId(var)) = address.base else { return None };
-            if address.mapped || multicast(i) || i.has(".cta_group::2") {
+            let remote = address.mapped || multicast(i) || i.has(".cta_group::2");
+            if remote {
                 rings.shared.push(var);
             }
             if rings.uses.len() >= USES {
                 return None;
             }
             match rings.operation(flow, var, Site { block, at }, &arg.value) {
-                Some(of) => rings.uses.push(of),
+                Some(of) => rings.uses.push(Use { remote, ..of }),
                 None => rings.blurred.push(var),
             }
         }
@@ -113,7 +118,7 @@ impl Rings {
                 _ => {}
             }
         }
-        let mut of = Use { site, does: does(i), var, header: None, any: false, visits: Vec::new(), objects: Vec::new() };
+        let mut of = Use { site, does: does(i), var, header: None, any: false, remote: false, visits: Vec::new(), objects: Vec::new() };
         let mut header = self.loops.of(site.block);
         while let Some(h) = header {
             let mut rounds = Rounds::new(flow, &self.loops, h, &values)?;

@@ -40,3 +40,28 @@ pub(crate) fn rank_beyond(span: Span, rank: u64, most: u64) -> Diagnostic {
     )
     .help(format!("write a rank up to {}, or launch larger clusters", most - 1))
 }
+
+pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagnostic {
+    let message = "this arrives in another CTA, which may have left: nobody there waits for the last ones";
+    let d = found(656, span, false, message).label(leave, "the kernel is left here");
+    section(
+        match wait {
+            Some(wait) => d.label(wait, "each wait is for the arrivals of the round before"),
+            None => d,
+        },
+        "the shared memory of a CTA goes when it leaves",
+        "5.1.7",
+    )
+    .help("wait for all stages once more behind the loop, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
+}
+
+pub(crate) fn some_do_not_wait(span: Span, wait: Span, leave: Span) -> Diagnostic {
+    section(
+        found(656, span, false, "this reaches CTAs that do not wait for it, and may have left")
+            .label(wait, "only some of the CTAs wait")
+            .label(leave, "the kernel is left here"),
+        "the shared memory of a CTA goes when it leaves",
+        "5.1.7",
+    )
+    .help("let all CTAs of the mask wait, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
+}

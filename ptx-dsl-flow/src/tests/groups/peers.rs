@@ -231,7 +231,10 @@ fn multicast_reaches_other_ctas() {
                  mbarrier.init.shared::cta.b64 [bar], 1;
                  mov.u32 %r1, bar;
                  mapa.shared::cluster.u32 %r2, %r1, 0;
-                 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r2]; // error: PTX0655",
+                 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r2]; // error: PTX0655
+                 W:
+                 mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0;
+                 @!%p3 bra W;",
             ],
             right: &[
                 "# .reqntid 32 .reqnctapercluster 2
@@ -547,4 +550,103 @@ fn ctas_that_the_cluster_does_not_have() {
             ],
         },
     ]);
+}
+
+/// A ring of two stages in each CTA of a pair: the readers of both tell both producers. `{}` is the end of the producer, of the
+/// consumer, and of the kernel.
+fn pair(producer: &str, mark: &str, end: &str) -> String {
+    super::module(&format!(
+        "# .reqntid 64 .reqnctapercluster 2
+         .shared .align 8 .b64 full[2]; .shared .align 8 .b64 empty[2]; .shared .align 128 .b8 tiles[2048];\n--
+         mov.u32 %r1, %tid.x;
+         mov.u32 %r11, full; mov.u32 %r12, empty; mov.u32 %r13, tiles;
+         mov.u32 %r14, %cluster_ctarank; xor.b32 %r14, %r14, 1;
+         mapa.shared::cluster.u32 %r15, %r12, %r14;
+         ld.param.u64 %d1, [a]; ld.param.u32 %r20, [n];
+         setp.ne.u32 %p1, %r1, 0;
+         @%p1 bra READY;
+         mbarrier.init.shared::cta.b64 [full], 1; mbarrier.init.shared::cta.b64 [full+8], 1;
+         mbarrier.init.shared::cta.b64 [empty], 2; mbarrier.init.shared::cta.b64 [empty+8], 2;
+         fence.mbarrier_init.release.cluster;
+         READY:
+         barrier.cluster.arrive;
+         barrier.cluster.wait;
+         mov.u32 %r2, 0; mov.u32 %r3, 0;
+         setp.lt.u32 %p2, %r1, 32;
+         @%p2 bra CONSUMER;
+         elect.sync _|%p6, -1; @!%p6 bra DONE;
+         mov.u32 %r4, 1;
+         P:
+         shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5; add.u32 %r7, %r11, %r5;
+         shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8;
+         PW: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r6], %r4;
+         @!%p3 bra PW;
+         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r7], 1024;
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%d1], 1024, [%r7];
+         xor.b32 %r3, %r3, 1; setp.eq.u32 %p4, %r3, 0; @%p4 xor.b32 %r4, %r4, 1;
+         add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+         @%p5 bra P;
+         {producer}
+         bra DONE;
+         CONSUMER:
+         setp.eq.u32 %p7, %r1, 0;
+         mov.u32 %r4, 0;
+         C:
+         shl.b32 %r5, %r3, 3; add.u32 %r6, %r11, %r5; add.u32 %r7, %r12, %r5; add.u32 %r16, %r15, %r5;
+         CW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r4;
+         @!%p3 bra CW;
+         shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8; ld.shared.u32 %r21, [%r9];
+         bar.warp.sync -1;
+         @%p7 mbarrier.arrive.shared::cta.b64 _, [%r7];
+         @%p7 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r16]; {mark}
+         xor.b32 %r3, %r3, 1; setp.eq.u32 %p4, %r3, 0; @%p4 xor.b32 %r4, %r4, 1;
+         add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+         @%p5 bra C;
+         DONE:
+         {end}"
+    ))
+}
+
+#[test]
+fn multicast_to_a_cta_that_has_left() {
+    let kernel = |waits: &str, mark: &str, end: &str| {
+        super::module(&format!(
+            "# .reqntid 1 .reqnctapercluster 2
+             mbarrier.init.shared::cta.b64 [bar], 1;
+             fence.mbarrier_init.release.cluster;
+             mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;
+             barrier.cluster.arrive;
+             barrier.cluster.wait;
+             ld.param.u64 %d1, [a];
+             mov.u32 %r2, %cluster_ctarank;
+             setp.ne.u32 %p2, %r2, 0;
+             @!%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [sh], [%d1], 1024, [bar], 3; {mark}
+             {waits}
+             W:
+             mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0;
+             @!%p3 bra W;
+             ld.shared.u32 %r3, [sh];
+             DONE:
+             {end}"
+        ))
+    };
+    super::super::case(&kernel("@%p2 bra DONE;", "// warning: PTX0656", ""));
+    super::super::case(&kernel("@%p2 bra DONE;", "", "barrier.cluster.arrive; barrier.cluster.wait;"));
+    super::super::case(&kernel("", "", ""));
+}
+
+#[test]
+fn arrivals_at_a_cta_that_has_left() {
+    super::super::case(&pair("", "// warning: PTX0656", ""));
+    super::super::case(&pair("", "", "barrier.cluster.arrive; barrier.cluster.wait;"));
+    // The producer waits for its stages once more.
+    let tail = "mov.u32 %r2, 0;
+                T:
+                shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5;
+                TW: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r6], %r4;
+                @!%p3 bra TW;
+                xor.b32 %r3, %r3, 1; setp.eq.u32 %p4, %r3, 0; @%p4 xor.b32 %r4, %r4, 1;
+                add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, 2;
+                @%p5 bra T;";
+    super::super::case(&pair(tail, "", ""));
 }
