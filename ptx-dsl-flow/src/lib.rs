@@ -43,6 +43,7 @@ mod provenance;
 mod proxies;
 mod races;
 mod ranks;
+mod refills;
 mod rings;
 mod rounds;
 mod scalars;
@@ -129,6 +130,7 @@ fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
     scopes::check(flow, &from, out);
     completion::check(flow, &from, out);
     elected::check(flow, lanes, &place, &from, out);
+    refills::check(flow, &from, out);
     expects::check(flow, &from, out);
     copied::check(flow, lanes, &place, &from, out);
     races::check(flow, lanes, &place, &from, out);

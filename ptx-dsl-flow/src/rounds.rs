@@ -15,10 +15,8 @@ pub(super) struct Rounds<'a, 'h> {
     header: u32,
     /// Values that meet at the header, and what they are in this round.
     now: Vec<(Val, Option<u64>)>,
-    /// What special registers are.
-    special: &'a dyn Fn(&str) -> Option<u64>,
-    /// They are those of one thread.
-    one_thread: bool,
+    /// What special registers are to the thread that is asked about, if it is one alone.
+    special: Option<&'a dyn Fn(&str) -> Option<u64>>,
     /// What is asked about is behind the loop, which was left in this round.
     left: bool,
 }
@@ -28,9 +26,9 @@ const BUDGET: u32 = 400;
 /// Values that meet at a header, of which something is made.
 const COUNTERS: usize = 24;
 
-/// Nothing is known of special registers.
-fn no_thread(_: &str) -> Option<u64> {
-    None
+/// Special registers of the first thread of a CTA.
+fn thread_0(name: &str) -> Option<u64> {
+    matches!(name, "%tid.x" | "%tid.y" | "%tid.z" | "%laneid").then_some(0)
 }
 
 impl<'a, 'h> Rounds<'a, 'h> {
@@ -41,7 +39,28 @@ impl<'a, 'h> Rounds<'a, 'h> {
         header: u32,
         values: &[Val],
     ) -> Option<Rounds<'a, 'h>> {
-        let mut rounds = Rounds { flow, loops, header, now: Vec::new(), special: &no_thread, one_thread: false, left: false };
+        Rounds::with(flow, loops, header, values, None)
+    }
+
+    /// The same as the first thread of a CTA sees it.
+    pub(super) fn of_thread_0(
+        flow: &'a Flow<'h>,
+        loops: &'a Loops,
+        header: u32,
+        values: &[Val],
+    ) -> Option<Rounds<'a, 'h>> {
+        Rounds::with(flow, loops, header, values, Some(&thread_0))
+    }
+
+    /// `special`: what special registers are to one thread.
+    pub(super) fn with(
+        flow: &'a Flow<'h>,
+        loops: &'a Loops,
+        header: u32,
+        values: &[Val],
+        special: Option<&'a dyn Fn(&str) -> Option<u64>>,
+    ) -> Option<Rounds<'a, 'h>> {
+        let mut rounds = Rounds { flow, loops, header, now: Vec::new(), special, left: false };
         for v in counters(flow, header, values)? {
             let first = rounds.met(v, false, &mut { BUDGET });
             rounds.now.push((v, first));
@@ -98,7 +117,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
             Operand::VarAddr(_, offset) => Some(*offset as u64),
             Operand::Reg(r, lane) => self.eval(self.flow.ssa.read(at, *r, *lane), budget),
             Operand::NotReg(r) => Some(u64::from(self.eval(self.flow.ssa.read(at, *r, 0), budget)? == 0)),
-            Operand::Sreg(name) => (self.special)(name),
+            Operand::Sreg(name) => (self.special?)(name),
             _ => None,
         }
     }
@@ -122,7 +141,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
                 }
                 let i = self.flow.instr(*instr);
                 // What is known here is the same for all lanes, unless a thread was named.
-                if i.entry.opcode == "shfl.sync" && !self.one_thread {
+                if i.entry.opcode == "shfl.sync" && self.special.is_none() {
                     return self.read(*instr, &i.operand("a")?.value, budget);
                 }
                 match &i.operands.first()?.value {

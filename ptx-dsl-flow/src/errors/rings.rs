@@ -96,3 +96,17 @@ pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
     )
     .help("put `mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], bytes;` before it in place of the arrival")
 }
+
+pub(crate) fn refilled(span: Span, copy: Span, wait: Span, buffers: usize, left: u64) -> Diagnostic {
+    let message = if buffers == 1 {
+        format!("this fills the buffer again while the copy out of it may go on: the wait leaves {left} groups under way")
+    } else {
+        format!("this fills one of {buffers} buffers again, and the wait leaves {left} groups of copies out of them under way")
+    };
+    section(
+        found(649, span, true, message).label(copy, "copied out of it here").label(wait, "too few are waited for here"),
+        "`wait_group N` waits for all but the N newest groups; what it leaves may still read its source",
+        "9.7.9.25.6.2",
+    )
+    .help(format!("write `cp.async.bulk.wait_group.read {};`", buffers - 1))
+}
