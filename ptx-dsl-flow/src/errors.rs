@@ -8,6 +8,7 @@ pub(crate) mod flow;
 pub(crate) mod order;
 pub(crate) mod peers;
 pub(crate) mod protocol;
+pub(crate) mod races;
 pub(crate) mod rings;
 
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {

@@ -15,6 +15,7 @@ mod ask;
 mod cfg;
 mod clusters;
 mod completion;
+mod conflicts;
 mod converge;
 mod copied;
 mod copies;

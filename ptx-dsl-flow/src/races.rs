@@ -28,6 +28,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if n <= 32 || !flow.function.entry || flow.calls {
         return;
     }
+    let before = out.len();
     neighbours(flow, lanes, places, from, n, out);
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
@@ -57,11 +58,14 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if stores && loads {
         compare(flow, &list, out);
     }
+    if out.len() == before {
+        super::conflicts::check(flow, lanes, from, out);
+    }
 }
 
 fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let meets = meets(i);
+        let meets = makes_meet(i);
         for (k, access) in list.iter().enumerate() {
             if meets {
                 settle(set, k);
@@ -178,7 +182,7 @@ fn read_by_others(
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.entry.opcode == "bar.warp.sync";
-        let meets = only_warp || meets(i);
+        let meets = only_warp || makes_meet(i);
         for (k, store) in stores.iter().enumerate() {
             if meets {
                 // Debts of the second half are those that a warp alone can settle.
@@ -230,12 +234,12 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
     if fixed || (beside && !own) { first } else { None }
 }
 
-fn strong(i: &Instr) -> bool {
+pub(super) fn strong(i: &Instr) -> bool {
     i.has_any(&[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
 }
 
 /// Makes warps meet, or might.
-fn meets(i: &Instr) -> bool {
+pub(super) fn makes_meet(i: &Instr) -> bool {
     let op = i.entry.opcode;
     (op.starts_with("bar.") && op != "bar.warp.sync")
         || op.starts_with("barrier.")

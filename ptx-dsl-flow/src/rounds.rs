@@ -273,7 +273,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
     }
 
     /// May the way of a branch on which its predicate is this lead to a block that it dominates?
-    fn leads(&self, up: u32, is: bool, to: u32) -> bool {
+    pub(super) fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;
         for e in &cfg.blocks[up as usize].succ {
             // Where a way does not dominate the block, others may lead there too.

@@ -13,6 +13,7 @@ mod mbarriers;
 mod peers;
 mod phases;
 mod proxies;
+mod races;
 mod refills;
 mod rings;
 mod scopes;
