@@ -2,23 +2,23 @@
 //! the addresses of all threads are worked out, in the first rounds of a loop.
 
 use super::Flow;
-use super::dataflow::{Bits, Meet, forward};
 use super::cfg::NONE;
+use super::dataflow::{Bits, Meet, forward};
 use super::lanes::{Lanes, Shared};
 use super::loops::Loops;
 use super::memory::{bytes, owe, owed, plain, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::races::{makes_meet, strong};
-use super::rounds::Rounds;
+use super::rounds::{Rounds, Thread};
 use super::ssa::{Val, Value};
 use crate::errors::races as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
 
-/// Accesses that are compared, pairs of them, and threads times rounds that are worked out.
+/// Accesses that are compared, pairs of them, and values that are worked out.
 const MOST: usize = 64;
 const PAIRS: usize = 24;
-const WORK: usize = 24 * 1024;
+const WORK: u32 = 200_000;
 /// Rounds of a loop.
 const ROUNDS: usize = 3;
 
@@ -47,13 +47,13 @@ struct Pair {
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let (Some(dims), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
+    let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
     let Some(list) = accesses(flow, from) else { return };
     let loops = Loops::new(&flow.cfg);
     if loops.tangled() {
         return;
     }
-    let mut kernel = Kernel { flow, lanes, loops: &loops, dims, threads, list: &list, known: Vec::new(), work: WORK };
+    let mut kernel = Kernel { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
     let mut said: Vec<u32> = Vec::new();
     for pair in pairs(flow, &loops, &list) {
         let (a, b) = (&list[pair.first], &list[pair.second]);
@@ -185,12 +185,12 @@ struct Kernel<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
     loops: &'a Loops,
-    dims: [u32; 3],
+    shape: [u32; 3],
     threads: usize,
     list: &'a [Access],
     /// By access: the rounds that were worked out, `None` if something in it is not known.
     known: Vec<(usize, Option<Vec<Places>>)>,
-    work: usize,
+    work: u32,
 }
 
 impl Kernel<'_, '_> {
@@ -266,8 +266,8 @@ impl Kernel<'_, '_> {
     /// Do threads of several warps come to an access?
     fn all_come(&self, access: &Access) -> bool {
         let first = |t: usize| {
-            let of = |name: &str| special(name, t, self.dims);
-            let fixed = Rounds::with(self.flow, self.loops, NONE, &[], Some(&of))?;
+            let mut fixed = Rounds::new(self.flow, self.loops, NONE, &[], None)?;
+            fixed.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             self.comes(&fixed, access)
         };
         first(0) == Some(true) && first(self.threads - 1) == Some(true)
@@ -278,13 +278,13 @@ impl Kernel<'_, '_> {
         if let Some((_, known)) = self.known.iter().find(|k| k.0 == access) {
             return known.clone();
         }
-        let found = self.work_out(&self.list[access]);
-        self.work = self.work.saturating_sub(self.threads * ROUNDS);
+        let list = self.list;
+        let found = self.work_out(&list[access]);
         self.known.push((access, found.clone()));
         found
     }
 
-    fn work_out(&self, access: &Access) -> Option<Vec<Places>> {
+    fn work_out(&mut self, access: &Access) -> Option<Vec<Places>> {
         if self.work == 0 {
             return None;
         }
@@ -294,11 +294,15 @@ impl Kernel<'_, '_> {
         if let Operand::Address(Base::Reg(r), _) = address {
             values.push(self.flow.ssa.read(access.at, *r, 0));
         }
-        Rounds::conditions(self.flow, header, access.block, access.at, &mut values);
+        let at = Some((access.block, access.at));
+        let mut rounds = Rounds::new(self.flow, self.loops, header, &values, at)?;
         let mut out: Vec<Places> = vec![Vec::with_capacity(self.threads); ROUNDS];
         for t in 0..self.threads {
-            let of = |name: &str| special(name, t, self.dims);
-            let mut rounds = Rounds::with(self.flow, self.loops, header, &values, Some(&of))?;
+            if rounds.spent() > self.work {
+                self.work = 0;
+                return None;
+            }
+            rounds.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             let mut over = false;
             for places in &mut out {
                 let comes = !over && self.comes(&rounds, access)?;
@@ -309,6 +313,7 @@ impl Kernel<'_, '_> {
                 }
             }
         }
+        self.work -= rounds.spent();
         Some(out)
     }
 
@@ -344,22 +349,6 @@ impl Kernel<'_, '_> {
         }
         None
     }
-}
-
-/// What a special register is to thread `t`.
-fn special(name: &str, t: usize, [x, y, z]: [u32; 3]) -> Option<u64> {
-    let (t, x, y, z) = (t as u64, u64::from(x.max(1)), u64::from(y.max(1)), u64::from(z.max(1)));
-    Some(match name {
-        "%tid.x" => t % x,
-        "%tid.y" => t / x % y,
-        "%tid.z" => t / (x * y),
-        "%ntid.x" => x,
-        "%ntid.y" => y,
-        "%ntid.z" => z,
-        "%laneid" => t % 32,
-        "WARP_SZ" => 32,
-        _ => return None,
-    })
 }
 
 fn place(rounds: &Rounds, at: u32, address: &Operand) -> Option<i64> {

@@ -16,7 +16,8 @@ fn brings(i: &Instr) -> bool {
 
 /// Does it announce bytes?
 pub(super) fn announces(i: &Instr) -> bool {
-    i.entry.opcode.starts_with("mbarrier.") && (i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx"))
+    i.entry.opcode.starts_with("mbarrier.")
+        && (i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx"))
 }
 
 /// An object is of a variable: others are not compared.

@@ -8,8 +8,8 @@ use ptx_dsl_table::hir::Operand;
 
 mod eval;
 mod numbers;
-use numbers::{Shape, by_warp};
 pub(super) use numbers::{Compare, holds};
+use numbers::{Shape, by_warp};
 
 /// A CTA has at most that many threads (PTX ISA 11.4).
 pub(super) const THREADS: usize = 1024;

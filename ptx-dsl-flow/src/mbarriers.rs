@@ -99,7 +99,8 @@ pub(super) fn mbarrier(i: &Instr) -> &'static str {
 }
 
 pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
-    let mut all = Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
+    let mut all =
+        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
     for (block, at, i) in flow.walk() {
         add(flow, from, Site { block, at }, i, &mut all);
     }

@@ -9,8 +9,8 @@ use super::dataflow::{Bits, Meet, forward};
 use super::expects::announces;
 use super::lanes::Lanes;
 use super::mbarriers::{
-    Object, Objects, Site, among, any_in_loop, arrivals_of, each_round, in_loop, mbarrier, most, name, object, parity, steadily,
-    surely,
+    Object, Objects, Site, among, any_in_loop, arrivals_of, each_round, in_loop, mbarrier, most, name, object, parity,
+    steadily, surely,
 };
 use super::memory::{MOST, behind, constant, debts, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
@@ -69,7 +69,13 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if expecting { object.expects.push(site) } else { object.copies.push(site) }
     }
     let whole = !object.expects.is_empty() && !object.copies.is_empty();
-    whole.then(|| Objects { list: vec![object], unclear: true, unknown_init: true, array_inits: Vec::new(), shared: Vec::new() })
+    whole.then(|| Objects {
+        list: vec![object],
+        unclear: true,
+        unknown_init: true,
+        array_inits: Vec::new(),
+        shared: Vec::new(),
+    })
 }
 
 /// Waits that come again with the same constant parity, though each round completes a phase.

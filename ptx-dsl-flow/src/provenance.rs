@@ -311,9 +311,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             other @ (From::Bottom | From::Index | From::Number(_)) => other,
             _ => From::Unknown,
         },
-        "ld" | "atom" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => {
-            From::Unknown
-        }
+        "ld" | "atom" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => From::Unknown,
         // Products, shifts and the like make numbers, also of an address.
         "mul" | "shl" | "shr" | "rem" | "div" | "bfe" | "popc" | "clz" | "mul24" | "mad24" => From::Index,
         _ => From::Unknown,

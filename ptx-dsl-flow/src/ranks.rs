@@ -43,7 +43,7 @@ fn beyond(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
         let mapa = i.entry.opcode == "mapa";
         let Some(arg) = i.operand(if mapa { "b" } else { "ctaMask" }) else { continue };
         let loops = loops.get_or_insert_with(|| Loops::new(&flow.cfg));
-        let Some(fixed) = Rounds::new(flow, loops, NONE, &[]) else { return };
+        let Some(fixed) = Rounds::new(flow, loops, NONE, &[], None) else { return };
         let Some(number) = fixed.operand(at, &arg.value) else { continue };
         if mapa && number >= most {
             out.push(errors::rank_beyond(arg.span, number, most));

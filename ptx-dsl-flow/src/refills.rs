@@ -5,7 +5,7 @@ use super::Flow;
 use super::loops::Loops;
 use super::memory::{constant, plain, region};
 use super::provenance::{Origin, Provenance};
-use super::rounds::Rounds;
+use super::rounds::{Rounds, Thread};
 use crate::errors::rings as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Arg, Base, Operand, Space};
@@ -86,7 +86,8 @@ fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, r
     };
     let Operand::Reg(r, _) = base else { return None };
     let value = flow.ssa.read(at, r, 0);
-    let mut of = Rounds::of_thread_0(flow, loops, header, &[value])?;
+    let mut of = Rounds::new(flow, loops, header, &[value], None)?;
+    of.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
     let mut out = Vec::new();
     for _ in 0..rounds {
         out.push(i64::from((of.operand(at, &base)? as i64).wrapping_add(offset) as i32));

@@ -86,7 +86,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 impl Rings {
     /// `None` if there is nothing of the kind, or an object of which nothing is known.
     fn new(flow: &Flow, from: &Provenance) -> Option<Rings> {
-        let mut rings = Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
+        let mut rings =
+            Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
         for (block, at, i) in flow.walk() {
             let Some(arg) = i.operand(mbarrier(i)) else { continue };
             let (address, _) = address(flow, from, at, &arg.value)?;
@@ -118,23 +119,27 @@ impl Rings {
                 _ => {}
             }
         }
-        let mut of = Use { site, does: does(i), var, header: None, any: false, remote: false, visits: Vec::new(), objects: Vec::new() };
+        let mut of = Use {
+            site,
+            does: does(i),
+            var,
+            header: None,
+            any: false,
+            remote: false,
+            visits: Vec::new(),
+            objects: Vec::new(),
+        };
         let mut header = self.loops.of(site.block);
         while let Some(h) = header {
-            let mut rounds = Rounds::new(flow, &self.loops, h, &values)?;
-            if rounds.varies() {
+            if Rounds::vary(flow, h, &values)? {
                 of.header = Some(h);
-                // By which branches it is reached may depend on more.
-                Rounds::conditions(flow, h, site.block, site.at, &mut values);
-                if let Some(more) = Rounds::new(flow, &self.loops, h, &values) {
-                    rounds = more;
-                }
+                let mut rounds = Rounds::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
                 of.visits(&mut rounds, address, number, ROUNDS)?;
                 return Some(of);
             }
             header = self.loops.around(h);
         }
-        let mut fixed = Rounds::new(flow, &self.loops, super::cfg::NONE, &values)?;
+        let mut fixed = Rounds::new(flow, &self.loops, super::cfg::NONE, &values, None)?;
         if of.visits(&mut fixed, address, number, 1).is_none() {
             let mut behind = Rounds::behind(flow, &self.loops, site.block, &values)?;
             of.any = true;
@@ -220,7 +225,6 @@ impl Use {
     pub(super) fn first(&self, offset: i64) -> Option<&Visit> {
         self.visits.iter().find(|v| v.offset == offset)
     }
-
 }
 
 /// Where the object is in its variable, in this round.

@@ -1,4 +1,5 @@
-//! What the counters of a loop are in its first rounds: the values that are made of constants, round by round.
+//! What the counters of a loop are in its first rounds: values that are made of constants, and of the number of a thread if one is
+//! asked about, round by round.
 
 use super::Flow;
 use super::cfg::NONE;
@@ -6,6 +7,10 @@ use super::fold::fold;
 use super::loops::Loops;
 use super::ssa::{Val, Value, place};
 use ptx_dsl_table::hir::Operand;
+use std::cell::{Cell, RefCell};
+
+mod slice;
+use slice::Slice;
 
 /// A loop in one of its rounds: the first one when the loop is entered for the first time, and those behind it.
 pub(super) struct Rounds<'a, 'h> {
@@ -13,65 +18,101 @@ pub(super) struct Rounds<'a, 'h> {
     loops: &'a Loops,
     /// The header of the loop; [`NONE`] for none.
     header: u32,
-    /// Values that meet at the header, and what they are in this round.
-    now: Vec<(Val, Option<u64>)>,
-    /// What special registers are to the thread that is asked about, if it is one alone.
-    special: Option<&'a dyn Fn(&str) -> Option<u64>>,
+    /// What the values are made of that are asked about.
+    slice: Slice,
+    /// What the counters of the slice are in this round.
+    now: Vec<Option<u64>>,
+    /// By value of the slice: what is known of it in this round.
+    memo: RefCell<Vec<Memo>>,
+    /// The thread that is asked about, if it is one alone.
+    thread: Option<Thread>,
     /// What is asked about is behind the loop, which was left in this round.
     left: bool,
+    /// Values that were worked out.
+    spent: Cell<u32>,
 }
 
-/// Values that a question may look at. More than that are no counter.
-const BUDGET: u32 = 400;
-/// Values that meet at a header, of which something is made.
-const COUNTERS: usize = 24;
-
-/// Special registers of the first thread of a CTA.
-fn thread_0(name: &str) -> Option<u64> {
-    matches!(name, "%tid.x" | "%tid.y" | "%tid.z" | "%laneid").then_some(0)
+#[derive(Debug, Clone, Copy)]
+enum Memo {
+    Open,
+    Done(Option<u64>),
 }
+
+/// Values that one question may look at, one behind the other.
+const DEPTH: u32 = 200;
+
+/// A thread of a CTA.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Thread {
+    /// Its linear number.
+    pub number: usize,
+    /// The shape of the CTA, if that is known; the first thread is the first one in any.
+    pub shape: Option<[u32; 3]>,
+}
+
+impl Thread {
+    /// What a special register is to the thread.
+    fn special(self, name: &str) -> Option<u64> {
+        let t = self.number as u64;
+        let [x, y, z] = self.shape.or((t == 0).then_some([1; 3]))?.map(|n| u64::from(n.max(1)));
+        let size = |n: u64| self.shape.map(|_| n);
+        match name {
+            "%tid.x" => Some(t % x),
+            "%tid.y" => Some(t / x % y),
+            "%tid.z" => Some(t / (x * y)),
+            "%ntid.x" => size(x),
+            "%ntid.y" => size(y),
+            "%ntid.z" => size(z),
+            "%laneid" => Some(t % 32),
+            "WARP_SZ" => Some(32),
+            _ => None,
+        }
+    }
+}
+
+/// An instruction and its block, if the values are those that it needs.
+pub(super) type Place = Option<(u32, u32)>;
 
 impl<'a, 'h> Rounds<'a, 'h> {
-    /// The loop with this header, and what these values are made of. `None` if that is too much.
+    /// The loop with this header, what these values are made of, and the branches that lead to an instruction. `None` if that is
+    /// too much.
     pub(super) fn new(
         flow: &'a Flow<'h>,
         loops: &'a Loops,
         header: u32,
         values: &[Val],
+        at: Place,
     ) -> Option<Rounds<'a, 'h>> {
-        Rounds::with(flow, loops, header, values, None)
-    }
-
-    /// The same as the first thread of a CTA sees it.
-    pub(super) fn of_thread_0(
-        flow: &'a Flow<'h>,
-        loops: &'a Loops,
-        header: u32,
-        values: &[Val],
-    ) -> Option<Rounds<'a, 'h>> {
-        Rounds::with(flow, loops, header, values, Some(&thread_0))
-    }
-
-    /// `special`: what special registers are to one thread.
-    pub(super) fn with(
-        flow: &'a Flow<'h>,
-        loops: &'a Loops,
-        header: u32,
-        values: &[Val],
-        special: Option<&'a dyn Fn(&str) -> Option<u64>>,
-    ) -> Option<Rounds<'a, 'h>> {
-        let mut rounds = Rounds { flow, loops, header, now: Vec::new(), special, left: false };
-        for v in counters(flow, header, values)? {
-            let first = rounds.met(v, false, &mut { BUDGET });
-            rounds.now.push((v, first));
+        let mut rounds = Rounds {
+            flow,
+            loops,
+            header,
+            slice: Slice::default(),
+            now: Vec::new(),
+            memo: RefCell::new(Vec::new()),
+            thread: None,
+            left: false,
+            spent: Cell::new(0),
+        };
+        let mut all = values.to_vec();
+        if let Some((block, at)) = at {
+            rounds.conditions(block, at, &mut all);
         }
+        rounds.exits(&mut all);
+        // How the instruction is reached may depend on much more than what it does.
+        rounds.slice = match Slice::new(flow, header, &all) {
+            Some(slice) => slice,
+            None => Slice::new(flow, header, values)?,
+        };
+        rounds.now = vec![None; rounds.slice.counters.len()];
+        rounds.begin(None);
         Some(rounds)
     }
 
     /// The innermost loop from which these values come, to a place behind it; and the loop as it is left in its first round.
     pub(super) fn behind(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Rounds<'a, 'h>> {
         let mut header: Option<u32> = None;
-        for h in headers(flow, values)? {
+        for h in slice::headers(flow, values)? {
             if loops.contains(h, block) || header == Some(h) {
                 continue;
             }
@@ -82,110 +123,144 @@ impl<'a, 'h> Rounds<'a, 'h> {
                 Some(_) => return None,
             };
         }
-        let mut rounds = Rounds::new(flow, loops, header?, values)?;
+        let mut rounds = Rounds::new(flow, loops, header?, values, None)?;
         rounds.left = true;
         Some(rounds)
     }
 
-    /// Does any of the values change from round to round?
-    pub(super) fn varies(&self) -> bool {
-        !self.now.is_empty()
+    /// Does any of the values change from round to round? `None` if that is too much to ask.
+    pub(super) fn vary(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
+        Some(!Slice::new(flow, header, values)?.counters.is_empty())
+    }
+
+    /// Goes back to the first round, as this thread sees it, or all of them alike.
+    pub(super) fn begin(&mut self, thread: Option<Thread>) {
+        self.thread = thread;
+        self.turn(false);
     }
 
     /// Goes to the next round.
     pub(super) fn next(&mut self) {
+        self.turn(true);
+    }
+
+    /// What comes to the header from inside of the loop, or from outside.
+    fn turn(&mut self, inside: bool) {
+        if !inside {
+            self.now.fill(None);
+            self.forget();
+        }
         let mut next = Vec::with_capacity(self.now.len());
-        for (v, _) in &self.now {
-            next.push((*v, self.met(*v, true, &mut { BUDGET })));
+        for v in &self.slice.counters {
+            next.push(self.meet(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
         }
         self.now = next;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        let memo = self.memo.get_mut();
+        memo.clear();
+        memo.resize(self.slice.values.len(), Memo::Open);
+    }
+
+    /// So many values were worked out so far.
+    pub(super) fn spent(&self) -> u32 {
+        self.spent.get()
     }
 
     /// What a value is in this round.
     pub(super) fn value(&self, v: Val) -> Option<u64> {
-        self.eval(v, &mut { BUDGET })
+        self.eval(v, DEPTH)
     }
 
     /// What an operand of an instruction is in this round; of an address in a variable, the bytes behind the start of it.
     pub(super) fn operand(&self, at: u32, o: &Operand) -> Option<u64> {
-        self.read(at, o, &mut { BUDGET })
+        self.read(at, o, DEPTH)
     }
 
-    fn read(&self, at: u32, o: &Operand, budget: &mut u32) -> Option<u64> {
+    fn read(&self, at: u32, o: &Operand, depth: u32) -> Option<u64> {
         match o {
             Operand::Imm(n) => Some(*n),
             Operand::VarAddr(_, offset) => Some(*offset as u64),
-            Operand::Reg(r, lane) => self.eval(self.flow.ssa.read(at, *r, *lane), budget),
-            Operand::NotReg(r) => Some(u64::from(self.eval(self.flow.ssa.read(at, *r, 0), budget)? == 0)),
-            Operand::Sreg(name) => (self.special?)(name),
+            Operand::Reg(r, lane) => self.eval(self.flow.ssa.read(at, *r, *lane), depth),
+            Operand::NotReg(r) => Some(u64::from(self.eval(self.flow.ssa.read(at, *r, 0), depth)? == 0)),
+            Operand::Sreg(name) => self.thread?.special(name),
             _ => None,
         }
     }
 
-    fn eval(&self, v: Val, budget: &mut u32) -> Option<u64> {
-        *budget = budget.checked_sub(1)?;
+    fn eval(&self, v: Val, depth: u32) -> Option<u64> {
+        let depth = depth.checked_sub(1)?;
         let v = self.flow.origin(v);
-        for (known, number) in &self.now {
-            if *known == v {
-                return *number;
-            }
+        if let Some(k) = self.slice.counter(v) {
+            return self.now[k];
         }
+        let known = self.slice.number(v);
+        if let Some(k) = known
+            && let Memo::Done(number) = self.memo.borrow()[k]
+        {
+            return number;
+        }
+        self.spent.set(self.spent.get() + 1);
+        let number = self.work_out(v, depth);
+        if let Some(k) = known {
+            self.memo.borrow_mut()[k] = Memo::Done(number);
+        }
+        number
+    }
+
+    fn work_out(&self, v: Val, depth: u32) -> Option<u64> {
         match &self.flow.ssa.values[v as usize] {
             Value::Undef | Value::Param => None,
             Value::Def { instr, var, old } => {
                 if let Some(old) = old {
                     let (p, positive) = self.flow.guard(*instr)?;
-                    if (self.eval(p, budget)? != 0) != positive {
-                        return self.eval(*old, budget);
+                    if (self.eval(p, depth)? != 0) != positive {
+                        return self.eval(*old, depth);
                     }
                 }
                 let i = self.flow.instr(*instr);
                 // What is known here is the same for all lanes, unless a thread was named.
-                if i.entry.opcode == "shfl.sync" && self.special.is_none() {
-                    return self.read(*instr, &i.operand("a")?.value, budget);
+                if i.entry.opcode == "shfl.sync" && self.thread.is_none() {
+                    return self.read(*instr, &i.operand("a")?.value, depth);
                 }
                 match &i.operands.first()?.value {
                     Operand::Reg(r, lane) if self.flow.ssa.var(*r, *lane) == *var => {}
                     _ => return None,
                 }
-                fold(i, &mut |o| self.read(*instr, o, budget))
+                fold(i, &mut |o| self.read(*instr, o, depth))
             }
             Value::Phi { block, .. } => {
-                let header = self.is_header(*block);
                 // What a loop that is over, or one inside of this one, leaves is not known.
-                if header && !self.loops.contains(*block, self.header) {
+                if self.is_header(*block) && !self.loops.contains(*block, self.header) {
                     return None;
                 }
-                self.meet(v, budget, |_| true)
+                self.meet(v, depth, &|_| true)
             }
         }
     }
 
-    /// What comes to the header from outside of the loop, or from inside.
-    fn met(&self, v: Val, inside: bool, budget: &mut u32) -> Option<u64> {
-        self.meet(v, budget, |p| self.flow.cfg.dominates(self.header, p) == inside)
-    }
-
     /// What meets in a block by these of its predecessors.
-    fn meet(&self, v: Val, budget: &mut u32, of: impl Fn(u32) -> bool) -> Option<u64> {
+    fn meet(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
         let Value::Phi { block, args } = &self.flow.ssa.values[v as usize] else { return None };
-        let pred = &self.flow.cfg.blocks[*block as usize].pred;
+        let cfg = &self.flow.cfg;
+        let pred = &cfg.blocks[*block as usize].pred;
         let header = self.is_header(*block);
-        let taken = if header { None } else { self.taken(*block, budget) };
-        let from_loop = |p: u32| self.flow.cfg.dominates(self.header, p);
+        let taken = if header { None } else { self.taken(*block, depth) };
+        let from_loop = |p: u32| cfg.dominates(self.header, p);
         let left = self.left && pred.iter().any(|p| from_loop(p.0));
         let mut all = None;
         for p in pred {
             // Of a loop around this one it is the first round.
-            if !of(p.0)
-                || (left && !from_loop(p.0))
-                || (header && *block != self.header && self.flow.cfg.dominates(*block, p.0)) {
+            let again = header && *block != self.header && cfg.dominates(*block, p.0);
+            if again || !of(p.0) || (left && !from_loop(p.0)) {
                 continue;
             }
             if matches!(taken, Some((up, edge)) if !self.by(up, edge, *p, *block)) {
                 continue;
             }
-            let number = self.eval(*args.get(place(pred, *p)?)?, budget)?;
+            let number = self.eval(*args.get(place(pred, *p)?)?, depth)?;
             if all.is_some_and(|n| n != number) {
                 return None;
             }
@@ -195,22 +270,17 @@ impl<'a, 'h> Rounds<'a, 'h> {
     }
 
     fn is_header(&self, block: u32) -> bool {
-        for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
-            if self.flow.cfg.dominates(block, *p) {
-                return true;
-            }
-        }
-        false
+        slice::is_header(self.flow, block)
     }
 
     /// The branch whose ways meet in a block, and the way that is taken in this round.
-    fn taken(&self, block: u32, budget: &mut u32) -> Option<(u32, u32)> {
+    fn taken(&self, block: u32, depth: u32) -> Option<(u32, u32)> {
         let up = *self.flow.cfg.idom.get(block as usize)?;
         if up == NONE {
             return None;
         }
         let (p, _) = self.flow.guard(self.flow.cfg.branch(up)?)?;
-        let is = self.eval(p, budget)? != 0;
+        let is = self.eval(p, depth)? != 0;
         for (n, e) in self.flow.cfg.blocks[up as usize].succ.iter().enumerate() {
             if e.when == Some(is) {
                 return Some((up, n as u32));
@@ -229,18 +299,18 @@ impl<'a, 'h> Rounds<'a, 'h> {
     }
 
     /// Adds what the branches that lead to a block of the loop, and the guard of an instruction there, depend on.
-    pub(super) fn conditions(flow: &Flow, header: u32, block: u32, at: u32, out: &mut Vec<Val>) {
-        out.extend(flow.guard(at).map(|(p, _)| p));
+    fn conditions(&self, block: u32, at: u32, out: &mut Vec<Val>) {
+        out.extend(self.flow.guard(at).map(|(p, _)| p));
         let mut b = block;
         for _ in 0..200 {
-            let up = flow.cfg.idom[b as usize];
-            if b == header || up == NONE || up == b {
+            let up = self.flow.cfg.idom[b as usize];
+            if b == self.header || up == NONE || up == b {
                 return;
             }
-            if flow.cfg.ipdom[up as usize] != b
-                && let Some(branch) = flow.cfg.branch(up)
+            if self.flow.cfg.ipdom[up as usize] != b
+                && let Some(branch) = self.flow.cfg.branch(up)
             {
-                out.extend(flow.guard(branch).map(|(p, _)| p));
+                out.extend(self.flow.guard(branch).map(|(p, _)| p));
             }
             b = up;
         }
@@ -276,9 +346,9 @@ impl<'a, 'h> Rounds<'a, 'h> {
     pub(super) fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;
         for e in &cfg.blocks[up as usize].succ {
-            // Where a way does not dominate the block, others may lead there too.
-            let away = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to)) && self.only_by(e.to, up);
-            if away {
+            // Where the other way does not lead there alone, both may.
+            let other = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to));
+            if other && self.only_by(e.to, up) {
                 return false;
             }
         }
@@ -297,14 +367,29 @@ impl<'a, 'h> Rounds<'a, 'h> {
 
     /// Is it certain that the loop is left in this round?
     pub(super) fn ends(&self) -> bool {
-        let cfg = &self.flow.cfg;
+        self.every_round(&mut |b| self.leaves(b))
+    }
+
+    /// Adds what the branches depend on that leave the loop.
+    fn exits(&self, out: &mut Vec<Val>) {
+        self.every_round(&mut |b| {
+            if let Some(branch) = self.flow.cfg.branch(b)
+                && self.flow.cfg.blocks[b as usize].succ.iter().any(|e| !self.loops.contains(self.header, e.to))
+            {
+                out.extend(self.flow.guard(branch).map(|(p, _)| p));
+            }
+            false
+        });
+    }
+
+    /// Asks about the blocks through which each round comes, until one says yes: the dominators of where a round ends.
+    fn every_round(&self, ask: &mut dyn FnMut(u32) -> bool) -> bool {
         let Some(mut b) = self.last_block() else { return false };
-        // Up the dominators of where a round ends: each round comes through these.
         for _ in 0..200 {
-            if self.leaves(b) {
+            if ask(b) {
                 return true;
             }
-            let up = cfg.idom[b as usize];
+            let up = self.flow.cfg.idom[b as usize];
             if b == self.header || up == NONE || up == b {
                 return false;
             }
@@ -339,66 +424,4 @@ impl<'a, 'h> Rounds<'a, 'h> {
         }
         false
     }
-}
-
-/// The headers of loops at which something meets from which these values are made.
-fn headers(flow: &Flow, values: &[Val]) -> Option<Vec<u32>> {
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
-    let mut stack = values.to_vec();
-    while let Some(v) = stack.pop() {
-        let v = flow.origin(v);
-        if seen.contains(&v) {
-            continue;
-        }
-        seen.push(v);
-        if seen.len() > BUDGET as usize {
-            return None;
-        }
-        match &flow.ssa.values[v as usize] {
-            Value::Phi { block, .. } => {
-                let pred = &flow.cfg.blocks[*block as usize].pred;
-                if pred.iter().any(|(p, _)| flow.cfg.dominates(*block, *p)) && !found.contains(block) {
-                    found.push(*block);
-                }
-            }
-            Value::Def { instr, old: None, .. } if flow.instr(*instr).address().is_some() => continue,
-            _ => {}
-        }
-        flow.ssa.push_sources(v, &mut stack);
-    }
-    Some(found)
-}
-
-/// The values that meet at the header of a loop and from which these are made.
-fn counters(flow: &Flow, header: u32, values: &[Val]) -> Option<Vec<Val>> {
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
-    let mut stack = values.to_vec();
-    while let Some(v) = stack.pop() {
-        let v = flow.origin(v);
-        if seen.contains(&v) {
-            continue;
-        }
-        seen.push(v);
-        if seen.len() > BUDGET as usize || found.len() > COUNTERS {
-            return None;
-        }
-        match &flow.ssa.values[v as usize] {
-            Value::Phi { block, .. } if *block == header => found.push(v),
-            // Which of them it is, the branch says whose ways meet there.
-            Value::Phi { block, .. } => {
-                let up = flow.cfg.idom[*block as usize];
-                if up != NONE
-                    && let Some(branch) = flow.cfg.branch(up)
-                    && let Some((p, _)) = flow.guard(branch)
-                {
-                    stack.push(p);
-                }
-            }
-            // What is loaded is no counter.
-            Value::Def { instr, old: None, .. } if flow.instr(*instr).address().is_some() => continue,
-            _ => {}
-        }
-        flow.ssa.push_sources(v, &mut stack);
-    }
-    Some(found)
 }

@@ -359,7 +359,12 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
 }
 
 pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) -> Diagnostic {
-    let d = found(635, span, false, format!("`{reg}` may be an address in another CTA, and `{form}` is the window of the own CTA"));
+    let d = found(
+        635,
+        span,
+        false,
+        format!("`{reg}` may be an address in another CTA, and `{form}` is the window of the own CTA"),
+    );
     section(at(d, by, "mapped here"), "`cvta` converts addresses that lie in the window it names", "9.7.9.20")
         .help("write `.shared::cluster`")
 }

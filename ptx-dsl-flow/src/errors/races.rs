@@ -12,9 +12,10 @@ pub(crate) fn between_warps(span: Span, other: Span, name: &str, writes: [bool; 
             format!("this reads what other warps write into `{name}`{round}, and need not have written yet"),
             "written here",
         ),
-        [false, _] => {
-            (format!("this writes over what other warps read of `{name}`{round}, and need not have read yet"), "read here")
-        }
+        [false, _] => (
+            format!("this writes over what other warps read of `{name}`{round}, and need not have read yet"),
+            "read here",
+        ),
         [true, true] => (
             format!("this changes what other warps write into `{name}`{round}, and need not have written yet"),
             "written here",

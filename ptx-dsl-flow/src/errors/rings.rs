@@ -5,7 +5,14 @@ use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
 /// `sure`: already the first phase does not complete.
-pub(crate) fn never_complete_round(span: Span, name: &str, count: u64, come: u64, init: Span, sure: bool) -> Diagnostic {
+pub(crate) fn never_complete_round(
+    span: Span,
+    name: &str,
+    count: u64,
+    come: u64,
+    init: Span,
+    sure: bool,
+) -> Diagnostic {
     let d = found(
         642,
         span,
@@ -42,7 +49,9 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
         ),
         RingParity::NeverPasses => (
             true,
-            format!("this waits for the first arrivals on `{name}`, and all of them stand behind waits for what comes behind this one"),
+            format!(
+                "this waits for the first arrivals on `{name}`, and all of them stand behind waits for what comes behind this one"
+            ),
             "begin with parity 1, `xor.b32 %r, %r, 1;` of the reader's: of a new mbarrier the phase before the first is over",
         ),
         RingParity::EachRound => (
@@ -99,9 +108,13 @@ pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
 
 pub(crate) fn refilled(span: Span, copy: Span, wait: Span, buffers: usize, left: u64) -> Diagnostic {
     let message = if buffers == 1 {
-        format!("this fills the buffer again while the copy out of it may go on: the wait leaves {left} groups under way")
+        format!(
+            "this fills the buffer again while the copy out of it may go on: the wait leaves {left} groups under way"
+        )
     } else {
-        format!("this fills one of {buffers} buffers again, and the wait leaves {left} groups of copies out of them under way")
+        format!(
+            "this fills one of {buffers} buffers again, and the wait leaves {left} groups of copies out of them under way"
+        )
     };
     section(
         found(649, span, true, message).label(copy, "copied out of it here").label(wait, "too few are waited for here"),

@@ -15,7 +15,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, 
     let mut said: Vec<Span> = Vec::new();
     for wait in &rings.uses {
         // Fixed objects are another rule's business.
-        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span) {
+        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
+        {
             continue;
         }
         for offset in &wait.objects {
@@ -89,7 +90,14 @@ fn too_few(
     let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
     let span = flow.instr(wait.site.at).span;
     let init = flow.instr(object.init.site.at).span;
-    out.push(errors::never_complete_round(span, &name(flow, (object.var, object.offset)), object.count, come, init, sure));
+    out.push(errors::never_complete_round(
+        span,
+        &name(flow, (object.var, object.offset)),
+        object.count,
+        come,
+        init,
+        sure,
+    ));
     true
 }
 
@@ -154,7 +162,13 @@ fn too_many(
             if !said.contains(&span) {
                 said.push(span);
                 let init = flow.instr(object.init.site.at).span;
-                out.push(protocol::more_arrive(span, &name(flow, (object.var, object.offset)), object.count, come, init));
+                out.push(protocol::more_arrive(
+                    span,
+                    &name(flow, (object.var, object.offset)),
+                    object.count,
+                    come,
+                    init,
+                ));
             }
             return true;
         }

@@ -14,7 +14,13 @@ pub(super) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
         }
     }
     for wait in &rings.uses {
-        if wait.does == Does::Wait && !wait.any && rings.known(wait.var) && !said.contains(&wait.var) && early(flow, rings, wait, out) {
+        if wait.does == Does::Wait
+            && !wait.any
+            && wait.header.is_some()
+            && rings.known(wait.var)
+            && !said.contains(&wait.var)
+            && early(flow, rings, wait, out)
+        {
             said.push(wait.var);
         }
     }
@@ -98,7 +104,7 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
                 Does::Wait if u.any => {
                     passes &= u.visits.iter().all(|v| v.offset != *offset || v.number == Some(1));
                 }
-                Does::Wait => passes &= first.number == Some(1) && u.header.is_some(),
+                Does::Wait => passes &= first.number == Some(1),
                 Does::Other => {}
             }
         }
@@ -123,9 +129,8 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
             blocked.push((w, behind));
         }
     }
-    let stands_behind = |u: &Use, blocked: &[(&Use, u32)]| {
-        blocked.iter().any(|(_, behind)| flow.cfg.dominates(*behind, u.site.block))
-    };
+    let stands_behind =
+        |u: &Use, blocked: &[(&Use, u32)]| blocked.iter().any(|(_, behind)| flow.cfg.dominates(*behind, u.site.block));
     loop {
         let before = blocked.len();
         let kept: Vec<(&Use, u32)> = blocked

@@ -77,14 +77,7 @@ pub enum Reach {
 }
 
 const fn memory(access: Access, size: Size) -> Memory {
-    Memory {
-        space: AddressSpace::Qualifier(0),
-        access,
-        size,
-        reach: Reach::BySpace,
-        partial: &[],
-        unaligned: &[],
-    }
+    Memory { space: AddressSpace::Qualifier(0), access, size, reach: Reach::BySpace, partial: &[], unaligned: &[] }
 }
 
 /// It is read.

@@ -97,8 +97,7 @@ const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
 const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(16);
 const SRC: OperandSpec = addr("srcMem", reads(Size::Unknown).qualifier(1)).align(16);
 /// The object that describes the tensor.
-pub const MAP: OperandSpec =
-    addr("tensorMap", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(64);
+pub const MAP: OperandSpec = addr("tensorMap", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::U64));
 /// What is written over in it.
 pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));

@@ -112,7 +112,8 @@ fn right_rings() {
                     selp.u32 %r36, 1, 0, %p4; xor.b32 %r4, %r4, %r36;";
     ring(Ring { next: selected, ..RIGHT });
     // A branch.
-    let branch = "add.u32 %r3, %r3, 1; setp.ne.u32 %p4, %r3, 4; { @%p4 bra SAME; mov.u32 %r3, 0; xor.b32 %r4, %r4, 1; SAME: }";
+    let branch =
+        "add.u32 %r3, %r3, 1; setp.ne.u32 %p4, %r3, 4; { @%p4 bra SAME; mov.u32 %r3, 0; xor.b32 %r4, %r4, 1; SAME: }";
     ring(Ring { next: branch, ..RIGHT });
     // A power of two: the stage is the lower bits, the parity the next one.
     let shifted = "add.u32 %r37, %r2, 1; and.b32 %r3, %r37, 3; setp.eq.u32 %p4, %r3, 0; selp.u32 %r36, 1, 0, %p4; xor.b32 %r4, %r4, %r36;";
@@ -136,12 +137,7 @@ fn counts_of_a_ring() {
 #[test]
 fn every_lane_copies() {
     // A warp of which nobody elects a lane.
-    ring(Ring {
-        elect: "",
-        producer: ("1", "", "// warning: PTX0663"),
-        copy: "// warning: PTX0691",
-        ..RIGHT
-    });
+    ring(Ring { elect: "", producer: ("1", "", "// warning: PTX0663"), copy: "// warning: PTX0691", ..RIGHT });
     ring(Ring { counts: ("32", "128"), elect: "", copy: "// warning: PTX0691", ..RIGHT });
 }
 
@@ -167,4 +163,181 @@ fn parities_of_a_ring() {
         consumer: ("0", "// warning: PTX0696", RIGHT.consumer.2),
         ..RIGHT
     });
+}
+
+/// A kernel of the pieces that all styles have in common: 128 threads read, a lane of a fifth warp copies.
+fn styled(init: &str, producer: &str, consumer: &str) -> String {
+    module(&format!(
+        "# .reqntid 160
+         .shared .align 8 .b64 full[4]; .shared .align 8 .b64 empty[4]; .shared .align 128 .b8 tiles[4096];\n--
+         mov.u32 %r1, %tid.x;
+         mov.u32 %r11, full; mov.u32 %r12, empty; mov.u32 %r13, tiles;
+         ld.param.u64 %d1, [a]; ld.param.u32 %r20, [n];
+         setp.ne.u32 %p1, %r1, 0;
+         @%p1 bra READY;
+         {init}
+         fence.mbarrier_init.release.cluster;
+         READY:
+         bar.sync 0;
+         setp.lt.u32 %p2, %r1, 128;
+         @%p2 bra CONSUMER;
+         elect.sync _|%p6, -1; @!%p6 bra DONE;
+         {producer}
+         bra DONE;
+         CONSUMER:
+         and.b32 %r40, %r1, 31; setp.eq.u32 %p7, %r40, 0;
+         {consumer}
+         DONE:"
+    ))
+    .replace("%r<40>", "%r<60>")
+}
+
+/// One `init` after the other, in the order of the stages.
+const ONE_BY_ONE: &str = "mbarrier.init.shared::cta.b64 [full], 1; mbarrier.init.shared::cta.b64 [empty], 4;
+    mbarrier.init.shared::cta.b64 [full+8], 1; mbarrier.init.shared::cta.b64 [empty+8], 4;
+    mbarrier.init.shared::cta.b64 [full+16], 1; mbarrier.init.shared::cta.b64 [empty+16], 4;
+    mbarrier.init.shared::cta.b64 [full+24], 1; mbarrier.init.shared::cta.b64 [empty+24], 4;";
+
+const COPY: &str = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r7], 1024;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%d1], 1024, [%r7];";
+
+/// CUTLASS: a look at the next stage first, and a wait only if that was too early; at the end the producer waits for all stages.
+fn with_tokens(producer: &str, consumer: &str, mark: &str) -> String {
+    let next = "add.u32 %r3, %r3, 1; setp.eq.u32 %p4, %r3, 4; selp.b32 %r3, 0, %r3, %p4; selp.b32 %r41, 1, 0, %p4; xor.b32 %r4, %r4, %r41;";
+    styled(
+        ONE_BY_ONE,
+        &format!(
+            "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, {producer};
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5;
+             mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r6], %r4;
+             P:
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5; add.u32 %r7, %r11, %r5;
+             shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8;
+             @%p8 bra FREE;
+             PW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r4;
+             @!%p3 bra PW;
+             FREE:
+             {COPY}
+             {next}
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5;
+             mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r6], %r4;
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra P;
+             mov.u32 %r2, 0;
+             T:
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5;
+             TW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r4;
+             @!%p3 bra TW;
+             {next}
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, 4;
+             @%p5 bra T;"
+        ),
+        &format!(
+            "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, {consumer};
+             mbarrier.try_wait.parity.shared::cta.b64 %p8, [full], %r4;
+             C:
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r11, %r5; add.u32 %r7, %r12, %r5;
+             @%p8 bra HERE;
+             CW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r4; {mark}
+             @!%p3 bra CW;
+             HERE:
+             shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8; ld.shared.u32 %r21, [%r9];
+             bar.warp.sync -1;
+             @%p7 mbarrier.arrive.shared::cta.b64 _, [%r7];
+             {next}
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r11, %r5;
+             mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r6], %r4;
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra C;"
+        ),
+    )
+}
+
+/// ThunderKittens: a bit for the parity of each stage.
+fn with_bits(producer: &str, consumer: &str, mark: &str) -> String {
+    let next =
+        "mov.u32 %r41, 1; shl.b32 %r41, %r41, %r3; xor.b32 %r4, %r4, %r41; add.u32 %r3, %r3, 1; and.b32 %r3, %r3, 3;";
+    styled(
+        ONE_BY_ONE,
+        &format!(
+            "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, {producer};
+             P:
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r12, %r5; add.u32 %r7, %r11, %r5;
+             shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8;
+             shr.u32 %r42, %r4, %r3; and.b32 %r42, %r42, 1;
+             PW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r42;
+             @!%p3 bra PW;
+             {COPY}
+             {next}
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra P;"
+        ),
+        &format!(
+            "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, {consumer};
+             C:
+             shl.b32 %r5, %r3, 3; add.u32 %r6, %r11, %r5; add.u32 %r7, %r12, %r5;
+             shr.u32 %r42, %r4, %r3; and.b32 %r42, %r42, 1;
+             CW: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r6], %r42; {mark}
+             @!%p3 bra CW;
+             shl.b32 %r8, %r3, 10; add.u32 %r9, %r13, %r8; ld.shared.u32 %r21, [%r9];
+             bar.warp.sync -1;
+             @%p7 mbarrier.arrive.shared::cta.b64 _, [%r7];
+             {next}
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra C;"
+        ),
+    )
+}
+
+/// DeepGEMM: the stages one after the other in the loop, and the number of the loop's round for the parity. `{}` is how the
+/// consumers come to theirs.
+fn unrolled(consumer: &str, mark: &str) -> String {
+    let stage = |s: u32, wait: &str, on: &str, parity: &str, then: &str, mark: &str| {
+        format!(
+            "{wait}{s}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{on}+{}], {parity}; {mark}
+             @!%p3 bra {wait}{s};
+             {}",
+            8 * s,
+            then.replace("[%r7]", &format!("[full+{}]", 8 * s)).replace("[%r9]", &format!("[tiles+{}]", 1024 * s))
+        )
+    };
+    let (mut fill, mut read) = (String::new(), String::new());
+    for s in 0..4 {
+        fill += &stage(s, "PW", "empty", "%r4", COPY, "");
+        let then = format!("@%p7 mbarrier.arrive.shared::cta.b64 _, [empty+{}];", 8 * s);
+        read += &stage(s, "CW", "full", "%r5", &then, if s == 0 { mark } else { "" });
+    }
+    styled(
+        ONE_BY_ONE,
+        &format!(
+            "mov.u32 %r2, 0;
+             P:
+             not.b32 %r4, %r2; and.b32 %r4, %r4, 1;
+             {fill}
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra P;"
+        ),
+        &format!(
+            "mov.u32 %r2, 0;
+             C:
+             {consumer} and.b32 %r5, %r5, 1;
+             {read}
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p5, %r2, %r20;
+             @%p5 bra C;"
+        ),
+    )
+}
+
+#[test]
+fn rings_in_several_styles() {
+    case(&with_tokens("1", "0", ""));
+    case(&with_bits("0xf", "0", ""));
+    case(&unrolled("mov.u32 %r5, %r2;", ""));
+    // The readers begin with the parity of who fills.
+    case(&with_bits("0xf", "0xf", "// error: PTX0696"));
+    case(&unrolled("not.b32 %r5, %r2;", "// error: PTX0696"));
+    case(&with_tokens("1", "1", "// error: PTX0696"));
+    // Who fills begins with that of the readers: nobody goes on.
+    let stuck = with_bits("0", "0", "").replacen("[%r6], %r42;", "[%r6], %r42; // error: PTX0696", 1);
+    case(&stuck);
 }
