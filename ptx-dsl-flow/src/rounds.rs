@@ -28,8 +28,9 @@ pub(super) struct Rounds<'a, 'h> {
     thread: Option<Thread>,
     /// What is asked about is behind the loop, which was left in this round.
     left: bool,
-    /// Values that were worked out.
+    /// Values that were worked out, and those that the present question may still look at.
     spent: Cell<u32>,
+    budget: Cell<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,8 @@ enum Memo {
     Done(Option<u64>),
 }
 
-/// Values that one question may look at, one behind the other.
+/// Values that one question may look at, and one behind the other.
+const BUDGET: u32 = 500;
 const DEPTH: u32 = 200;
 
 /// A thread of a CTA.
@@ -93,6 +95,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
             thread: None,
             left: false,
             spent: Cell::new(0),
+            budget: Cell::new(0),
         };
         let mut all = values.to_vec();
         if let Some((block, at)) = at {
@@ -152,6 +155,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         }
         let mut next = Vec::with_capacity(self.now.len());
         for v in &self.slice.counters {
+            self.budget.set(BUDGET);
             next.push(self.meet(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
         }
         self.now = next;
@@ -171,11 +175,13 @@ impl<'a, 'h> Rounds<'a, 'h> {
 
     /// What a value is in this round.
     pub(super) fn value(&self, v: Val) -> Option<u64> {
+        self.budget.set(BUDGET);
         self.eval(v, DEPTH)
     }
 
     /// What an operand of an instruction is in this round; of an address in a variable, the bytes behind the start of it.
     pub(super) fn operand(&self, at: u32, o: &Operand) -> Option<u64> {
+        self.budget.set(BUDGET);
         self.read(at, o, DEPTH)
     }
 
@@ -203,6 +209,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
             return number;
         }
         self.spent.set(self.spent.get() + 1);
+        self.budget.set(self.budget.get().checked_sub(1)?);
         let number = self.work_out(v, depth);
         if let Some(k) = known {
             self.memo.borrow_mut()[k] = Memo::Done(number);

@@ -341,3 +341,24 @@ fn rings_in_several_styles() {
     let stuck = with_bits("0", "0", "").replacen("[%r6], %r42;", "[%r6], %r42; // error: PTX0696", 1);
     case(&stuck);
 }
+
+/// What is too much to work out is given up, not tried in all orders.
+#[test]
+fn a_condition_of_many_values() {
+    let doubled = "add.u32 %r5, %r5, %r5; ".repeat(600);
+    case(&module(&format!(
+        "# .reqntid 1
+         mbarrier.init.shared::cta.b64 [bars], 1; mbarrier.init.shared::cta.b64 [bars+8], 1;
+         ld.param.u32 %r5, [n]; mov.u32 %r1, bars; mov.u32 %r2, 0; mov.u32 %r3, 0;
+         L:
+         {doubled}
+         setp.eq.u32 %p1, %r5, 7;
+         @%p1 bra S;
+         mbarrier.arrive.shared::cta.b64 _, [%r1];
+         W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], %r3;
+         @!%p2 bra W;
+         S:
+         xor.b32 %r3, %r3, 1;
+         add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, 9; @%p3 bra L;"
+    )));
+}
