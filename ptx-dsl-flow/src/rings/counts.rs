@@ -111,24 +111,37 @@ fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// Does a thread arrive here at most once in each phase: not in a loop, or behind a wait of the same round for an object of a
-/// ring with as many stages?
+/// Does a thread arrive here at most once in each phase? It does so outside of loops; behind a wait of the same round for an object
+/// of a ring with as many stages; and where it waits for the same object before the next round.
 fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
     let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
         return false;
     }
-    let stages = arrival.objects.len();
     for w in &rings.uses {
-        if w.does == Does::Wait
-            && w.objects.len() == stages
-            && rings.loops.contains(inner, w.site.block)
-            && matches!(rings.success(flow, w), Some(b) if flow.cfg.dominates(b, arrival.site.block))
+        if w.does != Does::Wait
+            || w.objects.len() != arrival.objects.len()
+            || !rings.loops.contains(inner, w.site.block)
         {
+            continue;
+        }
+        let Some(behind) = rings.success(flow, w) else { continue };
+        let same = w.var == arrival.var && w.objects == arrival.objects;
+        if flow.cfg.dominates(behind, arrival.site.block) || (same && every_round(flow, inner, behind)) {
             return true;
         }
     }
     false
+}
+
+/// Does each round of a loop come through the block?
+fn every_round(flow: &Flow, header: u32, block: u32) -> bool {
+    for (p, _) in &flow.cfg.blocks[header as usize].pred {
+        if flow.cfg.dominates(header, *p) && !flow.cfg.dominates(block, *p) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Arrivals of one round that are more than `init` says.

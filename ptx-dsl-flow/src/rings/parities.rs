@@ -1,7 +1,7 @@
 //! The parities of a ring, round by round (PTX ISA 9.7.13.15.16): which phase its waits begin with, and when they go on to the next.
 
 use super::super::Flow;
-use super::super::mbarriers::{in_loop, name};
+use super::super::mbarriers::name;
 use super::{Does, Rings, Use};
 use crate::errors::rings::{self as errors, RingParity};
 use ptx_dsl_table::diag::Diagnostic;
@@ -94,13 +94,22 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
     for offset in &wait.objects {
         let (mut copied, mut inits) = (false, 0);
         let mut passes = true;
+        let mut copies = Vec::new();
+        for u in rings.of(wait.var) {
+            if u.does == Does::Copy && u.objects.contains(offset) {
+                copies.push(rings.loops.of(u.site.block));
+            }
+        }
         for u in rings.of(wait.var) {
             let Some(first) = u.first(*offset) else { continue };
             match u.does {
                 Does::Copy => copied |= flow.instr(u.site.at).operand("dstMem").is_some(),
                 Does::Init => inits += 1,
-                // What arrives before the loops may be there to complete the first phase.
-                Does::Arrive(_) => passes &= in_loop(flow, u.site.block),
+                // What arrives before the copies may be there to complete the first phase.
+                Does::Arrive(_) => {
+                    let own = rings.loops.of(u.site.block);
+                    passes &= own.is_some() && copies.contains(&own);
+                }
                 Does::Wait if u.any => {
                     passes &= u.visits.iter().all(|v| v.offset != *offset || v.number == Some(1));
                 }

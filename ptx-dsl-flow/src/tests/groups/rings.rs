@@ -342,6 +342,33 @@ fn rings_in_several_styles() {
     case(&stuck);
 }
 
+/// One stage, and all threads wait.
+#[test]
+fn a_ring_of_one() {
+    let kernel = |count: u32, parity: u32, mark: &str| {
+        case(&module(&format!(
+            "mov.u32 %r0, %tid.x; setp.eq.u32 %p1, %r0, 0;
+             ld.param.u64 %d1, [a]; ld.param.u32 %r20, [n];
+             @%p1 mbarrier.init.shared::cta.b64 [bar], {count};
+             bar.sync 0;
+             mov.u32 %r2, 0; mov.u32 %r3, {parity};
+             L:
+             @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 1024;
+             @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sh], [%d1], 1024, [bar];
+             W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], %r3; {mark}
+             @!%p2 bra W;
+             ld.shared.u32 %r5, [sh];
+             xor.b32 %r3, %r3, 1;
+             fence.proxy.async.shared::cta;
+             bar.sync 0;
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, %r20; @%p3 bra L;"
+        )));
+    };
+    kernel(1, 0, "");
+    kernel(1, 1, "// error: PTX0696");
+    kernel(2, 0, "// error: PTX0642");
+}
+
 /// What is too much to work out is given up, not tried in all orders.
 #[test]
 fn a_condition_of_many_values() {
