@@ -296,7 +296,7 @@ impl Kernel<'_, '_> {
         }
         let at = Some((access.block, access.at));
         let mut rounds = Rounds::new(self.flow, self.loops, header, &values, at)?;
-        let mut out: Vec<Places> = vec![Vec::with_capacity(self.threads); ROUNDS];
+        let mut out: Vec<Places> = vec![Vec::new(); ROUNDS];
         for t in 0..self.threads {
             if rounds.spent() > self.work {
                 self.work = 0;

@@ -28,7 +28,7 @@ fn most(flow: &Flow) -> Option<u64> {
 /// `.cta_group::2` where a CTA has no other one to its pair.
 fn pairs(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
     let exact = flow.function.reqnctapercluster.is_some();
-    if most > 1 && (!exact || most % 2 == 0) {
+    if most > 1 && (!exact || most.is_multiple_of(2)) {
         return;
     }
     if let Some(i) = flow.cfg.find(&|i| i.entry.opcode.starts_with("tcgen05.") && i.has(".cta_group::2")) {

@@ -441,12 +441,7 @@ impl Instr {
 
     /// What the name of an operand stands for.
     pub fn operand(&self, name: &str) -> Option<&'static OperandSpec> {
-        for spec in self.operands {
-            if spec.name == name {
-                return Some(spec);
-            }
-        }
-        None
+        self.operands.iter().find(|spec| spec.name == name)
     }
 }
 
