@@ -1,26 +1,26 @@
-//! Shared memory that threads of different warps touch with nothing between that makes them meet (PTX ISA 8.7), thread by thread:
-//! the addresses of all threads are worked out, in the first rounds of a loop.
+//! Races in shared memory between warps (PTX ISA 8.7): evaluates the addresses of all threads, in the first iterations of a loop, and
+//! intersects them.
 
 use super::Flow;
 use super::cfg::NONE;
 use super::dataflow::{Bits, Meet, forward};
+use super::induction::{Induction, Thread};
 use super::lanes::{Lanes, Shared};
 use super::loops::Loops;
 use super::memory::{bytes, owe, owed, plain, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::races::{makes_meet, strong};
-use super::rounds::{Rounds, Thread};
 use super::ssa::{Val, Value};
 use crate::errors::races as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Base, Instr, Operand, Space};
 
-/// Accesses that are compared, pairs of them, and values that are worked out.
+/// Limits: accesses, pairs of them, values that are evaluated.
 const MOST: usize = 64;
 const PAIRS: usize = 24;
 const WORK: u32 = 200_000;
-/// Rounds of a loop.
-const ROUNDS: usize = 3;
+/// Iterations that are evaluated.
+const ITERATIONS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Does {
@@ -37,11 +37,11 @@ struct Access {
     size: i64,
 }
 
-/// An access and a later one, in the same round of the loops around both, or in the next one.
+/// An access and a later one, in the same iteration of the loops around both or in the next one.
 struct Pair {
     first: usize,
     second: usize,
-    next_round: bool,
+    next_iteration: bool,
     /// Each loop around the first is also around the second.
     together: bool,
 }
@@ -64,12 +64,12 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec
             said.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
             let writes = [a, b].map(|x| x.does != Does::Reads);
-            out.push(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_round));
+            out.push(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
         }
     }
 }
 
-/// Plain accesses to variables in shared memory. `None` if there are none that could conflict, or too many.
+/// Ordinary accesses to variables in shared memory. `None` if none of them can conflict, or if there are too many.
 fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
     let mut list = Vec::new();
     let mut writes = false;
@@ -99,8 +99,8 @@ fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
     (writes && list.len() > 1).then_some(list)
 }
 
-/// Pairs of accesses to one variable with nothing between on any way. Four bits for each access: it is owed in this round of its
-/// loop, it was settled on some way; the same for the round before.
+/// Pairs of accesses to one variable with no synchronisation in between on any path. Dataflow with four bits for each access: it is
+/// pending in this iteration of its loop, some path has synchronised; the same for the previous iteration.
 fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let n = list.len();
     let mut number = vec![NONE; flow.cfg.instrs.len()];
@@ -126,8 +126,8 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         if !flow.cfg.dominates(to, b) {
             return;
         }
-        // A loop comes round: this round is the one before. What is outside, or in inner loops, is asked about in its first
-        // round only.
+        // The back edge of a loop: this iteration becomes the previous one. For accesses outside, and in inner loops, only the
+        // first iteration counts.
         for (k, a) in list.iter().enumerate() {
             let own = loops.of(a.block) == Some(to);
             for bit in 0..2 {
@@ -149,10 +149,10 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
                     }
                     let now = owed(&set, 2 * first) && first != second;
                     let before = owed(&set, 2 * first + 1) && loops.of(a.block) == loops.of(x.block);
-                    for (there, next_round) in [(now, false), (before, true)] {
+                    for (there, next_iteration) in [(now, false), (before, true)] {
                         if there {
-                            let together = next_round || around(loops, a, x);
-                            out.push(Pair { first, second, next_round, together });
+                            let together = next_iteration || around(loops, a, x);
+                            out.push(Pair { first, second, next_iteration, together });
                         }
                     }
                 }
@@ -163,7 +163,7 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     out
 }
 
-/// Must the two have an order? Stores of the same are made by several threads on purpose.
+/// Do the two conflict? Several warps often store the same value on purpose.
 fn conflicting(a: Does, b: Does) -> bool {
     match (a, b) {
         (Does::Reads, x) | (x, Does::Reads) => x != Does::Reads,
@@ -177,10 +177,10 @@ fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
     loops.of(a.block).is_none_or(|h| loops.contains(h, b.block))
 }
 
-/// What all threads access in a round: offsets in the variable, `None` for who does not come there.
+/// By thread: the offset in the variable, `None` if the thread does not execute the access.
 type Places = Vec<Option<i64>>;
 
-/// The threads of a CTA and what is known of their accesses.
+/// The kernel, with the accesses that were evaluated.
 struct Kernel<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
@@ -188,19 +188,19 @@ struct Kernel<'a, 'h> {
     shape: [u32; 3],
     threads: usize,
     list: &'a [Access],
-    /// By access: the rounds that were worked out, `None` if something in it is not known.
+    /// By access: its iterations, `None` if some part is unknown.
     known: Vec<(usize, Option<Vec<Places>>)>,
     work: u32,
 }
 
 impl Kernel<'_, '_> {
-    /// Do threads of different warps certainly touch the same bytes?
+    /// Do threads of different warps certainly access the same bytes?
     fn conflict(&mut self, pair: &Pair) -> bool {
-        let Some(first) = self.rounds(pair.first) else { return false };
-        let Some(second) = self.rounds(pair.second) else { return false };
+        let Some(first) = self.induction(pair.first) else { return false };
+        let Some(second) = self.induction(pair.second) else { return false };
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
         let same = self.loops.of(a.block) == self.loops.of(b.block);
-        let later = usize::from(pair.next_round);
+        let later = usize::from(pair.next_iteration);
         for round in 0..if same { first.len() } else { 1 } {
             if let (Some(x), Some(y)) = (first.get(round), second.get(round + later))
                 && overlap((x, a.size), (y, b.size))
@@ -211,7 +211,8 @@ impl Kernel<'_, '_> {
         false
     }
 
-    /// Does one of the two reach a place that data gives, of many warps, and the other one its own place for each thread?
+    /// Is one of the two an atomic operation of several warps at an address that depends on data, and the other an access of several
+    /// warps, each thread at an address of its own?
     fn anywhere(&mut self, pair: &Pair) -> bool {
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
         let (any, own) = match (a.does, b.does) {
@@ -222,15 +223,15 @@ impl Kernel<'_, '_> {
         if !self.by_data(any) || !self.all_come(any) {
             return false;
         }
-        let Some(places) = self.rounds(own) else { return false };
-        // Places of several warps, each different.
+        let Some(places) = self.induction(own) else { return false };
+        // Different offsets, in several warps.
         let Some(first) = places.first() else { return false };
         let mut seen: Vec<(i64, usize)> = first.iter().enumerate().filter_map(|(t, p)| Some(((*p)?, t / 32))).collect();
         seen.sort_unstable();
         seen.windows(2).all(|w| w[0].0 != w[1].0) && seen.windows(2).any(|w| w[0].1 != w[1].1)
     }
 
-    /// Does the address follow from what was loaded, and from nothing that tells threads apart?
+    /// Does the address depend on loaded data, and on no thread number?
     fn by_data(&self, access: &Access) -> bool {
         let Some(Operand::Address(Base::Reg(r), _)) = self.flow.instr(access.at).address().map(|a| &a.value) else {
             return false;
@@ -263,18 +264,18 @@ impl Kernel<'_, '_> {
         loaded
     }
 
-    /// Do threads of several warps come to an access?
+    /// Do the first and the last thread of the CTA execute the access?
     fn all_come(&self, access: &Access) -> bool {
         let first = |t: usize| {
-            let mut fixed = Rounds::new(self.flow, self.loops, NONE, &[], None)?;
+            let mut fixed = Induction::new(self.flow, self.loops, NONE, &[], None)?;
             fixed.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             self.comes(&fixed, access)
         };
         first(0) == Some(true) && first(self.threads - 1) == Some(true)
     }
 
-    /// The places of an access in the first rounds of its loop.
-    fn rounds(&mut self, access: usize) -> Option<Vec<Places>> {
+    /// The offsets of an access in the first iterations of its loop.
+    fn induction(&mut self, access: usize) -> Option<Vec<Places>> {
         if let Some((_, known)) = self.known.iter().find(|k| k.0 == access) {
             return known.clone();
         }
@@ -295,33 +296,33 @@ impl Kernel<'_, '_> {
             values.push(self.flow.ssa.read(access.at, *r, 0));
         }
         let at = Some((access.block, access.at));
-        let mut rounds = Rounds::new(self.flow, self.loops, header, &values, at)?;
-        let mut out: Vec<Places> = vec![Vec::new(); ROUNDS];
+        let mut induction = Induction::new(self.flow, self.loops, header, &values, at)?;
+        let mut out: Vec<Places> = vec![Vec::new(); ITERATIONS];
         for t in 0..self.threads {
-            if rounds.spent() > self.work {
+            if induction.spent() > self.work {
                 self.work = 0;
                 return None;
             }
-            rounds.begin(Some(Thread { number: t, shape: Some(self.shape) }));
+            induction.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             let mut over = false;
             for places in &mut out {
-                let comes = !over && self.comes(&rounds, access)?;
-                places.push(if comes { Some(place(&rounds, access.at, address)?) } else { None });
-                over |= header == NONE || rounds.ends();
+                let comes = !over && self.comes(&induction, access)?;
+                places.push(if comes { Some(place(&induction, access.at, address)?) } else { None });
+                over |= header == NONE || induction.ends();
                 if !over {
-                    rounds.next();
+                    induction.next();
                 }
             }
         }
-        self.work -= rounds.spent();
+        self.work -= induction.spent();
         Some(out)
     }
 
-    /// Does the thread come to the access in this round? `None` where that is not known, and not the same for all threads.
-    fn comes(&self, rounds: &Rounds, access: &Access) -> Option<bool> {
+    /// Does the thread execute the access in this iteration? `None` if that is unknown and not uniform in the CTA.
+    fn comes(&self, induction: &Induction, access: &Access) -> Option<bool> {
         let cfg = &self.flow.cfg;
         if let Some((p, positive)) = self.flow.guard(access.at) {
-            match rounds.value(p) {
+            match induction.value(p) {
                 Some(n) if (n != 0) != positive => return Some(false),
                 Some(_) => {}
                 None if self.lanes.shared(p) == Shared::Cta => {}
@@ -338,8 +339,8 @@ impl Kernel<'_, '_> {
                 && let Some(branch) = cfg.branch(up)
             {
                 let (p, _) = self.flow.guard(branch)?;
-                match rounds.value(p) {
-                    Some(n) if !rounds.leads(up, n != 0, b) => return Some(false),
+                match induction.value(p) {
+                    Some(n) if !induction.leads(up, n != 0, b) => return Some(false),
                     Some(_) => {}
                     None if self.lanes.shared(p) == Shared::Cta => {}
                     None => return None,
@@ -351,17 +352,17 @@ impl Kernel<'_, '_> {
     }
 }
 
-fn place(rounds: &Rounds, at: u32, address: &Operand) -> Option<i64> {
+fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
     match address {
         Operand::Address(Base::Var(_), offset) => Some(*offset),
         Operand::Address(Base::Reg(r), offset) => {
-            Some(i64::from((rounds.operand(at, &Operand::Reg(*r, 0))? as i64).wrapping_add(*offset) as i32))
+            Some(i64::from((induction.operand(at, &Operand::Reg(*r, 0))? as i64).wrapping_add(*offset) as i32))
         }
         _ => None,
     }
 }
 
-/// Do threads of different warps touch a byte in common?
+/// Do threads of different warps access a byte in common?
 fn overlap((a, a_size): (&Places, i64), (b, b_size): (&Places, i64)) -> bool {
     let mut sorted: Vec<(i64, usize)> = Vec::with_capacity(a.len());
     for (t, p) in a.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What one thread is enough for, run by every lane of a warp with the same operands (PTX ISA 9.7.9.25.4, 9.7.13.17).
+//! Asynchronous operations that every lane of a warp starts with the same operands (PTX ISA 9.7.9.25.4, 9.7.13.17).
 
 use super::Flow;
 use super::converge::{Places, every_lane};
@@ -28,8 +28,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     }
 }
 
-/// A bulk copy that completes on an mbarrier, a bulk reduction, or a request for a cluster: a thread starts all of it, and twice is
-/// not once.
+/// Is it an operation of one thread whose effect adds up when several threads start it: a bulk copy that completes on an mbarrier, a
+/// bulk reduction, a request for a cluster?
 fn for_one(i: &Instr) -> bool {
     let copies = i.operand("dstMem").is_some() && i.has(".mbarrier::complete_tx::bytes");
     copies || i.entry.opcode == "clusterlaunchcontrol.try_cancel" || i.entry.opcode.starts_with("cp.reduce.async.bulk")
@@ -40,7 +40,7 @@ fn alike(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
     flow.ssa.uses(at).iter().all(|(_, v)| lanes.shared(*v) >= Shared::Warp)
 }
 
-/// Does it go to a fixed place? What several warps do there, `elected` tells of.
+/// Is the destination a constant address? `elected` reports several warps that write there.
 fn fixed(flow: &Flow, from: &Provenance, at: u32) -> bool {
     let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
     matches!(behind(flow, from, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())

@@ -1,4 +1,4 @@
-//! Threads that drop out of an mbarrier (PTX ISA 9.7.13.15.14): what comes when none is expected any more.
+//! `mbarrier.arrive_drop` (PTX ISA 9.7.13.15.14): arrivals after the expected count has become 0.
 
 use super::Flow;
 use super::converge::Places;
@@ -22,7 +22,7 @@ fn drops(flow: &Flow, s: &Site) -> bool {
     flow.instr(s.at).entry.opcode == "mbarrier.arrive_drop"
 }
 
-/// All of the count drops out, a wait says that the phase is over, and then something arrives.
+/// Arrivals that drop the whole count, a wait for their phase, and then another arrival.
 fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut Vec<Diagnostic>) {
     let (Some(threads), [init]) = (lanes.threads.exact, o.inits.as_slice()) else { return };
     let Some(count) = constant(flow.instr(init.at), "count") else { return };
@@ -41,7 +41,7 @@ fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut 
         }
     }
     let (Some(last), true) = (last, dropped == count) else { return };
-    // What arrives before that wait is over may be in the place of one who drops out later.
+    // An arrival before that wait may take the place of a drop that comes later.
     let behind = |s: &Site| o.waits.iter().any(|w| before(flow, last, w) && over(flow, w, s));
     let mut first = None;
     for s in &o.arrives {
@@ -59,12 +59,12 @@ fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut 
     }
 }
 
-/// Does every way to the second lead over the first?
+/// Does the first dominate the second?
 fn before(flow: &Flow, a: &Site, b: &Site) -> bool {
     if a.block == b.block { a.at < b.at } else { flow.cfg.dominates(a.block, b.block) }
 }
 
-/// Does every way there lead over the success of the wait?
+/// Is the place reached only after the wait has succeeded?
 fn over(flow: &Flow, wait: &Site, s: &Site) -> bool {
     for (n, e) in flow.cfg.blocks[wait.block as usize].succ.iter().enumerate() {
         if passed(flow, wait.block, n) == Some(wait.at) {

@@ -1,4 +1,4 @@
-//! Bytes that nobody expects: copies that complete on an mbarrier, in a kernel without `expect_tx` for it (PTX ISA 9.7.13.15.2).
+//! Asynchronous copies that complete on an mbarrier for which the kernel has no `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use super::Flow;
 use super::copies::mbarrier_wait;
@@ -14,13 +14,13 @@ fn brings(i: &Instr) -> bool {
     i.has(".mbarrier::complete_tx::bytes") || i.entry.opcode == "mbarrier.complete_tx"
 }
 
-/// Does it announce bytes?
+/// Is it an `expect_tx`, also as part of an arrival?
 pub(super) fn announces(i: &Instr) -> bool {
     i.entry.opcode.starts_with("mbarrier.")
         && (i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx"))
 }
 
-/// An object is of a variable: others are not compared.
+/// The object, if its variable is known.
 fn object(flow: &Flow, from: &Provenance, at: u32) -> Option<Region> {
     let r = behind(flow, from, at, mbarrier(flow.instr(at)), 8)?;
     matches!(r.base, Origin::Var(_)).then_some(r)
@@ -44,7 +44,7 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
         let Some(r) = object(flow, from, at) else { continue };
         let among = |list: &[Region]| list.iter().any(|other| other.may_meet(&r));
-        // What nobody waits for is another mistake.
+        // PTX0647 reports copies that nothing waits for.
         if !said.contains(&r.base) && !among(&expected) && among(&waited) {
             said.push(r.base);
             let (Origin::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };

@@ -1,10 +1,10 @@
-//! CTAs that the cluster does not have: pairs in clusters that hold none (PTX ISA 9.7.16.5), masks and ranks beyond the last CTA
+//! CTAs that the cluster does not have: pairs in clusters without any (PTX ISA 9.7.16.5.1), masks and ranks beyond the last CTA
 //! (9.7.9.23, 9.7.9.25.4).
 
 use super::Flow;
 use super::cfg::NONE;
+use super::induction::Induction;
 use super::loops::Loops;
-use super::rounds::Rounds;
 use crate::errors::peers as errors;
 use ptx_dsl_table::diag::Diagnostic;
 
@@ -17,7 +17,7 @@ pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     beyond(flow, most, out);
 }
 
-/// As many CTAs as a cluster has at most, if that is said.
+/// The largest number of CTAs in a cluster, if the kernel gives one.
 fn most(flow: &Flow) -> Option<u64> {
     match flow.function.reqnctapercluster {
         Some([x, y, z]) => Some(u64::from(x) * u64::from(y) * u64::from(z)).filter(|n| *n > 0),
@@ -25,7 +25,7 @@ fn most(flow: &Flow) -> Option<u64> {
     }
 }
 
-/// `.cta_group::2` where a CTA has no other one to its pair.
+/// `.cta_group::2` where some CTA has no peer.
 fn pairs(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
     let exact = flow.function.reqnctapercluster.is_some();
     if most > 1 && (!exact || most.is_multiple_of(2)) {
@@ -43,7 +43,7 @@ fn beyond(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
         let mapa = i.entry.opcode == "mapa";
         let Some(arg) = i.operand(if mapa { "b" } else { "ctaMask" }) else { continue };
         let loops = loops.get_or_insert_with(|| Loops::new(&flow.cfg));
-        let Some(fixed) = Rounds::new(flow, loops, NONE, &[], None) else { return };
+        let Some(fixed) = Induction::new(flow, loops, NONE, &[], None) else { return };
         let Some(number) = fixed.operand(at, &arg.value) else { continue };
         if mapa && number >= most {
             out.push(errors::rank_beyond(arg.span, number, most));

@@ -1,18 +1,18 @@
-//! Buffers that a loop fills in turn and copies out of shared memory: the wait for the groups must leave less of them than there are
-//! buffers (PTX ISA 9.7.9.25.6).
+//! Buffers that a loop fills in turn and copies out of shared memory: the wait must leave fewer groups pending than there are buffers
+//! (PTX ISA 9.7.9.25.6).
 
 use super::Flow;
+use super::induction::{Induction, Thread};
 use super::loops::Loops;
 use super::memory::{constant, plain, region};
 use super::provenance::{Origin, Provenance};
-use super::rounds::{Rounds, Thread};
 use crate::errors::rings as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_table::span::Span;
 
-/// Rounds that are looked at, and copies.
-const ROUNDS: usize = 20;
+/// Limits: iterations that are evaluated, copies.
+const ITERATIONS: usize = 20;
 const COPIES: usize = 32;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -40,12 +40,12 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The buffers that a copy reads in turn.
+/// The buffers that a copy reads, one in each iteration.
 struct Ring {
     base: Origin,
-    /// Where each begins, in the order of the rounds.
+    /// Their offsets in the variable, in the order of the iterations.
     buffers: Vec<i64>,
-    /// As far as is known, in bytes.
+    /// The bytes that certainly belong to each.
     size: i64,
 }
 
@@ -55,7 +55,7 @@ impl Ring {
         if r.space != Space::Shared || r.mapped || !matches!(r.base, Origin::Var(_)) {
             return None;
         }
-        let places = places(flow, loops, header, at, &source.value, ROUNDS)?;
+        let places = places(flow, loops, header, at, &source.value, ITERATIONS)?;
         let mut buffers: Vec<i64> = Vec::new();
         for p in &places {
             if buffers.first() == Some(p) && buffers.len() > 1 {
@@ -65,7 +65,7 @@ impl Ring {
                 buffers.push(*p);
             }
         }
-        // It must come round, each time in the same order.
+        // They are used in a fixed cycle.
         let turns = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
         let mut size = constant(flow.instr(at), "size").map_or(1, |n| n.min(1 << 20) as i64);
         for (k, a) in buffers.iter().enumerate() {
@@ -77,19 +77,19 @@ impl Ring {
     }
 }
 
-/// Where an address is in its variable, in the first rounds of a loop, as thread 0 sees it.
-fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, rounds: usize) -> Option<Vec<i64>> {
+/// The offsets of an address in the first iterations of a loop, for thread 0.
+fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, induction: usize) -> Option<Vec<i64>> {
     let (base, offset) = match address {
-        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; rounds]),
+        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; induction]),
         Operand::Address(Base::Reg(r), offset) => (Operand::Reg(*r, 0), *offset),
         _ => return None,
     };
     let Operand::Reg(r, _) = base else { return None };
     let value = flow.ssa.read(at, r, 0);
-    let mut of = Rounds::new(flow, loops, header, &[value], None)?;
+    let mut of = Induction::new(flow, loops, header, &[value], None)?;
     of.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
     let mut out = Vec::new();
-    for _ in 0..rounds {
+    for _ in 0..induction {
         out.push(i64::from((of.operand(at, &base)? as i64).wrapping_add(offset) as i32));
         if of.ends() {
             break;
@@ -99,7 +99,7 @@ fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, r
     Some(out)
 }
 
-/// The wait of a loop, and how many groups it leaves, if these are those of all buffers or more.
+/// The wait of a loop and the groups that it leaves pending, if these cover all buffers.
 fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
     let (mut commits, mut wait) = (0, None);
     for (block, at, i) in flow.walk() {
@@ -121,7 +121,7 @@ fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u
     wait.filter(|(_, n)| commits > 0 && *n >= buffers * commits)
 }
 
-/// A store of the loop into the buffer that the copy of the same round reads.
+/// A store of the loop into the buffer that the copy of the same iteration reads.
 fn store(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {

@@ -1,16 +1,16 @@
-//! Rings of mbarriers: arrays of objects that a loop goes through stage by stage (PTX ISA 9.7.13.15). The addresses and parities of
-//! the first rounds are worked out, so that each operation has the objects that it is for.
+//! Rings of mbarriers: arrays of objects that loops go through stage by stage (PTX ISA 9.7.13.15). The addresses and parities of the
+//! first iterations are evaluated, so that the objects of each operation are known.
 
 use super::Flow;
 use super::accesses::multicast;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
+use super::induction::Induction;
 use super::lanes::Lanes;
 use super::loops::Loops;
 use super::mbarriers::{Site, arrivals_of, mbarrier};
 use super::memory::address;
 use super::provenance::{Origin, Provenance};
-use super::rounds::Rounds;
 use super::ssa::Val;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Base, Instr, Operand, VarId};
@@ -23,54 +23,53 @@ mod peers;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
     Init,
-    /// So many arrivals by each thread, if that is known.
+    /// With the number of arrivals of each thread, if known.
     Arrive(Option<u64>),
-    /// Brings bytes.
+    /// Completes bytes on it.
     Copy,
     Wait,
-    /// Anything else.
     Other,
 }
 
-/// An operation on mbarriers of one variable.
+/// An operation on mbarriers in one variable.
 pub(super) struct Use {
     pub site: Site,
     pub does: Does,
     pub var: u32,
-    /// The loop by whose rounds its object or its parity changes.
+    /// The loop whose counters its address or its parity depends on.
     pub header: Option<u32>,
-    /// It is for one of the objects, and which is not known: behind the loop that counts them.
+    /// It stands behind the loop and works on one of the objects, it is not known which.
     pub any: bool,
-    /// It reaches other CTAs.
+    /// It works on the object of another CTA, or of several.
     pub remote: bool,
-    /// Round by round: the place of the object in the variable, and the parity or count.
+    /// What it does in the first iterations in which it executes.
     pub visits: Vec<Visit>,
-    /// The places, each once, in the order of their rounds.
+    /// The offsets of its objects, each once, in the order of the iterations.
     pub objects: Vec<i64>,
 }
 
-/// An object that an operation is for in one round.
+/// An operation in one iteration: the object, by its offset in the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Visit {
-    pub round: usize,
+    pub iteration: usize,
     pub offset: i64,
     /// The parity of a wait, the count of an `init`.
     pub number: Option<u64>,
 }
 
-/// All of them, as far as they are known.
+/// The mbarrier operations of a kernel.
 pub(super) struct Rings {
     pub uses: Vec<Use>,
-    /// Variables of which some object is not known.
+    /// Variables for which the objects of some operation are unknown.
     blurred: Vec<u32>,
     /// Variables with objects that other CTAs reach.
     shared: Vec<u32>,
     pub loops: Loops,
 }
 
-/// Rounds that are looked at: enough for rings of up to 16 stages, twice round.
-const ROUNDS: usize = 40;
-/// Operations on mbarriers. More than that come from unrolled code, where this is not asked.
+/// Iterations that are evaluated: two rounds of a ring of up to 16 stages.
+const ITERATIONS: usize = 40;
+/// Operations that are looked at. More come from unrolled code, which has no rings.
 const USES: usize = 128;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -84,7 +83,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 }
 
 impl Rings {
-    /// `None` if there is nothing of the kind, or an object of which nothing is known.
+    /// `None` without mbarriers, or if the variable of one is unknown.
     fn new(flow: &Flow, from: &Provenance) -> Option<Rings> {
         let mut rings =
             Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
@@ -107,7 +106,7 @@ impl Rings {
         (!rings.loops.tangled() && !rings.uses.is_empty()).then_some(rings)
     }
 
-    /// What is known of an operation on an object of this variable.
+    /// Evaluates an operation on objects of this variable.
     fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<Use> {
         let i = flow.instr(site.at);
         let number = number(i);
@@ -131,44 +130,44 @@ impl Rings {
         };
         let mut header = self.loops.of(site.block);
         while let Some(h) = header {
-            if Rounds::vary(flow, h, &values)? {
+            if Induction::vary(flow, h, &values)? {
                 of.header = Some(h);
-                let mut rounds = Rounds::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
-                of.visits(&mut rounds, address, number, ROUNDS)?;
+                let mut induction = Induction::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
+                of.visits(&mut induction, address, number, ITERATIONS)?;
                 return Some(of);
             }
             header = self.loops.around(h);
         }
-        let mut fixed = Rounds::new(flow, &self.loops, super::cfg::NONE, &values, None)?;
+        let mut fixed = Induction::new(flow, &self.loops, super::cfg::NONE, &values, None)?;
         if of.visits(&mut fixed, address, number, 1).is_none() {
-            let mut behind = Rounds::behind(flow, &self.loops, site.block, &values)?;
+            let mut behind = Induction::behind(flow, &self.loops, site.block, &values)?;
             of.any = true;
-            of.visits(&mut behind, address, number, ROUNDS)?;
+            of.visits(&mut behind, address, number, ITERATIONS)?;
         }
         Some(of)
     }
 
-    /// Is it known for which objects of a variable each operation is?
+    /// Are the objects of all operations on this variable known?
     pub(super) fn known(&self, var: u32) -> bool {
         !self.blurred.contains(&var)
     }
 
-    /// Is that known of all variables?
+    /// The same for all variables.
     pub(super) fn all_known(&self) -> bool {
         self.blurred.is_empty()
     }
 
-    /// The same, and that nothing comes from other CTAs?
+    /// The same, and does no other CTA reach them?
     pub(super) fn own(&self, var: u32) -> bool {
         self.known(var) && !self.shared.contains(&var)
     }
 
-    /// The uses of the objects of a variable.
+    /// The operations on objects of a variable.
     pub(super) fn of(&self, var: u32) -> impl Iterator<Item = &Use> {
         self.uses.iter().filter(move |u| u.var == var)
     }
 
-    /// The block behind a wait that has succeeded, if the wait is a loop or branch that leads there.
+    /// The block that is reached only when the wait has succeeded.
     pub(super) fn success(&self, flow: &Flow, wait: &Use) -> Option<u32> {
         let b = wait.site.block;
         for (n, e) in flow.cfg.blocks[b as usize].succ.iter().enumerate() {
@@ -180,7 +179,7 @@ impl Rings {
     }
 }
 
-/// Is the block reached from this one only?
+/// Is the block reached from this one only, back edges aside?
 fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
     for (p, _) in &flow.cfg.blocks[block as usize].pred {
         if *p != from && !flow.cfg.dominates(block, *p) {
@@ -190,7 +189,7 @@ fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
     true
 }
 
-/// Has the ring been gone round twice?
+/// Do the visits cover two rounds of the ring?
 fn closed(visits: &[Visit]) -> bool {
     let mut returns = 0;
     for (k, v) in visits.iter().enumerate() {
@@ -200,47 +199,53 @@ fn closed(visits: &[Visit]) -> bool {
 }
 
 impl Use {
-    /// The objects of the first rounds. `None` if one of them is not known.
-    fn visits(&mut self, rounds: &mut Rounds, address: &Operand, number: Option<&Operand>, most: usize) -> Option<()> {
+    /// Evaluates the first iterations. `None` if an object is unknown.
+    fn visits(
+        &mut self,
+        induction: &mut Induction,
+        address: &Operand,
+        number: Option<&Operand>,
+        most: usize,
+    ) -> Option<()> {
         let Site { block, at } = self.site;
-        for round in 0..most {
-            if rounds.runs(block, at) {
-                let offset = place(rounds, at, address)?;
-                let number = number.and_then(|o| rounds.operand(at, o));
-                self.visits.push(Visit { round, offset, number });
+        for iteration in 0..most {
+            if induction.runs(block, at) {
+                let offset = place(induction, at, address)?;
+                let number = number.and_then(|o| induction.operand(at, o));
+                self.visits.push(Visit { iteration, offset, number });
                 if !self.objects.contains(&offset) {
                     self.objects.push(offset);
                 }
             }
-            if (!self.any && rounds.ends()) || closed(&self.visits) {
+            if (!self.any && induction.ends()) || closed(&self.visits) {
                 break;
             }
-            rounds.next();
+            induction.next();
         }
-        // What never runs in the first rounds may do so with anything later.
+        // An operation that does not execute in any of them is unknown.
         (!self.visits.is_empty()).then_some(())
     }
 
-    /// The round in which it is for this object for the first time.
+    /// The first visit to this object.
     pub(super) fn first(&self, offset: i64) -> Option<&Visit> {
         self.visits.iter().find(|v| v.offset == offset)
     }
 }
 
-/// Where the object is in its variable, in this round.
-fn place(rounds: &Rounds, at: u32, address: &Operand) -> Option<i64> {
+/// The offset of the object in its variable.
+fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
     match address {
         Operand::Address(Base::Var(_), offset) => Some(*offset),
         Operand::Address(Base::Reg(r), offset) => {
-            let base = rounds.operand(at, &Operand::Reg(*r, 0))?;
-            // A register of 32 bits goes round at its end.
+            let base = induction.operand(at, &Operand::Reg(*r, 0))?;
+            // Addresses of 32 bits wrap.
             Some(i64::from((base as i64).wrapping_add(*offset) as i32))
         }
         _ => None,
     }
 }
 
-/// The operand that is a parity or a count of `init`.
+/// The parity of a wait or the count of an `init`.
 fn number(i: &Instr) -> Option<&Operand> {
     let name = if i.entry.opcode == "mbarrier.init" { "count" } else { "phaseParity" };
     Some(&i.operand(name)?.value)

@@ -141,7 +141,7 @@ fn a_peer_returns_no_state() {
         (on_both_hosts!(of_bytes, 1), "9.7.13.15.13"),
     ] {
         for report in reports {
-            assert!(report.contains("a state is asked for") && report.contains(section), "{report}");
+            assert!(report.contains("asks for a state") && report.contains(section), "{report}");
         }
     }
 }

@@ -363,7 +363,7 @@ pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) 
         635,
         span,
         false,
-        format!("`{reg}` may be an address in another CTA, and `{form}` is the window of the own CTA"),
+        format!("`{reg}` may be an address in another CTA, but `{form}` names the window of the executing CTA"),
     );
     section(at(d, by, "mapped here"), "`cvta` converts addresses that lie in the window it names", "9.7.9.20")
         .help("write `.shared::cluster`")

@@ -1,4 +1,4 @@
-//! The catalogue of other CTAs of the cluster: 0694, 0695, and peers that may have left.
+//! The catalogue of other CTAs of the cluster: 0656, 0694, 0695.
 
 use super::{found, section};
 use ptx_dsl_table::diag::Diagnostic;
@@ -10,46 +10,46 @@ fn ctas(n: u64) -> String {
 
 pub(crate) fn no_pair(span: Span, op: &str, most: u64) -> Diagnostic {
     let message = if most == 1 {
-        format!("this `{op}` is for a pair of CTAs, and a cluster of this kernel has one CTA")
+        format!("this `{op}` needs a pair of CTAs, but the clusters of this kernel have one CTA")
     } else {
-        format!("this `{op}` is for a pair of CTAs, and of {most} CTAs the last one has no peer")
+        format!("this `{op}` needs a pair of CTAs, but the last of {most} CTAs has no peer")
     };
     section(
         found(694, span, most == 1, message),
         "a pair is two CTAs of a cluster whose ranks differ in the last bit",
         "9.7.16.5.1",
     )
-    .help("write `.cta_group::1`, or launch clusters of an even number of CTAs: `.reqnctapercluster 2`")
+    .help("write `.cta_group::1`, or launch clusters with an even number of CTAs: `.reqnctapercluster 2`")
 }
 
 pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64) -> Diagnostic {
     let last = 63 - mask.leading_zeros();
     section(
-        found(695, span, true, format!("the mask {mask:#x} names CTA {last}, and the cluster has {}", ctas(most))),
-        "bit n of the mask is for the CTA with rank n in the cluster",
+        found(695, span, true, format!("the mask {mask:#x} names CTA {last}, but the cluster has {}", ctas(most))),
+        "bit n of the mask is the CTA with rank n in the cluster",
         "9.7.9.25.4.1",
     )
-    .help(format!("name CTAs up to {} only: a mask within {:#x}", most - 1, (1u64 << most) - 1))
+    .help(format!("use the bits of {:#x} only", (1u64 << most) - 1))
 }
 
 pub(crate) fn rank_beyond(span: Span, rank: u64, most: u64) -> Diagnostic {
     section(
-        found(695, span, true, format!("this is the address in CTA {rank}, and the cluster has {}", ctas(most))),
-        "the rank is below `%cluster_nctarank`",
+        found(695, span, true, format!("this maps an address to CTA {rank}, but the cluster has {}", ctas(most))),
+        "ranks are less than `%cluster_nctarank`",
         "9.7.9.23",
     )
-    .help(format!("write a rank up to {}, or launch larger clusters", most - 1))
+    .help(format!("use a rank up to {}, or launch larger clusters", most - 1))
 }
 
 pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagnostic {
-    let message = "this arrives in another CTA, which may have left: nobody there waits for the last ones";
-    let d = found(656, span, false, message).label(leave, "the kernel is left here");
+    let message = "the CTA that this arrives at may have exited: nothing there waits for the last arrivals";
+    let d = found(656, span, false, message).label(leave, "CTAs exit here");
     section(
         match wait {
-            Some(wait) => d.label(wait, "each wait is for the arrivals of the round before"),
+            Some(wait) => d.label(wait, "this waits for the arrivals of the previous round"),
             None => d,
         },
-        "the shared memory of a CTA goes when it leaves",
+        "the shared memory of a CTA is gone when it exits",
         "5.1.7",
     )
     .help("wait for all stages once more behind the loop, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
@@ -57,10 +57,10 @@ pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagn
 
 pub(crate) fn some_do_not_wait(span: Span, wait: Span, leave: Span) -> Diagnostic {
     section(
-        found(656, span, false, "this reaches CTAs that do not wait for it, and may have left")
-            .label(wait, "only some of the CTAs wait")
-            .label(leave, "the kernel is left here"),
-        "the shared memory of a CTA goes when it leaves",
+        found(656, span, false, "some CTAs of this multicast do not wait for it, and may have exited")
+            .label(wait, "only some CTAs wait")
+            .label(leave, "CTAs exit here"),
+        "the shared memory of a CTA is gone when it exits",
         "5.1.7",
     )
     .help("let all CTAs of the mask wait, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")

@@ -4,26 +4,23 @@ use super::{found, section};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
-/// `writes`: does the first of the two write, and the second?
-pub(crate) fn between_warps(span: Span, other: Span, name: &str, writes: [bool; 2], next_round: bool) -> Diagnostic {
-    let round = if next_round { " in the round before" } else { "" };
-    let (message, label) = match writes {
-        [true, false] => (
-            format!("this reads what other warps write into `{name}`{round}, and need not have written yet"),
-            "written here",
-        ),
-        [false, _] => (
-            format!("this writes over what other warps read of `{name}`{round}, and need not have read yet"),
-            "read here",
-        ),
-        [true, true] => (
-            format!("this changes what other warps write into `{name}`{round}, and need not have written yet"),
-            "written here",
-        ),
+/// `writes`: whether the first access writes, and the second. `next_iteration`: the first is of the previous iteration of a loop.
+pub(crate) fn between_warps(
+    span: Span,
+    other: Span,
+    name: &str,
+    writes: [bool; 2],
+    next_iteration: bool,
+) -> Diagnostic {
+    let (does, label) = match writes {
+        [true, false] => ("reads what other warps write to", "written here"),
+        [false, _] => ("overwrites what other warps read from", "read here"),
+        [true, true] => ("updates what other warps write to", "written here"),
     };
+    let when = if next_iteration { " in the previous iteration" } else { "" };
     section(
-        found(690, span, false, message).label(other, label),
-        "accesses of different threads that conflict have an order only if something makes the threads meet",
+        found(690, span, false, format!("this {does} `{name}`{when}, with no barrier in between")).label(other, label),
+        "conflicting accesses of different threads are ordered only by synchronisation",
         "8.7",
     )
     .help("put `bar.sync 0;` between the two")

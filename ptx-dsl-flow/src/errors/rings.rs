@@ -1,10 +1,10 @@
-//! The catalogue of rings of mbarriers.
+//! The catalogue of mbarrier rings, transaction bytes and buffers that are filled in turn: 0642, 0649, 0668, 0691, 0693, 0696.
 
 use super::{found, section};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
-/// `sure`: already the first phase does not complete.
+/// `sure`: not even the first phase completes.
 pub(crate) fn never_complete_round(
     span: Span,
     name: &str,
@@ -13,30 +13,25 @@ pub(crate) fn never_complete_round(
     init: Span,
     sure: bool,
 ) -> Diagnostic {
-    let d = found(
-        642,
-        span,
-        sure,
-        format!("this waits for {count} arrivals on `{name}`, and {come} can come until the ring has gone round"),
-    )
-    .label(init, "the count is given here");
+    let message =
+        format!("this waits for {count} arrivals on `{name}`, but at most {come} come in a round of the ring");
     section(
-        d,
-        "a phase completes when as many have arrived as `init` says; `expect_tx` alone is no arrival",
+        found(642, span, sure, message).label(init, "the count is given here"),
+        "a phase completes after as many arrivals as `mbarrier.init` says; `expect_tx` alone is not an arrival",
         "9.7.13.15.2",
     )
-    .help("give `init` the number of threads that arrive in each round, or let the others arrive too")
+    .help("initialise it with the number of arrivals in a round, or let the other threads arrive too")
 }
 
-/// Which mistake the parities of a ring have.
+/// What is wrong with the parities of a ring.
 pub(crate) enum RingParity {
-    /// The first wait for each object is over before anything has come.
+    /// The first wait on each stage returns before any data has come.
     PassesAtOnce,
-    /// The first wait for each object is for what comes behind it only.
+    /// The first wait on a stage waits for arrivals that depend on it.
     NeverPasses,
-    /// The parity changes in each round, and not when the ring has come round.
-    EachRound,
-    /// The parity does not change when the ring has come round.
+    /// The parity flips at each stage instead of each round.
+    EachStage,
+    /// The parity does not alternate between two visits of a stage.
     Steady,
 }
 
@@ -44,34 +39,34 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
     let (error, message, help) = match which {
         RingParity::PassesAtOnce => (
             true,
-            format!("all waits for `{name}` begin with parity 1, and are over before the first copy has come"),
-            "begin with 0: the one who fills a stage begins with 1, the one who reads it with 0",
+            format!("every wait on `{name}` starts with parity 1, so it returns before the first copy has arrived"),
+            "start at parity 0; only the producer, which waits for a free stage, starts at 1",
         ),
         RingParity::NeverPasses => (
             true,
-            format!(
-                "this waits for the first arrivals on `{name}`, and all of them stand behind waits for what comes behind this one"
-            ),
-            "begin with parity 1, `xor.b32 %r, %r, 1;` of the reader's: of a new mbarrier the phase before the first is over",
+            format!("this waits for the first phase of `{name}`, and every arrival on it comes behind this wait"),
+            "start the producer at parity 1: on a new mbarrier a wait for parity 1 returns at once",
         ),
-        RingParity::EachRound => (
+        RingParity::EachStage => (
             true,
-            format!("the parity changes with each stage, and the ring of `{name}` has {stages}"),
-            "change it when the stage goes back to the first: `@p xor.b32 %r, %r, 1;` with `setp.eq.u32 p, stage, 0;`",
+            format!("the parity flips at every stage, but the ring of `{name}` has {stages} stages"),
+            "flip it only when the stage wraps to the first: `@p xor.b32 %r, %r, 1;` behind `setp.eq.u32 p, stage, 0;`",
         ),
         RingParity::Steady => (
             false,
-            format!("the parities with which the ring of {stages} stages comes to `{name}` again do not take turns"),
-            "change the parity each time the stage goes back to the first",
+            format!(
+                "the parity of this wait does not alternate from one visit of `{name}` to the next, {stages} stages later"
+            ),
+            "flip the parity each time the stage wraps to the first",
         ),
     };
     let d = found(696, span, error, message);
     section(
         match other {
-            Some(other) => d.label(other, "the other wait"),
+            Some(other) => d.label(other, "the arrivals are behind this wait"),
             None => d,
         },
-        "a wait is for the phase of its parity: the first phase has 0, and each that completes changes it",
+        "phases have parity 0 and 1 in turn, starting with 0; a wait is for the phase of its parity to complete",
         "9.7.13.15.16",
     )
     .help(help)
@@ -79,46 +74,41 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
 
 pub(crate) fn copied_by_all(span: Span, op: &str) -> Diagnostic {
     section(
-        found(691, span, false, format!("every lane of the warp runs this `{op}` with the same operands")),
-        "each thread that runs it starts all of it once more",
+        found(691, span, false, format!("all lanes of the warp run this `{op}` with the same operands")),
+        "each thread that executes it starts the whole operation once more",
         "9.7.9.25.4",
     )
-    .help("elect a lane: `elect.sync _|p, 0xffffffff;`, and guard it and `expect_tx` with `@p`")
+    .help("elect one lane, `elect.sync _|p, 0xffffffff;`, and guard this and its `expect_tx` with `@p`")
 }
 
 pub(crate) fn none_expected(span: Span, name: &str, drop: Span, init: Span) -> Diagnostic {
     section(
-        found(668, span, true, format!("this arrives on `{name}`, of which all have dropped out"))
-            .label(drop, "the last ones drop out here")
+        found(668, span, true, format!("this arrives on `{name}` after all expected arrivals were dropped"))
+            .label(drop, "the last ones are dropped here")
             .label(init, "the count is given here"),
-        "each arrival that drops out takes one from what all later phases expect; where none is expected, nothing can arrive",
+        "`mbarrier.arrive_drop` lowers the expected count of all later phases; once it is 0, nothing may arrive",
         "9.7.13.15.14",
     )
-    .help("let those who arrive again use `mbarrier.arrive`, and drop out with the last arrival")
+    .help("use `mbarrier.arrive` as long as another arrival follows, and drop with the last one")
 }
 
 pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
+    let message = format!("this `{op}` completes bytes on `{name}`, but no `expect_tx` of the kernel announces any");
     section(
-        found(693, span, true, format!("this `{op}` completes bytes on `{name}`, and nothing in the kernel expects any there")),
-        "a phase is over when all have arrived and its tx-count is zero: bytes that were not announced first are not waited for",
+        found(693, span, true, message),
+        "a phase completes when all have arrived and the tx-count is zero; bytes that were not expected are not waited for",
         "9.7.13.15.2",
     )
-    .help("put `mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], bytes;` before it in place of the arrival")
+    .help("announce them: `mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], bytes;` in place of the plain arrival")
 }
 
 pub(crate) fn refilled(span: Span, copy: Span, wait: Span, buffers: usize, left: u64) -> Diagnostic {
-    let message = if buffers == 1 {
-        format!(
-            "this fills the buffer again while the copy out of it may go on: the wait leaves {left} groups under way"
-        )
-    } else {
-        format!(
-            "this fills one of {buffers} buffers again, and the wait leaves {left} groups of copies out of them under way"
-        )
-    };
+    let which = if buffers == 1 { "the buffer".to_string() } else { format!("one of {buffers} buffers") };
+    let groups = if left == 1 { "1 group".to_string() } else { format!("{left} groups") };
+    let message = format!("this refills {which} while a bulk copy may still read it: the wait leaves {groups} pending");
     section(
-        found(649, span, true, message).label(copy, "copied out of it here").label(wait, "too few are waited for here"),
-        "`wait_group N` waits for all but the N newest groups; what it leaves may still read its source",
+        found(649, span, true, message).label(copy, "copied from here").label(wait, "this waits for too few groups"),
+        "`wait_group N` leaves the N newest groups pending, and a pending copy may still read its source",
         "9.7.9.25.6.2",
     )
     .help(format!("write `cp.async.bulk.wait_group.read {};`", buffers - 1))

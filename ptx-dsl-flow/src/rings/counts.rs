@@ -1,5 +1,4 @@
-//! Who arrives on the objects of a ring, against what `mbarrier.init` says (PTX ISA 9.7.13.15.2), and objects that nothing
-//! initialises (9.7.13.15.9).
+//! Arrivals on the objects of a ring against the count of `mbarrier.init` (PTX ISA 9.7.13.15.2).
 
 use super::super::Flow;
 use super::super::cfg::NONE;
@@ -14,7 +13,6 @@ use ptx_dsl_table::span::Span;
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let mut said: Vec<Span> = Vec::new();
     for wait in &rings.uses {
-        // Fixed objects are another rule's business.
         if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
         {
             continue;
@@ -57,13 +55,13 @@ impl<'r> Object<'r> {
             }
         }
         let (init, count) = init?;
-        // What is begun anew in each round of a larger loop has no rounds of its own here.
+        // An object that is initialised again in each iteration of an outer loop is not a ring of the kernel.
         let again = init.header.is_none() && in_loop(flow, init.site.block);
         (ring && !again).then_some(Object { var, offset, init, count, arrivals })
     }
 }
 
-/// A wait for more arrivals than can come in a round.
+/// A wait for more arrivals than come in one round of the ring.
 fn too_few(
     flow: &Flow,
     lanes: &Lanes,
@@ -86,7 +84,7 @@ fn too_few(
     if come >= object.count || rings.success(flow, wait).is_none() {
         return false;
     }
-    // Whoever begins with the phase before waits when the ring has come round.
+    // A wait that starts with parity 1 blocks in the second round only.
     let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
     let span = flow.instr(wait.site.at).span;
     let init = flow.instr(object.init.site.at).span;
@@ -101,7 +99,7 @@ fn too_few(
     true
 }
 
-/// As many threads as a CTA can have, if that is said.
+/// The largest number of threads that a CTA can have, if the kernel gives one.
 fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
     if lanes.threads.exact.is_some() {
         return lanes.threads.exact;
@@ -111,8 +109,8 @@ fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// Does a thread arrive here at most once in each phase? It does so outside of loops; behind a wait of the same round for an object
-/// of a ring with as many stages; and where it waits for the same object before the next round.
+/// Does a thread arrive here at most once per phase? That holds outside of loops; behind a wait of the same iteration on a ring of the
+/// same size; and if every iteration waits on the same object.
 fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
     let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
@@ -127,15 +125,15 @@ fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
         }
         let Some(behind) = rings.success(flow, w) else { continue };
         let same = w.var == arrival.var && w.objects == arrival.objects;
-        if flow.cfg.dominates(behind, arrival.site.block) || (same && every_round(flow, inner, behind)) {
+        if flow.cfg.dominates(behind, arrival.site.block) || (same && every_iteration(flow, inner, behind)) {
             return true;
         }
     }
     false
 }
 
-/// Does each round of a loop come through the block?
-fn every_round(flow: &Flow, header: u32, block: u32) -> bool {
+/// Does every iteration of a loop execute the block?
+fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
     for (p, _) in &flow.cfg.blocks[header as usize].pred {
         if flow.cfg.dominates(header, *p) && !flow.cfg.dominates(block, *p) {
             return false;
@@ -144,7 +142,7 @@ fn every_round(flow: &Flow, header: u32, block: u32) -> bool {
     true
 }
 
-/// Arrivals of one round that are more than `init` says.
+/// More arrivals in one iteration than the count.
 fn too_many(
     flow: &Flow,
     lanes: &Lanes,
@@ -158,7 +156,7 @@ fn too_many(
         let span = flow.instr(a.site.at).span;
         let Some(first) = a.first(object.offset) else { continue };
         let inner = rings.loops.of(a.site.block);
-        // Where the same loop waits for the object, what it does in one round may be for several phases.
+        // A loop that also waits for the object may arrive for several phases in one iteration.
         let alone = waits_within(rings, inner, object);
         let mut come = 0;
         for b in &object.arrivals {
@@ -166,7 +164,7 @@ fn too_many(
             let same = b.site.at == a.site.at
                 || (!alone
                     && rings.loops.of(b.site.block) == inner
-                    && b.visits.iter().any(|v| v.round == first.round && v.offset == object.offset));
+                    && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
             if same && together(flow, lanes, b.site) {
                 come += each * at_least(lanes, places, flow, b.site);
             }
@@ -189,7 +187,7 @@ fn too_many(
     false
 }
 
-/// Is there a wait for the object in this loop, or in none if that is where we are?
+/// Does this loop wait for the object? Without a loop: does anything?
 fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
     for w in rings.of(object.var) {
         let inside = match header {
@@ -203,7 +201,7 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
     false
 }
 
-/// So many threads come there, if any does.
+/// The least number of threads that execute a place which any executes.
 fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
     let who = places.who(flow, lanes, s.block, s.at);
     if who.elected || who.passed {
@@ -222,8 +220,8 @@ fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
     }
 }
 
-/// Do all threads that may be at a place come there, or none: is each branch on the way one that all threads take alike, or one of
-/// which the threads are known?
+/// Do all threads that can be at a place execute it, or none of them? Every branch that leads there is uniform in the CTA, or its
+/// threads are known.
 fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let known = |at: u32| match flow.guard(at) {
         Some((p, _)) => {
@@ -255,7 +253,7 @@ fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     }
 }
 
-/// Does the block end with the branch of a loop which waits for an mbarrier, and which all threads leave the same way?
+/// Is the block a loop that polls an mbarrier? All threads leave it on the same edge.
 fn polls(flow: &Flow, b: u32) -> bool {
     for n in 0..flow.cfg.blocks[b as usize].succ.len() {
         if super::super::states::passed(flow, b, n).is_some() {

@@ -1,4 +1,4 @@
-//! The parities of a ring, round by round (PTX ISA 9.7.13.15.16): which phase its waits begin with, and when they go on to the next.
+//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): which phase the first waits are for, and when the parity flips.
 
 use super::super::Flow;
 use super::super::mbarriers::name;
@@ -40,7 +40,7 @@ fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mu
     out.push(errors::ring_parity(span, &name, wait.objects.len(), which, other));
 }
 
-/// Do the parities of a wait go with the rounds of its ring?
+/// Says if the parity of a wait does not follow the rounds of its ring.
 fn turns(flow: &Flow, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
@@ -61,12 +61,12 @@ fn turns(flow: &Flow, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
     if follows(&wraps) || follows(&|_| 0) {
         return false;
     }
-    let which = if follows(&|t| t as u64) { RingParity::EachRound } else { RingParity::Steady };
+    let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
     say(flow, wait, which, None, out);
     true
 }
 
-/// The parity of each round.
+/// The parity in each iteration.
 fn known(wait: &Use) -> Option<Vec<u64>> {
     let mut out = Vec::with_capacity(wait.visits.len());
     for v in &wait.visits {
@@ -75,7 +75,7 @@ fn known(wait: &Use) -> Option<Vec<u64>> {
     Some(out)
 }
 
-/// Does each round go to the next object, and from the last back to the first?
+/// Does each iteration go to the next object, and wrap from the last one to the first?
 fn one_by_one(wait: &Use) -> bool {
     let mut order = wait.objects.clone();
     order.sort_unstable();
@@ -89,7 +89,7 @@ fn one_by_one(wait: &Use) -> bool {
     true
 }
 
-/// A wait for data whose first round is over at once, as that of all other waits for the same object.
+/// An object that copies complete on and whose first waits, all of them, return at once.
 fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
     for offset in &wait.objects {
         let (mut copied, mut inits) = (false, 0);
@@ -105,7 +105,7 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
             match u.does {
                 Does::Copy => copied |= flow.instr(u.site.at).operand("dstMem").is_some(),
                 Does::Init => inits += 1,
-                // What arrives before the copies may be there to complete the first phase.
+                // An arrival elsewhere may complete the first phase on purpose.
                 Does::Arrive(_) => {
                     let own = rings.loops.of(u.site.block);
                     passes &= own.is_some() && copies.contains(&own);
@@ -125,9 +125,10 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
     false
 }
 
-/// Waits for first phases, of which each can complete only when another of them is over.
+/// A deadlock of first waits: each needs an arrival that comes behind another one of them. The greatest such set is what remains
+/// when waits with any other arrival are removed.
 fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
-    // The waits that may be in it, and where each leads.
+    // Waits for a first phase, and the block behind each.
     let mut blocked: Vec<(&Use, u32)> = Vec::new();
     for w in &rings.uses {
         if w.does == Does::Wait
@@ -161,7 +162,7 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
             break;
         }
     }
-    // The one to change is that of whom nobody brings bytes to.
+    // Report the producer's wait: no copy completes on its object.
     let copied = |w: &Use| rings.of(w.var).any(|u| u.does == Does::Copy && u.objects.contains(&w.visits[0].offset));
     let Some((first, _)) = blocked.iter().find(|(w, _)| !copied(w)).or(blocked.first()) else { return };
     let other = blocked.iter().find(|(w, _)| w.var != first.var || w.visits[0].offset != first.visits[0].offset);

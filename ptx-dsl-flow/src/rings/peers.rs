@@ -1,4 +1,4 @@
-//! Arrivals that other CTAs send to a ring: the CTA that owns it must not leave before the last ones have come (PTX ISA 5.1.7).
+//! Arrivals from other CTAs: the CTA that owns the object must not exit before the last ones have come (PTX ISA 5.1.7).
 
 use super::super::Flow;
 use super::super::accesses::multicast;
@@ -32,8 +32,8 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, rings: &Rings, out: &mut Vec<Dia
     }
 }
 
-/// The waits for what is sent, if all of them are for the phase before the one that it completes: then the last arrivals of a ring
-/// come when nobody waits any more.
+/// The waits for a signal, if all of them start with parity 1: they wait for the previous round, so nothing waits for the last
+/// arrivals.
 fn late<'r>(rings: &'r Rings, signal: &Use) -> Option<Vec<&'r Use>> {
     let mut out = Vec::new();
     for w in rings.of(signal.var) {
@@ -51,7 +51,7 @@ fn late<'r>(rings: &'r Rings, signal: &Use) -> Option<Vec<&'r Use>> {
 /// The start of the kernel.
 const START: Site = Site { block: 0, at: 0 };
 
-/// Where the kernel is left behind one of these places, with no barrier of the cluster on any way.
+/// Where CTAs exit behind one of these places, if no path from there has a barrier of the cluster.
 fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack: Vec<Site> = from.to_vec();
@@ -77,7 +77,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     leave
 }
 
-/// A multicast to several CTAs of which some never wait for it, and no barrier of the cluster behind it.
+/// A multicast to CTAs of which some never wait for it, with no barrier of the cluster behind it.
 fn some_leave(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let several = |u: &Use| {
         let i = flow.instr(u.site.at);

@@ -168,12 +168,12 @@ fn arrive_on<M: Monitor, const D: usize>(
     Ok(())
 }
 
-/// An object of another CTA returns no state: the one who arrives there takes `_`.
+/// An arrival on an object of another CTA returns no state: it must be written with `_`.
 fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: usize) -> Done {
     if rank == x.rank() || !q.has(q::state) {
         return Ok(());
     }
-    let what = format!("a state is asked for, and CTA {rank} owns {WHAT}");
+    let what = format!("this arrival asks for a state, but CTA {rank} owns {WHAT}");
     let section = if drop { "9.7.13.15.14" } else { "9.7.13.15.13" };
     Err(x.fault(FaultKind::undefined(what, section, "write `_` in place of the state"), lane as u32))
 }

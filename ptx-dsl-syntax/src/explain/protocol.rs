@@ -139,20 +139,20 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`bar.arrive` lets threads go on that wait at the same barrier; here none waits at it."
     690 "no barrier between"
         "Shared memory that one warp writes and others read has an order if a barrier, or anything else that makes \
-         them meet, stands between the accesses: before the reads, and before the next write. Where the addresses are made \
-         of the thread's number and of constants they are compared thread by thread."
+         them meet, stands between the accesses: before the reads, and before the next write. Where addresses depend \
+         on the thread number and on constants alone, they are compared thread by thread."
     691 "a copy that every lane runs"
-        "Each thread that runs a bulk copy starts all of it once more, and its bytes complete once more. One lane is elected \
-         for it, and for `expect_tx`."
-    693 "bytes that nobody expects"
-        "A phase of an mbarrier is over when all have arrived and its tx-count is zero. Bytes that `expect_tx` did not announce \
-         are not waited for, and leave a tx-count with which no later phase can complete."
+        "Each thread that executes a bulk copy starts the whole copy again, and completes its bytes again. Elect one lane for it \
+         and for its `expect_tx`."
+    693 "bytes that nothing expects"
+        "A phase of an mbarrier completes when all arrivals have come and the tx-count is zero. Bytes that no `expect_tx` announced \
+         are not waited for, and leave a tx-count with which no later phase completes."
     694 "a pair without a peer"
-        "`.cta_group::2` is for two CTAs of a cluster whose ranks differ in the last bit."
+        "`.cta_group::2` works on a pair: two CTAs of a cluster whose ranks differ in the last bit."
     695 "a CTA that the cluster does not have"
         "Bit n of a mask of CTAs, and rank n of `mapa`, is the CTA with that rank in the cluster."
-    696 "the parities of a ring"
-        "Whoever reads a stage of a ring waits for its first phase, of parity 0; whoever fills it begins with parity 1, since \
-         of a new mbarrier the phase before the first counts as over. Both change the parity when the ring has come round, \
-         not with each stage."
+    696 "the parity of a ring"
+        "The reader of a stage waits for its first phase, which has parity 0. The producer waits for a free stage and starts with \
+         parity 1: on a new mbarrier that wait returns at once. Both flip the parity when the stage wraps to the first, not at \
+         every stage."
 };

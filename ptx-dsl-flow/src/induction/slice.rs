@@ -1,31 +1,31 @@
-//! The values that others are made of.
+//! Backward slices: all values that some values depend on.
 
 use super::super::Flow;
 use super::super::cfg::NONE;
 use super::super::dataflow::Bits;
 use super::super::ssa::{Val, Value};
 
-/// Values of a slice. More than that are no counter.
+/// Values of a slice. Larger expressions are not index arithmetic.
 const MOST: usize = 400;
-/// Values that meet at a header, of which something is made.
+/// Counters of a slice.
 const COUNTERS: usize = 24;
 
-/// What values are made of, with what a loop counts.
+/// A backward slice, with the counters of a loop.
 #[derive(Default)]
 pub(super) struct Slice {
     /// In ascending order.
     pub values: Vec<Val>,
-    /// Those that meet at the header of the loop.
+    /// The phis at the header of the loop.
     pub counters: Vec<Val>,
 }
 
 impl Slice {
-    /// `None` if that is too much.
+    /// `None` if it is too large.
     pub(super) fn new(flow: &Flow, header: u32, values: &[Val]) -> Option<Slice> {
         let mut counters = Vec::new();
         let mut values = walk(flow, values, &mut |v, stack| match &flow.ssa.values[v as usize] {
             Value::Phi { block, .. } if *block == header => counters.push(v),
-            // Which of them it is, the branch says whose ways meet there.
+            // Which argument it is depends on the branch above the join.
             Value::Phi { block, .. } => {
                 let up = flow.cfg.idom[*block as usize];
                 if up != NONE
@@ -41,12 +41,12 @@ impl Slice {
         (counters.len() <= COUNTERS).then_some(Slice { values, counters })
     }
 
-    /// The number of a value.
+    /// The index of a value.
     pub(super) fn number(&self, v: Val) -> Option<usize> {
         self.values.binary_search(&v).ok()
     }
 
-    /// The number of a counter.
+    /// The index of a counter.
     pub(super) fn counter(&self, v: Val) -> Option<usize> {
         self.counters.iter().position(|c| *c == v)
     }
@@ -62,7 +62,7 @@ pub(super) fn is_header(flow: &Flow, block: u32) -> bool {
     false
 }
 
-/// The headers of loops at which something meets from which these values are made.
+/// The headers of the loops whose counters these values depend on.
 pub(super) fn headers(flow: &Flow, values: &[Val]) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     walk(flow, values, &mut |v, _| {
@@ -76,7 +76,7 @@ pub(super) fn headers(flow: &Flow, values: &[Val]) -> Option<Vec<u32>> {
     Some(found)
 }
 
-/// Values and what they are made of, each once; `see` may add to what is still to be looked at.
+/// The values and all that they depend on. `see` may push further values.
 fn walk(flow: &Flow, values: &[Val], see: &mut dyn FnMut(Val, &mut Vec<Val>)) -> Option<Vec<Val>> {
     let mut seen = Bits::none(flow.ssa.values.len());
     let mut out = Vec::new();
@@ -92,7 +92,7 @@ fn walk(flow: &Flow, values: &[Val], see: &mut dyn FnMut(Val, &mut Vec<Val>)) ->
             return None;
         }
         see(v, &mut stack);
-        // What is loaded is not known.
+        // Loaded values are unknown, whatever their address.
         let loads = matches!(&flow.ssa.values[v as usize],
             Value::Def { instr, old: None, .. } if flow.instr(*instr).address().is_some());
         if !loads {

@@ -1,5 +1,5 @@
-//! What the counters of a loop are in its first rounds: values that are made of constants, and of the number of a thread if one is
-//! asked about, round by round.
+//! Induction variables: evaluates values iteration by iteration, from constants, and from the thread number where one thread is
+//! given. Nothing symbolic: the first iterations of a loop are interpreted, with everything loaded or passed unknown.
 
 use super::Flow;
 use super::cfg::NONE;
@@ -12,23 +12,23 @@ use std::cell::{Cell, RefCell};
 mod slice;
 use slice::Slice;
 
-/// A loop in one of its rounds: the first one when the loop is entered for the first time, and those behind it.
-pub(super) struct Rounds<'a, 'h> {
+/// A loop in one of its iterations, counted from the first time that the loop is entered.
+pub(super) struct Induction<'a, 'h> {
     flow: &'a Flow<'h>,
     loops: &'a Loops,
     /// The header of the loop; [`NONE`] for none.
     header: u32,
-    /// What the values are made of that are asked about.
+    /// The values that are evaluated, and all that they depend on.
     slice: Slice,
-    /// What the counters of the slice are in this round.
+    /// The counters of the slice in this iteration.
     now: Vec<Option<u64>>,
-    /// By value of the slice: what is known of it in this round.
+    /// By value of the slice: its result in this iteration.
     memo: RefCell<Vec<Memo>>,
-    /// The thread that is asked about, if it is one alone.
+    /// Evaluates for this thread; without one, only values that are the same for all threads.
     thread: Option<Thread>,
-    /// What is asked about is behind the loop, which was left in this round.
+    /// The values are used behind the loop, which was left in this iteration.
     left: bool,
-    /// Values that were worked out, and those that the present question may still look at.
+    /// How many values were evaluated, and how many more this query may evaluate.
     spent: Cell<u32>,
     budget: Cell<u32>,
 }
@@ -39,7 +39,7 @@ enum Memo {
     Done(Option<u64>),
 }
 
-/// Values that one question may look at, and one behind the other.
+/// Limits of one query: values, and depth of recursion.
 const BUDGET: u32 = 500;
 const DEPTH: u32 = 200;
 
@@ -48,12 +48,12 @@ const DEPTH: u32 = 200;
 pub(super) struct Thread {
     /// Its linear number.
     pub number: usize,
-    /// The shape of the CTA, if that is known; the first thread is the first one in any.
+    /// The shape of the CTA, if known. Thread 0 needs none.
     pub shape: Option<[u32; 3]>,
 }
 
 impl Thread {
-    /// What a special register is to the thread.
+    /// The value of a special register.
     fn special(self, name: &str) -> Option<u64> {
         let t = self.number as u64;
         let [x, y, z] = self.shape.or((t == 0).then_some([1; 3]))?.map(|n| u64::from(n.max(1)));
@@ -72,20 +72,20 @@ impl Thread {
     }
 }
 
-/// An instruction and its block, if the values are those that it needs.
+/// Block and number of the instruction that uses the values.
 pub(super) type Place = Option<(u32, u32)>;
 
-impl<'a, 'h> Rounds<'a, 'h> {
-    /// The loop with this header, what these values are made of, and the branches that lead to an instruction. `None` if that is
-    /// too much.
+impl<'a, 'h> Induction<'a, 'h> {
+    /// For the loop with this header, these values and the branches that lead to the instruction. `None` if the slice is too
+    /// large.
     pub(super) fn new(
         flow: &'a Flow<'h>,
         loops: &'a Loops,
         header: u32,
         values: &[Val],
         at: Place,
-    ) -> Option<Rounds<'a, 'h>> {
-        let mut rounds = Rounds {
+    ) -> Option<Induction<'a, 'h>> {
+        let mut induction = Induction {
             flow,
             loops,
             header,
@@ -99,21 +99,26 @@ impl<'a, 'h> Rounds<'a, 'h> {
         };
         let mut all = values.to_vec();
         if let Some((block, at)) = at {
-            rounds.conditions(block, at, &mut all);
+            induction.conditions(block, at, &mut all);
         }
-        rounds.exits(&mut all);
-        // How the instruction is reached may depend on much more than what it does.
-        rounds.slice = match Slice::new(flow, header, &all) {
+        induction.exits(&mut all);
+        // The conditions may depend on much more than the values do.
+        induction.slice = match Slice::new(flow, header, &all) {
             Some(slice) => slice,
             None => Slice::new(flow, header, values)?,
         };
-        rounds.now = vec![None; rounds.slice.counters.len()];
-        rounds.begin(None);
-        Some(rounds)
+        induction.now = vec![None; induction.slice.counters.len()];
+        induction.begin(None);
+        Some(induction)
     }
 
-    /// The innermost loop from which these values come, to a place behind it; and the loop as it is left in its first round.
-    pub(super) fn behind(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Rounds<'a, 'h>> {
+    /// For values used in a block behind the innermost loop that computes them, as they are when the loop is left.
+    pub(super) fn behind(
+        flow: &'a Flow<'h>,
+        loops: &'a Loops,
+        block: u32,
+        values: &[Val],
+    ) -> Option<Induction<'a, 'h>> {
         let mut header: Option<u32> = None;
         for h in slice::headers(flow, values)? {
             if loops.contains(h, block) || header == Some(h) {
@@ -126,28 +131,28 @@ impl<'a, 'h> Rounds<'a, 'h> {
                 Some(_) => return None,
             };
         }
-        let mut rounds = Rounds::new(flow, loops, header?, values, None)?;
-        rounds.left = true;
-        Some(rounds)
+        let mut induction = Induction::new(flow, loops, header?, values, None)?;
+        induction.left = true;
+        Some(induction)
     }
 
-    /// Does any of the values change from round to round? `None` if that is too much to ask.
+    /// Do the values depend on a counter of the loop? `None` if the slice is too large.
     pub(super) fn vary(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
         Some(!Slice::new(flow, header, values)?.counters.is_empty())
     }
 
-    /// Goes back to the first round, as this thread sees it, or all of them alike.
+    /// Restarts at the first iteration, for one thread or for what all threads share.
     pub(super) fn begin(&mut self, thread: Option<Thread>) {
         self.thread = thread;
         self.turn(false);
     }
 
-    /// Goes to the next round.
+    /// Advances to the next iteration.
     pub(super) fn next(&mut self) {
         self.turn(true);
     }
 
-    /// What comes to the header from inside of the loop, or from outside.
+    /// Sets the counters to what comes from inside of the loop, or from outside.
     fn turn(&mut self, inside: bool) {
         if !inside {
             self.now.fill(None);
@@ -168,18 +173,18 @@ impl<'a, 'h> Rounds<'a, 'h> {
         memo.resize(self.slice.values.len(), Memo::Open);
     }
 
-    /// So many values were worked out so far.
+    /// The number of values evaluated so far.
     pub(super) fn spent(&self) -> u32 {
         self.spent.get()
     }
 
-    /// What a value is in this round.
+    /// The value in this iteration.
     pub(super) fn value(&self, v: Val) -> Option<u64> {
         self.budget.set(BUDGET);
         self.eval(v, DEPTH)
     }
 
-    /// What an operand of an instruction is in this round; of an address in a variable, the bytes behind the start of it.
+    /// The operand in this iteration. Addresses count from the start of their variable.
     pub(super) fn operand(&self, at: u32, o: &Operand) -> Option<u64> {
         self.budget.set(BUDGET);
         self.read(at, o, DEPTH)
@@ -210,14 +215,14 @@ impl<'a, 'h> Rounds<'a, 'h> {
         }
         self.spent.set(self.spent.get() + 1);
         self.budget.set(self.budget.get().checked_sub(1)?);
-        let number = self.work_out(v, depth);
+        let number = self.evaluate(v, depth);
         if let Some(k) = known {
             self.memo.borrow_mut()[k] = Memo::Done(number);
         }
         number
     }
 
-    fn work_out(&self, v: Val, depth: u32) -> Option<u64> {
+    fn evaluate(&self, v: Val, depth: u32) -> Option<u64> {
         match &self.flow.ssa.values[v as usize] {
             Value::Undef | Value::Param => None,
             Value::Def { instr, var, old } => {
@@ -228,7 +233,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
                     }
                 }
                 let i = self.flow.instr(*instr);
-                // What is known here is the same for all lanes, unless a thread was named.
+                // Without a thread, whatever can be evaluated is the same in all lanes.
                 if i.entry.opcode == "shfl.sync" && self.thread.is_none() {
                     return self.read(*instr, &i.operand("a")?.value, depth);
                 }
@@ -239,7 +244,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
                 fold(i, &mut |o| self.read(*instr, o, depth))
             }
             Value::Phi { block, .. } => {
-                // What a loop that is over, or one inside of this one, leaves is not known.
+                // The results of inner loops, and of loops before this one, are unknown.
                 if self.is_header(*block) && !self.loops.contains(*block, self.header) {
                     return None;
                 }
@@ -248,7 +253,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         }
     }
 
-    /// What meets in a block by these of its predecessors.
+    /// A phi, from these predecessors of its block: their common value.
     fn meet(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
         let Value::Phi { block, args } = &self.flow.ssa.values[v as usize] else { return None };
         let cfg = &self.flow.cfg;
@@ -259,7 +264,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         let left = self.left && pred.iter().any(|p| from_loop(p.0));
         let mut all = None;
         for p in pred {
-            // Of a loop around this one it is the first round.
+            // Enclosing loops are in their first iteration.
             let again = header && *block != self.header && cfg.dominates(*block, p.0);
             if again || !of(p.0) || (left && !from_loop(p.0)) {
                 continue;
@@ -280,7 +285,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         slice::is_header(self.flow, block)
     }
 
-    /// The branch whose ways meet in a block, and the way that is taken in this round.
+    /// The branch whose edges join in a block, and the edge taken in this iteration.
     fn taken(&self, block: u32, depth: u32) -> Option<(u32, u32)> {
         let up = *self.flow.cfg.idom.get(block as usize)?;
         if up == NONE {
@@ -296,7 +301,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         None
     }
 
-    /// May the predecessor of a block be reached by this way of a branch?
+    /// Can this edge of a branch lead to the predecessor of the join?
     fn by(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
         if pred.0 == up {
             return pred.1 == edge;
@@ -305,7 +310,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         to != block && self.flow.cfg.dominates(to, pred.0)
     }
 
-    /// Adds what the branches that lead to a block of the loop, and the guard of an instruction there, depend on.
+    /// Adds the predicates of the branches that lead to an instruction, and its guard.
     fn conditions(&self, block: u32, at: u32, out: &mut Vec<Val>) {
         out.extend(self.flow.guard(at).map(|(p, _)| p));
         let mut b = block;
@@ -323,7 +328,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         }
     }
 
-    /// May an instruction of the loop run in this round, by the branches that lead there and by its guard?
+    /// Can the instruction execute in this iteration, as far as the branches that lead there and its guard are known?
     pub(super) fn runs(&self, block: u32, at: u32) -> bool {
         let cfg = &self.flow.cfg;
         if let Some((p, positive)) = self.flow.guard(at)
@@ -349,11 +354,11 @@ impl<'a, 'h> Rounds<'a, 'h> {
         true
     }
 
-    /// May the way of a branch on which its predicate is this lead to a block that it dominates?
+    /// Can the edge of a branch for this value of its predicate lead to a block that the branch dominates?
     pub(super) fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;
         for e in &cfg.blocks[up as usize].succ {
-            // Where the other way does not lead there alone, both may.
+            // If only the other edge leads there, this one does not.
             let other = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to));
             if other && self.only_by(e.to, up) {
                 return false;
@@ -362,7 +367,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         true
     }
 
-    /// Is the block reached from this one only, but for ways that come round?
+    /// Is the block reached from this one only, back edges aside?
     fn only_by(&self, block: u32, from: u32) -> bool {
         for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
             if *p != from && !self.flow.cfg.dominates(block, *p) {
@@ -372,14 +377,14 @@ impl<'a, 'h> Rounds<'a, 'h> {
         true
     }
 
-    /// Is it certain that the loop is left in this round?
+    /// Is the loop certainly left in this iteration?
     pub(super) fn ends(&self) -> bool {
-        self.every_round(&mut |b| self.leaves(b))
+        self.every_iteration(&mut |b| self.leaves(b))
     }
 
-    /// Adds what the branches depend on that leave the loop.
+    /// Adds the predicates of the branches that leave the loop.
     fn exits(&self, out: &mut Vec<Val>) {
-        self.every_round(&mut |b| {
+        self.every_iteration(&mut |b| {
             if let Some(branch) = self.flow.cfg.branch(b)
                 && self.flow.cfg.blocks[b as usize].succ.iter().any(|e| !self.loops.contains(self.header, e.to))
             {
@@ -389,9 +394,9 @@ impl<'a, 'h> Rounds<'a, 'h> {
         });
     }
 
-    /// Asks about the blocks through which each round comes, until one says yes: the dominators of where a round ends.
-    fn every_round(&self, ask: &mut dyn FnMut(u32) -> bool) -> bool {
-        let Some(mut b) = self.last_block() else { return false };
+    /// Visits the blocks that every iteration executes, the dominators of the latch, until one says yes.
+    fn every_iteration(&self, ask: &mut dyn FnMut(u32) -> bool) -> bool {
+        let Some(mut b) = self.latch() else { return false };
         for _ in 0..200 {
             if ask(b) {
                 return true;
@@ -405,8 +410,8 @@ impl<'a, 'h> Rounds<'a, 'h> {
         false
     }
 
-    /// The block from which the loop begins again, if it is one.
-    fn last_block(&self) -> Option<u32> {
+    /// The latch of the loop, if there is only one.
+    fn latch(&self) -> Option<u32> {
         let mut last = None;
         for (p, _) in &self.flow.cfg.blocks.get(self.header as usize)?.pred {
             if self.flow.cfg.dominates(self.header, *p) {
@@ -419,7 +424,7 @@ impl<'a, 'h> Rounds<'a, 'h> {
         last
     }
 
-    /// Does the branch at the end of a block leave the loop in this round?
+    /// Does the branch at the end of a block leave the loop in this iteration?
     fn leaves(&self, b: u32) -> bool {
         let Some(branch) = self.flow.cfg.branch(b) else { return false };
         let Some((p, _)) = self.flow.guard(branch) else { return false };
