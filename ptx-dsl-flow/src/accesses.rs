@@ -76,6 +76,18 @@ pub(super) fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
     }
 }
 
+/// The first address that the instruction writes to, other than in global or local memory; that of an object that it initialises.
+pub(super) fn written(i: &Instr) -> Option<&Arg> {
+    let mut found = None;
+    accesses(i, &mut |access| {
+        let elsewhere = matches!(access.kind, Kind::In(".global" | ".local"));
+        if found.is_none() && !elsewhere && (access.writes || i.entry.opcode == "mbarrier.init") {
+            found = Some(access.arg);
+        }
+    });
+    found
+}
+
 /// The qualifiers that name a state space, in their order.
 fn qualifiers<'h>(i: &'h Instr, out: &mut Vec<&'h str>) {
     for q in &i.quals {

@@ -36,6 +36,7 @@ mod matrices;
 mod mbarriers;
 mod meeting;
 mod memory;
+mod named_barriers;
 mod obligations;
 mod ordinary;
 mod paths;

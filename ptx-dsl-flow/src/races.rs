@@ -1,7 +1,8 @@
 //! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
 
 use super::Flow;
-use super::ask::{begins_any, missing};
+use super::accesses::written;
+use super::ask::missing;
 use super::converge::{Places, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::Bits;
@@ -11,7 +12,7 @@ use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
 use crate::errors::completion as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Arg, Instr, Space};
+use ptx_dsl_table::hir::{Instr, Space};
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -117,7 +118,7 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
     // Variables that others write too: nothing is known of their parts.
     let mut mixed: Vec<Origin> = Vec::new();
     for (block, at, i) in flow.walk() {
-        let Some(arg) = writer(i) else { continue };
+        let Some(arg) = written(i) else { continue };
         match region(flow, from, at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
@@ -137,7 +138,6 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
                     _ => mixed.push(base),
                 }
             }
-            _ if i.has_any(&[".global", ".local", ".bulk_group"]) => {}
             _ => return None,
         }
     }
@@ -153,23 +153,6 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
         }
     }
     if out.is_empty() { None } else { Some(out) }
-}
-
-/// Where an instruction writes to memory.
-fn writer(i: &Instr) -> Option<&Arg> {
-    match plain(i) {
-        Some((arg, true)) => return Some(arg),
-        Some(_) => {}
-        None => {
-            for name in ["dst", "dstMem"] {
-                if let Some(arg) = i.operand(name) {
-                    return Some(arg);
-                }
-            }
-        }
-    }
-    let other = ["st.", "red.", "multimem", "tcgen05.alloc", "clusterlaunch", "mbarrier.init"];
-    if begins_any(i.entry.opcode, &other) { i.operand("addr") } else { None }
 }
 
 fn read_by_others(

@@ -14,6 +14,7 @@ mod peers;
 mod phases;
 mod proxies;
 mod races;
+mod ranks;
 mod refills;
 mod rings;
 mod scopes;
