@@ -50,8 +50,11 @@ fn addresses_of_commit_and_alloc() {
                  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;",
                 // Where a tensor's map may lie, and hints that go nowhere.
                 "# .reqntid 32
-                 fence.proxy.tensormap::generic.acquire.gpu [map], 128;
-                 prefetch.L1 [sh];
+                 mov.b64 %d3, map;
+                 cvta.param.u64 %d4, %d3;
+                 fence.proxy.tensormap::generic.acquire.gpu [%d4], 128;
+                 cvta.shared.u64 %d5, sh;
+                 prefetch.L1 [%d5];
                  mov.u64 %d1, sh;
                  prefetch.L2 [%d1];",
             ],
