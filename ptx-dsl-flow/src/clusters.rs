@@ -16,7 +16,9 @@ use ptx_dsl_table::hir::Instr;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
-    if has("mapa") || (flow.cfg.any(&multicast) && flow.function.reqnctapercluster != Some([1, 1, 1])) {
+    // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
+    let several = has("mbarrier.init") && flow.function.reqnctapercluster != Some([1, 1, 1]);
+    if has("mapa") || (several && flow.cfg.any(&multicast)) {
         remote(flow, lanes, from, out);
     }
     if has("setmaxnreg") {
