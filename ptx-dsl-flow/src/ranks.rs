@@ -20,7 +20,7 @@ pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// The largest number of CTAs in a cluster, if the kernel gives one.
 fn most(flow: &Flow) -> Option<u64> {
     match flow.function.reqnctapercluster {
-        Some([x, y, z]) => Some(u64::from(x) * u64::from(y) * u64::from(z)).filter(|n| *n > 0),
+        Some(size) => Some(size.iter().fold(1, |n: u64, k| n.saturating_mul(u64::from(*k)))).filter(|n| *n > 0),
         None => flow.function.maxclusterrank.map(u64::from).filter(|n| *n > 0),
     }
 }
