@@ -55,7 +55,7 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn spec(&self, name: &str) -> Option<&'static OperandSpec> {
-        self.entry.operands.iter().find(|s| s.name == name)
+        self.entry.operand(name)
     }
 
     /// What is written in a slot.

@@ -7,7 +7,7 @@ use super::words;
 use crate::ast;
 use crate::diag::Diagnostic;
 use crate::errors;
-use crate::hir::{self, Arg};
+use crate::hir;
 use crate::isa::syntax::{Form, is_type};
 use crate::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
 use crate::span::Span;
@@ -99,7 +99,7 @@ impl Checker {
                     }
                 }
                 Rule::Needs(when, need, text) => {
-                    if holds(when, typed) && !holds(need, typed) {
+                    if typed.fulfils(when) && !typed.fulfils(need) {
                         let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
                         let help = self.fulfil(need, ast, typed, words);
                         errors.push(errors::rule(span, None, text, help, section));
@@ -305,22 +305,10 @@ fn companion(entry: &'static Instr, names: &[&str]) -> Option<&'static OperandSp
     entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src)
 }
 
-/// Does the condition hold?
-fn holds(when: &When, typed: &hir::Instr) -> bool {
-    match when {
-        When::Has(q) => typed.has(q),
-        When::Not(q) => !typed.has(q),
-        When::HasAny(list) => typed.has_any(list),
-        When::Operand(name) => typed.operand(name).is_some(),
-        When::Sink(name) => matches!(typed.operand(name), Some(Arg { value: hir::Operand::Sink, .. })),
-        When::Types(list) => typed.types == *list,
-    }
-}
-
 /// Do all of the conditions hold?
 fn all_hold(when: &[When], typed: &hir::Instr) -> bool {
     for w in when {
-        if !holds(w, typed) {
+        if !typed.fulfils(w) {
             return false;
         }
     }

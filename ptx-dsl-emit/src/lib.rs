@@ -26,7 +26,8 @@ mod webs;
 use crate::sorted::{Map, Set};
 use code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{FuncId, Function, Instr, Module};
+use ptx_dsl_table::hir::{FuncId, Function, Instr, Module, Operand};
+use ptx_dsl_table::isa::Role;
 use ptx_dsl_table::list::List;
 
 pub use launch::{RustType, Source, rust_name};
@@ -188,6 +189,10 @@ impl Emit<'_> {
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
         if instr.operand("a-tmem").is_some() {
             flags.push("a_tmem".into());
+        }
+        // The same of `_` in place of a state.
+        if matches!(instr.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
+            flags.push("state".into());
         }
         let rt = RT;
         let flags = flags.iter().map(|f| Fixed(f)).list();

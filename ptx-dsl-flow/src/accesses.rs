@@ -2,8 +2,9 @@
 
 use super::memory::{bytes, constant};
 use super::provenance::space;
-use ptx_dsl_table::hir::{Arg, Instr};
-use ptx_dsl_table::isa::Role;
+use ptx_dsl_table::hir::{Arg, Instr, Operand};
+use ptx_dsl_table::isa::memory::{AddressSpace, Memory, Reach, Size};
+use ptx_dsl_table::isa::{self, OperandSpec, Role};
 
 /// What kind of address an operand is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,8 +25,11 @@ pub(super) enum Kind<'h> {
 pub(super) struct Access<'h> {
     pub arg: &'h Arg,
     pub kind: Kind<'h>,
+    pub entry: &'static isa::Instr,
     /// Reaches the shared memory of the own CTA only.
     pub own: bool,
+    /// That is so because of the result that it gives.
+    pub own_for_result: bool,
     pub writes: bool,
     /// In bytes; 0 if that is not known.
     pub size: u32,
@@ -33,105 +37,122 @@ pub(super) struct Access<'h> {
     pub align: u32,
 }
 
-fn own(kind: Kind) -> bool {
-    matches!(kind, Kind::In(".shared::cta" | ".shared"))
+impl Access<'_> {
+    /// The narrowest qualifier for shared memory that the instruction takes.
+    pub(super) fn shared(&self) -> &'static str {
+        let syntax = self.entry.syntax;
+        if syntax.contains(".shared{") || syntax.contains(".shared,") {
+            ".shared"
+        } else if syntax.contains(".shared::cta") {
+            ".shared::cta"
+        } else {
+            ".shared::cluster"
+        }
+    }
+}
+
+/// Does the instruction work on the same place of several CTAs of the cluster?
+pub(super) fn multicast(i: &Instr) -> bool {
+    i.begins(".multicast::cluster")
 }
 
 /// Calls `each` with the accesses of an instruction to memory that has a state space.
 pub(super) fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
     let mut spaces = Vec::new();
-    for q in &i.quals {
-        if q == ".param::func" && spaces.is_empty() {
+    for arg in &i.operands {
+        let (Role::Addr, Some(spec)) = (arg.role, i.entry.operand(arg.name)) else { continue };
+        let Some(memory) = spec.memory else { continue };
+        if memory.access == isa::memory::Access::Hint || memory.space == AddressSpace::TensorMemory {
+            continue;
+        }
+        if spaces.is_empty() {
+            qualifiers(i, &mut spaces);
+        }
+        // Where a function's parameters lie is not this function's business.
+        if spaces.first() == Some(&".param::func") {
             return;
         }
+        each(access(i, arg, spec, &memory, &spaces));
+    }
+}
+
+/// The first address that the instruction writes to, other than in global or local memory; that of an object that it initialises.
+pub(super) fn written(i: &Instr) -> Option<&Arg> {
+    let mut found = None;
+    accesses(i, &mut |access| {
+        let elsewhere = matches!(access.kind, Kind::In(".global" | ".local"));
+        if found.is_none() && !elsewhere && (access.writes || i.entry.opcode == "mbarrier.init") {
+            found = Some(access.arg);
+        }
+    });
+    found
+}
+
+/// The qualifiers that name a state space, in their order.
+fn qualifiers<'h>(i: &'h Instr, out: &mut Vec<&'h str>) {
+    for q in &i.quals {
         if space(q).is_some() || q == ".param::func" {
-            spaces.push(q.as_str());
+            out.push(q);
         }
     }
-    in_spaces(i, &spaces, each);
 }
 
-/// `spaces`: the qualifiers that name one.
-fn in_spaces<'h>(i: &'h Instr, spaces: &[&'h str], each: &mut dyn FnMut(Access<'h>)) {
-    let op = i.entry.opcode;
-    let kind = |k: usize| match spaces.get(k) {
+fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, spaces: &[&'h str]) -> Access<'h> {
+    let in_qualifier = |n: usize, otherwise: Kind<'h>| match spaces.get(n) {
         Some(q) => Kind::In(q),
-        None => Kind::Generic,
+        None => otherwise,
     };
-    let object = if spaces.is_empty() { Kind::Object } else { kind(0) };
-    let mut add = |name: &str, kind: Kind<'h>, own: bool, writes: bool, size: u64, align: u32| {
-        for arg in &i.operands {
-            if arg.name == name && arg.role == Role::Addr {
-                let size = u32::try_from(size).unwrap_or(0);
-                each(Access { arg, kind, own, writes, size, align: align.max(1) });
-                break;
-            }
-        }
+    let kind = match memory.space {
+        AddressSpace::Qualifier(n) => in_qualifier(n, Kind::Generic),
+        AddressSpace::Shared(n) => in_qualifier(n, Kind::Object),
+        AddressSpace::AnyShared => Kind::Shared,
+        AddressSpace::TensorMap => Kind::Map,
+        AddressSpace::TensorMemory => Kind::Generic,
     };
-    match op {
-        "ld" | "ldu" | "st" | "atom" | "red" => {
-            let size = bytes(i);
-            add("a", kind(0), own(kind(0)), !matches!(op, "ld" | "ldu"), size, size as u32);
-        }
-        "ldmatrix" | "stmatrix" => {
-            let a = op == "stmatrix" && matches!(i.operand("a"), Some(a) if a.role == Role::Addr);
-            add(if a { "a" } else { "p" }, kind(0), own(kind(0)), op == "stmatrix", 16, 16);
-        }
-        "st.bulk" => add("a", kind(0), own(kind(0)), true, constant(i, "size").unwrap_or(0), 8),
-        "clusterlaunchcontrol.try_cancel" => {
-            add("addr", object, true, true, 16, 16);
-            add("mbar", object, true, false, 8, 8);
-        }
-        "mbarrier.init" | "mbarrier.inval" | "mbarrier.test_wait" | "mbarrier.try_wait" => {
-            add("addr", object, true, false, 8, 8);
-        }
-        _ if op.starts_with("mbarrier.") => add("addr", object, own(object), false, 8, 8),
-        "cp.async.mbarrier.arrive" => add("addr", object, true, false, 8, 8),
-        "cp.async" => {
-            let bytes = constant(i, "cp-size").unwrap_or(0);
-            let partly = i.operand("src-size").is_some() || i.operand("ignore-src").is_some();
-            add("dst", kind(0), true, true, bytes, bytes as u32);
-            add("src", kind(1), false, false, if partly { 0 } else { bytes }, bytes as u32);
-        }
-        "cp.async.bulk" | "cp.reduce.async.bulk" if spaces.len() == 2 => {
-            let by_cta = i.has(".ignore_oob");
-            let partly = by_cta || i.has(".cp_mask");
-            let bytes = if partly { 0 } else { constant(i, "size").unwrap_or(0) };
-            add("dstMem", kind(0), own(kind(0)), true, bytes, 16);
-            add("srcMem", kind(1), own(kind(1)), false, bytes, if by_cta { 1 } else { 16 });
-            add("mbar", Kind::Shared, own(kind(0)), false, 8, 8);
-        }
-        "cp.async.bulk.tensor" | "cp.reduce.async.bulk.tensor" => {
-            add("dstMem", kind(0), own(kind(0)), true, 0, alignment(i, "dstMem"));
-            add("srcMem", kind(1), own(kind(1)), false, 0, alignment(i, "srcMem"));
-            add("tensorMap", Kind::Map, false, false, 128, 64);
-            if i.operand("dstMem").is_some() {
-                add("mbar", Kind::Shared, own(kind(0)) && !i.has(".cta_group::2"), false, 8, 8);
-            }
-        }
-        "cp.async.bulk.prefetch.tensor" => add("tensorMap", Kind::Map, false, false, 128, 64),
-        "st.async" | "red.async" if i.operand("mbar").is_some() => {
-            add("a", Kind::Shared, false, true, 0, 4);
-            add("mbar", Kind::Shared, false, false, 8, 8);
-        }
-        "tensormap.replace" => add("addr", kind(0), own(kind(0)), true, 128, 128),
-        "tensormap.cp_fenceproxy" => {
-            add("dst", kind(0), false, true, 128, 128);
-            add("src", kind(1), own(kind(1)), false, 128, 128);
-        }
-        _ if op == "wmma" || op.starts_with("wmma.") => {
-            add("p", kind(0), own(kind(0)), op.contains("store"), 0, 1);
-        }
-        _ => {}
+    let own_space = |n: usize| own(in_qualifier(n, Kind::Generic));
+    let own_for_result = memory.reach == Reach::OwnCtaForResult && !own(kind) && returns(i);
+    let own = match memory.reach {
+        Reach::BySpace => own(kind),
+        Reach::OwnCta => true,
+        Reach::LikeQualifier(n) => own_space(n),
+        Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(".cta_group::2"),
+        Reach::OwnCtaForResult => own(kind) || own_for_result,
+    };
+    let size = size(i, memory.size);
+    let align = if spec.align > 0 { spec.align } else { size };
+    Access {
+        arg,
+        kind,
+        entry: i.entry,
+        own,
+        own_for_result,
+        writes: memory.access == isa::memory::Access::Write,
+        size: if i.fulfils_any(memory.partial) { 0 } else { size },
+        align: if i.fulfils_any(memory.unaligned) { 1 } else { align.max(1) },
     }
 }
 
-/// What the table says of an operand's alignment.
-fn alignment(i: &Instr, name: &str) -> u32 {
-    for spec in i.entry.operands {
-        if spec.name == name {
-            return spec.align;
+fn own(kind: Kind) -> bool {
+    matches!(kind, Kind::In(".shared::cta" | ".shared"))
+}
+
+/// Does the instruction give a result, which is not thrown away?
+fn returns(i: &Instr) -> bool {
+    for arg in &i.operands {
+        if arg.role == Role::Dst && !matches!(arg.value, Operand::Sink) {
+            return true;
         }
     }
-    0
+    false
+}
+
+/// In bytes; 0 if that is not known.
+fn size(i: &Instr, size: Size) -> u32 {
+    let bytes = match size {
+        Size::Type => bytes(i),
+        Size::Bytes(n) => u64::from(n),
+        Size::Operand(name) => constant(i, name).unwrap_or(0),
+        Size::Unknown => 0,
+    };
+    u32::try_from(bytes).unwrap_or(0)
 }

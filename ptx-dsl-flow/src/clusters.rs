@@ -2,12 +2,13 @@
 //! (9.7.19.5).
 
 use super::Flow;
+use super::accesses::{accesses, multicast};
 use super::ask::has_thread;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, each};
 use super::lanes::{Lanes, Shared};
-use super::memory::{constant, debts, leaves, owe, owed, region, settle};
+use super::memory::{constant, debts, leaves, owe, owed, plain, region, settle};
 use super::provenance::Provenance;
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
@@ -15,7 +16,9 @@ use ptx_dsl_table::hir::Instr;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
-    if has("mapa") {
+    // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
+    let several = has("mbarrier.init") && flow.function.reqnctapercluster != Some([1, 1, 1]);
+    if has("mapa") || (several && flow.cfg.any(&multicast)) {
         remote(flow, lanes, from, out);
     }
     if has("setmaxnreg") {
@@ -25,17 +28,16 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 
 /// Touches the memory of another CTA: the operand.
 fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_table::hir::Arg> {
-    let word = i.entry.opcode;
-    let access = matches!(
-        word,
-        "ld" | "st" | "atom" | "red" | "st.async" | "red.async" | "mbarrier.arrive" | "mbarrier.arrive_drop"
-    );
-    // With the own CTA's space on a mapped address there is another mistake to tell of.
-    if !access || i.has(".shared") || i.has(".shared::cta") {
-        return None;
-    }
-    let arg = i.address()?;
-    region(flow, from, at, arg, 0)?.mapped.then_some(arg)
+    let several = multicast(i);
+    let mut found = None;
+    accesses(i, &mut |access| {
+        // A mapped address where only the own CTA is reached is another mistake.
+        let mapped = || !access.own && matches!(region(flow, from, at, access.arg, 0), Some(r) if r.mapped);
+        if found.is_none() && (several || mapped()) {
+            found = Some(access.arg);
+        }
+    });
+    found
 }
 
 /// Waits for another CTA, or might.
@@ -83,12 +85,10 @@ fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
 
 /// Whoever reaches into a CTA that may have left.
 fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
+    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(flow, from, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        // An arrival tells of itself; what it reaches must be there all the same, but its owner waits for it.
-        if touches(flow, from, at, i).is_some()
-            && !i.entry.opcode.starts_with("mbarrier")
-            && !i.entry.opcode.contains("async")
-        {
+        if accessed(at, i) {
             owe(set, 0);
         } else if tells(i) {
             settle(set, 0);
@@ -98,7 +98,7 @@ fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>
     let mut said = false;
     let (arrivals, most) = arrivals(flow);
     debts(flow, 1, &step, &mut |b, at, i, set| {
-        if touches(flow, from, at, i).is_some() && !i.entry.opcode.starts_with("mbarrier") {
+        if accessed(at, i) {
             last = Some(i.span);
         }
         if said || !leaves(i) || !owed(set, 0) {

@@ -2,6 +2,7 @@
 //! done.
 
 use super::Flow;
+use super::accesses::written;
 use super::ask::missing;
 use super::converge::Places;
 use super::dataflow::{Bits, each};
@@ -131,19 +132,12 @@ fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origi
         return Vec::new();
     }
     for (_, at, i) in flow.walk() {
-        let writer = match plain(i) {
-            Some((arg, true)) => Some(arg),
-            Some(_) => None,
-            None if i.entry.opcode == "cp.async" => None,
-            None => match i.operand("dstMem") {
-                None if i.entry.opcode.starts_with("st.") => i.operand("addr"),
-                arg => arg,
-            },
-        };
-        let Some(arg) = writer else { continue };
+        if i.entry.opcode == "cp.async" {
+            continue;
+        }
+        let Some(arg) = written(i) else { continue };
         match region(flow, from, at, arg, 0) {
             Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
-            _ if i.has_any(&[".global", ".local", ".bulk_group"]) => {}
             _ => vars.clear(),
         }
     }

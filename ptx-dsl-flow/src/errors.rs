@@ -6,7 +6,10 @@ use ptx_dsl_table::span::Span;
 pub(crate) mod completion;
 pub(crate) mod flow;
 pub(crate) mod order;
+pub(crate) mod peers;
 pub(crate) mod protocol;
+pub(crate) mod races;
+pub(crate) mod rings;
 pub(crate) mod tensor;
 
 /// What goes wrong on hardware.

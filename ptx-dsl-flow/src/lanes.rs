@@ -9,6 +9,7 @@ use ptx_dsl_table::hir::Operand;
 mod eval;
 mod numbers;
 pub(super) use eval::{boolean, comparison, keeps};
+pub(super) use numbers::Compare;
 use numbers::{Shape, by_warp};
 pub(super) use numbers::{holds, operation};
 

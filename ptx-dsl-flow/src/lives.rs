@@ -32,6 +32,7 @@ pub(super) fn check(
         }
     }
     lifetimes(flow, lanes, places, from, (objects, &inits), out);
+    arrays_unpublished(flow, lanes, places, objects, out);
 }
 
 /// An `init`.
@@ -72,17 +73,12 @@ fn lifetimes(
                     settle(set, k);
                 }
             }
-        } else if i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy") {
+        } else if may_publish(i) {
             let here = places.who(flow, lanes, flow.cfg.block_of(at), at);
             for (k, Init { who, .. }) in inits.iter().enumerate() {
-                let apart = here.elected && who.passed || here.passed && who.elected;
-                if !apart && !disjoint(&here.set, &who.set) {
+                if publishes(i, &here, who) {
                     settle(set, n + k);
                 }
-            }
-        } else if i.entry.opcode == "barrier.cluster.arrive" && !i.has(".relaxed") {
-            for k in 0..n {
-                settle(set, n + k);
             }
         }
     };
@@ -121,10 +117,55 @@ fn lifetimes(
             if i.entry.opcode == "barrier.cluster.arrive"
                 && i.has(".relaxed")
                 && owed(set, n + k)
-                && objects.mapped.contains(&place.0)
+                && objects.shared.contains(&place.0)
             {
                 said.set(k);
                 out.push(errors::not_published(i.span, &name(flow, *place), span));
+            }
+        }
+    });
+}
+
+/// A fence, or an arrival at the cluster barrier that releases.
+fn may_publish(i: &Instr) -> bool {
+    (i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy"))
+        || (i.entry.opcode == "barrier.cluster.arrive" && !i.has(".relaxed"))
+}
+
+/// Does it publish to the cluster what these threads have initialised? A fence does so for its own threads.
+fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
+    let apart = here.elected && inits.passed || here.passed && inits.elected;
+    i.entry.opcode != "fence" || (!apart && !disjoint(&here.set, &inits.set))
+}
+
+/// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
+/// publish them.
+fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let mut inits: Vec<(Site, u32, Who)> = Vec::new();
+    for (site, var) in &objects.array_inits {
+        if objects.shared.contains(var) && inits.len() < 64 {
+            inits.push((*site, *var, places.who(flow, lanes, site.block, site.at)));
+        }
+    }
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        let here = may_publish(i).then(|| places.who(flow, lanes, flow.cfg.block_of(at), at));
+        for (k, (site, _, who)) in inits.iter().enumerate() {
+            if site.at == at {
+                owe(set, k);
+            } else if matches!(&here, Some(here) if publishes(i, here, who)) {
+                settle(set, k);
+            }
+        }
+    };
+    let mut said: Vec<u32> = Vec::new();
+    debts(flow, inits.len(), &step, &mut |_, _, i, set| {
+        if i.entry.opcode != "barrier.cluster.arrive" || !i.has(".relaxed") {
+            return;
+        }
+        for (k, (site, var, _)) in inits.iter().enumerate() {
+            if owed(set, k) && !said.contains(var) {
+                said.push(*var);
+                out.push(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
             }
         }
     });

@@ -84,6 +84,31 @@ impl Loops {
         }
     }
 
+    /// The header of the loop around the one with this header.
+    pub(super) fn around(&self, header: u32) -> Option<u32> {
+        match self.outer.get(header as usize) {
+            Some(&h) if h != NONE => Some(h),
+            _ => None,
+        }
+    }
+
+    /// Is the block in the loop with this header?
+    pub(super) fn contains(&self, header: u32, b: u32) -> bool {
+        let mut at = self.of(b);
+        while let Some(h) = at {
+            if h == header {
+                return true;
+            }
+            at = self.around(h);
+        }
+        false
+    }
+
+    /// Is some loop entered at several places? Then not all is known.
+    pub(super) fn tangled(&self) -> bool {
+        self.tangled
+    }
+
     /// Are the two in the same loops?
     pub(super) fn same(&self, a: u32, b: u32) -> bool {
         !self.tangled && self.of(a) == self.of(b)

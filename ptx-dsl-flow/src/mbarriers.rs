@@ -1,12 +1,14 @@
 //! What an mbarrier (PTX ISA 9.7.13.15) is told to wait for, against what can come: counts, bytes, phases; its life from
-//! `init` to `inval`, and who may know of it. Named barriers count too (9.7.13.1).
+//! `init` to `inval`, and who may know of it.
 
 use super::Flow;
-use super::ask::{disjoint, has_thread, unite, value};
+use super::accesses::multicast;
+use super::ask::{disjoint, has_thread, value};
 use super::converge::{Places, Who};
 use super::copies::mbarrier_wait;
 use super::ctas::under;
 use super::dataflow::Bits;
+use super::expects::announces;
 use super::lanes::{Fact, Lanes, Set};
 use super::lives;
 use super::loops::Loops;
@@ -16,6 +18,7 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Operand};
+use ptx_dsl_table::isa::memory::Access;
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
@@ -38,8 +41,12 @@ pub(super) struct Objects {
     pub list: Vec<Object>,
     /// Something of the kind has an address that is not known, or another CTA may reach the objects.
     pub unclear: bool,
-    /// Objects whose address was mapped to other CTAs.
-    pub mapped: Vec<u32>,
+    /// An `init` has an address that is not known.
+    pub unknown_init: bool,
+    /// Those of which the variable is known, as in a loop over an array.
+    pub array_inits: Vec<(Site, u32)>,
+    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    pub shared: Vec<u32>,
 }
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -49,7 +56,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let has = |op: &str| flow.cfg.has(op);
     if has("mbarrier.") {
         let objects = objects(flow, from);
-        if !objects.unclear && lanes.threads.exact.is_some() {
+        if !objects.unknown_init && lanes.threads.exact.is_some() {
             never_initialised(flow, &objects, out);
         }
         lives::check(flow, lanes, places, from, &objects, out);
@@ -65,7 +72,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         lives::unseen(flow, lanes, places, from, out);
     }
     if has("bar") {
-        named(flow, lanes, places, out);
+        super::named_barriers::check(flow, lanes, places, out);
     }
 }
 
@@ -81,13 +88,19 @@ pub(super) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Opt
     place(&behind(flow, from, at, name, 8)?)
 }
 
-/// The name of the operand that is the address of an mbarrier.
+/// The name of the operand that is the address of an mbarrier; empty for none.
 pub(super) fn mbarrier(i: &Instr) -> &'static str {
-    if i.operand("addr").is_some() { "addr" } else { "mbar" }
+    for spec in i.entry.operands {
+        if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
+            return spec.name;
+        }
+    }
+    ""
 }
 
 pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
-    let mut all = Objects { list: Vec::new(), unclear: false, mapped: Vec::new() };
+    let mut all =
+        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
     for (block, at, i) in flow.walk() {
         add(flow, from, Site { block, at }, i, &mut all);
     }
@@ -103,22 +116,32 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
                 if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
                     && let Origin::Var(v) = a.base
                 {
-                    all.mapped.push(v.0);
+                    all.shared.push(v.0);
                 }
             }
-            Some(Operand::VarAddr(v, _)) => all.mapped.push(v.0),
+            Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
             _ => {}
         }
         all.unclear = true;
         return;
     }
-    let on = if op.starts_with("mbarrier.") || op == "cp.async.mbarrier.arrive" { "addr" } else { "mbar" };
-    if op == "mbarrier.pending_count" || i.operand(on).is_none() {
+    let on = mbarrier(i);
+    if i.operand(on).is_none() {
         return;
     }
-    let many = i.begins(".multicast") || i.has(".cta_group::2");
-    let (Some(p), false) = (object(flow, from, site.at, on), many) else {
+    let region = behind(flow, from, site.at, on, 8);
+    let many = multicast(i) || i.has(".cta_group::2");
+    let known = region.as_ref().and_then(place);
+    if let Some(Region { base: Origin::Var(v), .. }) = region {
+        if many {
+            all.shared.push(v.0);
+        } else if op == "mbarrier.init" && known.is_none() {
+            all.array_inits.push((site, v.0));
+        }
+    }
+    let (Some(p), false) = (known, many) else {
         all.unclear = true;
+        all.unknown_init |= op == "mbarrier.init";
         return;
     };
     let o = all.object(p);
@@ -126,7 +149,7 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
         "mbarrier.init" => put(&mut o.inits, site),
         "mbarrier.arrive" | "mbarrier.arrive_drop" => {
             put(&mut o.arrives, site);
-            if i.has(".expect_tx") || op.ends_with("expect_tx") || i.spelling.contains("expect_tx") {
+            if announces(i) {
                 put(&mut o.expects, site);
             }
         }
@@ -222,6 +245,16 @@ pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
     if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
 }
 
+/// How often a thread that runs the instruction arrives; `None` if that is computed.
+pub(super) fn arrivals_of(i: &Instr) -> Option<u64> {
+    match i.entry.opcode {
+        // It adds one and takes it away, except with `.noinc`.
+        "cp.async.mbarrier.arrive" => Some(u64::from(i.has(".noinc"))),
+        _ if i.operand("count").is_some() => constant(i, "count"),
+        _ => Some(1),
+    }
+}
+
 fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
     for o in &objects.list {
@@ -236,20 +269,10 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
         for s in &o.arrives {
             let i = flow.instr(s.at);
             let who = places.who(flow, lanes, s.block, s.at);
-            let each = match i.entry.opcode {
-                // It adds one and takes it away, except with `.noinc`.
-                "cp.async.mbarrier.arrive" => u64::from(i.has(".noinc")),
-                "tcgen05.commit" => 1,
-                _ if i.operand("count").is_some() => match constant(i, "count") {
-                    Some(c) => c,
-                    None => {
-                        clear = false;
-                        0
-                    }
-                },
-                _ => 1,
-            };
-            clear &= i.entry.opcode != "mbarrier.arrive_drop";
+            let each = arrivals_of(i).unwrap_or_else(|| {
+                clear = false;
+                0
+            });
             if !who.elected
                 && !who.passed
                 && surely(flow, lanes, *s)
@@ -456,7 +479,7 @@ pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
 }
 
 /// Is it known for every thread whether it sees the predicate true?
-fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+pub(super) fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     match lanes.facts.get(flow.origin(p) as usize) {
         Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
         _ => false,
@@ -530,81 +553,4 @@ fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
         }
     }
     true
-}
-
-/// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
-fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
-    let mut come = 0;
-    for w in 0..n.div_ceil(32) {
-        let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
-        let (old, new) = (lanes(met), lanes(set));
-        if new != 0 && (old == 0 || old & new != 0) {
-            come += 32;
-        }
-    }
-    unite(met, set);
-    come
-}
-
-/// A named barrier.
-struct Named {
-    id: u64,
-    count: u64,
-    come: u64,
-    /// The threads that come.
-    set: Set,
-    sure: bool,
-    wait: Option<u32>,
-}
-
-/// Named barriers with a number of threads that is not the number of those who come.
-fn named(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
-    let mut list: Vec<Named> = Vec::new();
-    for (block, at, i) in flow.walk() {
-        let op = i.entry.opcode;
-        if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster") {
-            continue;
-        }
-        let Some(id) = constant(i, "a") else { return };
-        let who = places.who(flow, lanes, block, at);
-        let count = constant(i, "b");
-        let sure = (count.is_some() || i.operand("b").is_none())
-            && surely(flow, lanes, Site { block, at })
-            && !who.elected
-            && !who.passed
-            && !in_loop(flow, block);
-        let count = count.unwrap_or(0);
-        let wait = if op.contains("arrive") { None } else { Some(at) };
-        let x = barrier(&mut list, id, count);
-        x.come += by_warps(&mut x.set, &who.set, n);
-        x.sure &= sure && x.count == count;
-        x.wait = x.wait.or(wait);
-    }
-    for x in &list {
-        if x.sure
-            && x.count > 0
-            && x.come > 0
-            && x.come % x.count != 0
-            && let Some(at) = x.wait
-        {
-            let i = flow.instr(at);
-            let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            out.push(errors::barrier_count(span, x.id, x.count, x.come));
-        }
-    }
-}
-
-/// The barrier of that number, a new one if nobody came to it yet.
-fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
-    let mut at = list.len();
-    for (k, x) in list.iter().enumerate() {
-        if x.id == id {
-            at = k;
-        }
-    }
-    if at == list.len() {
-        list.push(Named { id, count, come: 0, set: [0; super::lanes::THREADS / 64], sure: true, wait: None });
-    }
-    &mut list[at]
 }

@@ -1,19 +1,21 @@
 //! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
 
 use super::Flow;
+use super::accesses::multicast;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::ctas::Ctas;
 use super::dataflow::{Bits, Meet, forward};
+use super::expects::announces;
 use super::lanes::Lanes;
 use super::mbarriers::{
-    Object, Objects, Site, among, any_in_loop, each_round, in_loop, mbarrier, most, name, object, parity, steadily,
-    surely,
+    Object, Objects, Site, among, any_in_loop, arrivals_of, each_round, in_loop, mbarrier, most, name, object, parity,
+    steadily, surely,
 };
 use super::memory::{MOST, behind, constant, debts, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::states::{On, arrives, of_region, passed, states};
-use crate::errors::order as errors;
+use crate::errors::{order as errors, rings};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Instr, Space};
 
@@ -28,7 +30,8 @@ pub(super) fn check(
     states(flow, from, out);
     parities(flow, lanes, places, objects, out);
     pending(flow, lanes, places, objects, out);
-    if flow.cfg.any(&multicast) {
+    super::drops::check(flow, lanes, places, objects, out);
+    if flow.cfg.any(&multicast_copy) {
         somewhere(flow, from, out);
     }
     if !objects.unclear {
@@ -44,7 +47,7 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
     for (block, at, i) in flow.walk() {
         let site = Site { block, at };
         let op = i.entry.opcode;
-        let expecting = op == "mbarrier.expect_tx" || (arrives(i) && i.spelling.contains("expect_tx"));
+        let expecting = announces(i);
         let copying = i.operand("mbar").is_some() || op == "mbarrier.complete_tx";
         if mbarrier_wait(i) {
             object.waits.push(site);
@@ -52,9 +55,8 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if !expecting && !copying {
             continue;
         }
-        let on = if op.starts_with("mbarrier.") { mbarrier(i) } else { "mbar" };
-        let r = behind(flow, from, at, on, 8)?;
-        if r.mapped || i.begins(".multicast") || i.has(".cta_group::2") {
+        let r = behind(flow, from, at, mbarrier(i), 8)?;
+        if r.mapped || multicast(i) || i.has(".cta_group::2") {
             return None;
         }
         if let Origin::Var(v) = r.base {
@@ -67,7 +69,13 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if expecting { object.expects.push(site) } else { object.copies.push(site) }
     }
     let whole = !object.expects.is_empty() && !object.copies.is_empty();
-    whole.then(|| Objects { list: vec![object], unclear: true, mapped: Vec::new() })
+    whole.then(|| Objects {
+        list: vec![object],
+        unclear: true,
+        unknown_init: true,
+        array_inits: Vec::new(),
+        shared: Vec::new(),
+    })
 }
 
 /// Waits that come again with the same constant parity, though each round completes a phase.
@@ -290,19 +298,27 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
     if !plain || !one_by_one(flow, lanes, places, &o.arrives) {
         return;
     }
-    let mut left = most_pending;
+    let (mut left, mut expected) = (most_pending, most_pending);
+    let mut dropped = None;
     for s in &o.arrives {
         let i = flow.instr(s.at);
         let arg = i.operand("count");
-        let c = if arg.is_some() { constant(i, "count") } else { Some(1) };
-        let (Some(c), "mbarrier.arrive") = (c, i.entry.opcode) else { break };
+        let (Some(c), true) = (arrivals_of(i), arrives(i)) else { break };
+        if let (0, Some(drop)) = (expected, dropped) {
+            out.push(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
+            break;
+        }
         let never = i.has(".noComplete");
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
             out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
             break;
         }
-        left = if c == left { most_pending } else { left - c };
+        if i.entry.opcode == "mbarrier.arrive_drop" {
+            expected -= c.min(expected);
+            dropped = Some(i.span);
+        }
+        left = if c == left { expected } else { left - c };
     }
 }
 
@@ -318,8 +334,8 @@ fn one_by_one(flow: &Flow, lanes: &Lanes, places: &Places, arrives: &[Site]) -> 
     !in_loop(flow, first.block)
 }
 
-fn multicast(i: &Instr) -> bool {
-    i.begins(".multicast::cluster") && i.operand("dstMem").is_some()
+fn multicast_copy(i: &Instr) -> bool {
+    multicast(i) && i.operand("dstMem").is_some()
 }
 
 /// An instruction with the object that it is for.
@@ -329,9 +345,8 @@ type Use = (Site, (u32, i64));
 fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        let expecting =
-            matches!(i.entry.opcode, "mbarrier.expect_tx") || (arrives(i) && i.spelling.contains("expect_tx"));
-        if !multicast(i) && !expecting && !mbarrier_wait(i) {
+        let expecting = announces(i);
+        if !multicast_copy(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
         let Some(p) = object(flow, from, at, mbarrier(i)) else {
@@ -342,7 +357,7 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         };
         let list = if expecting {
-            if i.begins(".multicast") {
+            if multicast(i) {
                 return;
             }
             &mut expects

@@ -5,6 +5,7 @@ use super::converge::Places;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, both, each};
 use super::lanes::Lanes;
+use super::mbarriers::mbarrier;
 use super::paths::{Hit, Paths, Step};
 use super::provenance::Provenance;
 
@@ -138,9 +139,8 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
     };
     let mut said = Bits::none(n);
     each(&flow.cfg, n, &step, &mut |_, at, i, set| {
-        let name = if i.entry.opcode.starts_with("mbarrier.") { "addr" } else { "mbar" };
         if !matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.inval" | "mbarrier.check_layout")
-            && let Some(k) = number(at, i, name)
+            && let Some(k) = number(at, i, mbarrier(i))
             && !set.has(k)
             && !said.has(k)
         {

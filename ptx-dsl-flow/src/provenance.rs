@@ -304,9 +304,14 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             From::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
         }
         "ld" if i.has(".param") || i.has(".param::entry") => parameter(flow, at, i, facts),
-        "ld" | "atom" | "shfl.sync" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => {
-            From::Unknown
-        }
+        // From some lane: a constant is the same in all of them, and whoever has an address has it in one variable.
+        "shfl.sync" => match get("a") {
+            From::Address(a) if a.mapped => From::Unknown,
+            From::Address(a) => From::Address(a),
+            other @ (From::Bottom | From::Index | From::Number(_)) => other,
+            _ => From::Unknown,
+        },
+        "ld" | "atom" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => From::Unknown,
         // Products, shifts and the like make numbers, also of an address.
         "mul" | "shl" | "shr" | "rem" | "div" | "bfe" | "popc" | "clz" | "mul24" | "mad24" => From::Index,
         _ => From::Unknown,

@@ -1,7 +1,8 @@
 //! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
 
 use super::Flow;
-use super::ask::{begins_any, missing};
+use super::accesses::written;
+use super::ask::missing;
 use super::converge::{Places, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::Bits;
@@ -11,7 +12,7 @@ use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
 use crate::errors::completion as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Arg, Instr, Space};
+use ptx_dsl_table::hir::{Instr, Space};
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -28,6 +29,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if n <= 32 || !flow.function.entry || flow.calls {
         return;
     }
+    let before = out.len();
     neighbours(flow, lanes, places, from, n, out);
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
@@ -57,11 +59,14 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if stores && loads {
         compare(flow, &list, out);
     }
+    if out.len() == before {
+        super::conflicts::check(flow, lanes, from, out);
+    }
 }
 
 fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let meets = meets(i);
+        let meets = makes_meet(i);
         for (k, access) in list.iter().enumerate() {
             if meets {
                 settle(set, k);
@@ -113,7 +118,7 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
     // Variables that others write too: nothing is known of their parts.
     let mut mixed: Vec<Origin> = Vec::new();
     for (block, at, i) in flow.walk() {
-        let Some(arg) = writer(i) else { continue };
+        let Some(arg) = written(i) else { continue };
         match region(flow, from, at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
@@ -133,7 +138,6 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
                     _ => mixed.push(base),
                 }
             }
-            _ if i.has_any(&[".global", ".local", ".bulk_group"]) => {}
             _ => return None,
         }
     }
@@ -151,23 +155,6 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
     if out.is_empty() { None } else { Some(out) }
 }
 
-/// Where an instruction writes to memory.
-fn writer(i: &Instr) -> Option<&Arg> {
-    match plain(i) {
-        Some((arg, true)) => return Some(arg),
-        Some(_) => {}
-        None => {
-            for name in ["dst", "dstMem"] {
-                if let Some(arg) = i.operand(name) {
-                    return Some(arg);
-                }
-            }
-        }
-    }
-    let other = ["st.", "red.", "multimem", "tcgen05.alloc", "clusterlaunch", "mbarrier.init"];
-    if begins_any(i.entry.opcode, &other) { i.operand("addr") } else { None }
-}
-
 fn read_by_others(
     flow: &Flow,
     from: &Provenance,
@@ -178,7 +165,7 @@ fn read_by_others(
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.entry.opcode == "bar.warp.sync";
-        let meets = only_warp || meets(i);
+        let meets = only_warp || makes_meet(i);
         for (k, store) in stores.iter().enumerate() {
             if meets {
                 // Debts of the second half are those that a warp alone can settle.
@@ -230,12 +217,12 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
     if fixed || (beside && !own) { first } else { None }
 }
 
-fn strong(i: &Instr) -> bool {
+pub(super) fn strong(i: &Instr) -> bool {
     i.has_any(&[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
 }
 
 /// Makes warps meet, or might.
-fn meets(i: &Instr) -> bool {
+pub(super) fn makes_meet(i: &Instr) -> bool {
     let op = i.entry.opcode;
     (op.starts_with("bar.") && op != "bar.warp.sync")
         || op.starts_with("barrier.")

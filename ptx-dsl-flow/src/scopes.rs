@@ -2,10 +2,12 @@
 //! flags that are polled.
 
 use super::Flow;
+use super::accesses::multicast;
 use super::copies::mbarrier_wait;
 use super::ctas::{Conditions, Ctas, apart};
 use super::dataflow::Bits;
 use super::loops::Loops;
+use super::mbarriers::mbarrier;
 use super::memory::{MOST, Region, behind, constant, debts, owe, owed, region, settle};
 use super::provenance::{Origin, Provenance};
 use super::ssa::{Val, Value};
@@ -18,6 +20,8 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
     if has("mapa") {
         remote(flow, from, out);
+    }
+    if has("mapa") || flow.cfg.any(&multicast) {
         waits(flow, from, out);
     }
     let strong = flow.cfg.any(&|i| strong(i) || i.has(".relaxed"));
@@ -105,12 +109,18 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 /// Waits of the scope of their CTA, where other CTAs arrive.
 fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // Variables on whose mapped address somebody arrives with cluster scope, and whether anybody stores into another CTA.
+    // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
-        let Some(arg) = i.address() else { continue };
         let op = i.entry.opcode;
+        if multicast(i)
+            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, from, at, mbarrier(i), 8)
+        {
+            wide.push(v.0);
+            continue;
+        }
+        let Some(arg) = i.address() else { continue };
         let store = op == "st" && !i.has(".shared") && !i.has(".shared::cta");
         let arrives = op.starts_with("mbarrier.arrive") && i.has(".cluster") && !i.has(".relaxed");
         if (store || arrives)

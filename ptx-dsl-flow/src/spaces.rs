@@ -7,7 +7,7 @@ use super::memory::{MOST, address, bytes, constant, region};
 use super::provenance::{Address, Origin, Provenance, space, space_of, sum};
 use crate::errors::flow as errors;
 use ptx_dsl_table::diag::Diagnostic;
-use ptx_dsl_table::hir::{Base, Instr, Operand, Param, Space};
+use ptx_dsl_table::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_table::isa::Role;
 use ptx_dsl_table::span::Span;
 
@@ -44,7 +44,7 @@ fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool
         Some(Operand::Address(Base::Reg(r), offset)) => (*r, 0, *offset),
         Some(Operand::Reg(r, lane)) => (*r, *lane, 0),
         Some(Operand::Address(Base::Var(v), offset)) => {
-            bounds_of_variable(flow, *v, *offset, access, out);
+            of_variable(flow, *v, *offset, access, out);
             return;
         }
         _ => return,
@@ -109,22 +109,28 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             }
         }
         Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
-            out.push(errors::native_as_generic(span, name, is, of, by));
+            let write = if a.space == Space::Shared { access.shared() } else { is };
+            out.push(errors::native_as_generic(span, name, (is, write), of, by));
             return;
         }
         Kind::Object | Kind::Shared if a.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, name, is, of, by));
+            out.push(errors::object_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, name, is, of, by));
+            out.push(errors::map_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
     }
     if a.mapped && access.own {
         let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
-        out.push(errors::mapped_used_as_own(span, name, self::span(flow, a.map).or(by), sure));
+        let map = self::span(flow, a.map).or(by);
+        out.push(if access.own_for_result {
+            errors::peer_returns_nothing(span, name, map, sure)
+        } else {
+            errors::mapped_used_as_own(span, name, map, sure)
+        });
         return;
     }
     if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
@@ -169,14 +175,21 @@ fn past(size: u32, dynamic: bool, offset: i64, access: u32) -> bool {
     offset < 0 || offset.saturating_add(i64::from(access)) > i64::from(size)
 }
 
-fn bounds_of_variable(
-    flow: &Flow,
-    id: ptx_dsl_table::hir::VarId,
-    offset: i64,
-    access: &Access,
-    out: &mut Vec<Diagnostic>,
-) {
+/// An address that names a variable.
+fn of_variable(flow: &Flow, id: VarId, offset: i64, access: &Access, out: &mut Vec<Diagnostic>) {
     let Some(var) = flow.module.vars.get(id.0 as usize) else { return };
+    let (span, is) = (access.arg.span, word(var.space));
+    match access.kind {
+        Kind::Object | Kind::Shared if var.space != Space::Shared => {
+            out.push(errors::object_elsewhere(span, &errors::variable(&var.name, is), None));
+            return;
+        }
+        Kind::Map if matches!(var.space, Space::Shared | Space::Local) => {
+            out.push(errors::map_elsewhere(span, &errors::variable(&var.name, is), None));
+            return;
+        }
+        _ => {}
+    }
     if var.space != Space::ParamFunc && past(var.size, var.dynamic, offset, access.size) {
         out.push(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
     }
@@ -235,6 +248,9 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
         out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
+    } else if a.mapped && !to && matches!(q, ".shared" | ".shared::cta") {
+        // CUDA C++ has no other form for the way back than `cvta.to.shared`.
+        out.push(errors::cvta_of_peer(arg.span, name, q, span(flow, a.map).or(by)));
     }
 }
 

@@ -109,7 +109,7 @@ macro_rules! flags {
 
 /// One constant per qualifier: its name without the dot, `::` as `_`, a leading `_` before keywords and digits.
 /// `param_entry` and `param_func` also tell `ld` and `st` which `.param` space a plain `.param` means, and `a_tmem`, which no
-/// PTX has, tells `tcgen05.mma` that its operand A is an address in Tensor Memory.
+/// PTX has, tells `tcgen05.mma` that its operand A is an address in Tensor Memory, `state` tells an arrival that its state is kept.
 #[allow(non_upper_case_globals)]
 #[rustfmt::skip]
 pub mod q {
@@ -228,7 +228,7 @@ pub mod q {
         scaled_n2_ue8m0 ".scaled::n2::ue8m0", shared ".shared", shared_cluster ".shared::cluster",
         shared_cta ".shared::cta", shift ".shift", shiftamt ".shiftamt", shr15 ".shr15", shr7 ".shr7", sp ".sp",
         sp_1 ".sp::1", sp_2 ".sp::2", sp_4 ".sp::4", sp_ordered_metadata ".sp::ordered_metadata",
-        spcompress ".spcompress", st ".st", store ".store", submit ".submit", subnormal ".subnormal",
+        spcompress ".spcompress", st ".st", state ".state", store ".store", submit ".submit", subnormal ".subnormal",
         swizzle_atomicity ".swizzle_atomicity", swizzle_mode ".swizzle_mode", sync ".sync",
         sync_restrict_reads ".sync_restrict::reads", sync_restrict_shared_cluster ".sync_restrict::shared::cluster",
         sync_restrict_shared_cluster_read ".sync_restrict::shared::cluster::read",

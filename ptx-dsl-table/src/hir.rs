@@ -285,6 +285,28 @@ impl Instr {
         Some(&self.operands[number])
     }
 
+    /// Does the condition hold?
+    pub fn fulfils(&self, when: &isa::When) -> bool {
+        match when {
+            isa::When::Has(q) => self.has(q),
+            isa::When::Not(q) => !self.has(q),
+            isa::When::HasAny(list) => self.has_any(list),
+            isa::When::Operand(name) => self.operand(name).is_some(),
+            isa::When::Sink(name) => matches!(self.operand(name), Some(Arg { value: Operand::Sink, .. })),
+            isa::When::Types(list) => self.types == *list,
+        }
+    }
+
+    /// Does one of the conditions hold?
+    pub fn fulfils_any(&self, when: &[isa::When]) -> bool {
+        for w in when {
+            if self.fulfils(w) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The first of these qualifiers that is written.
     pub fn first_of(&self, words: &[&'static str]) -> Option<&'static str> {
         first_of(&self.quals, words)

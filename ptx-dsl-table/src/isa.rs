@@ -13,6 +13,7 @@
 //! `.{a, b}` and `{.a, .b}`-sets are alternatives. `isa/syntax.rs` compiles a block, and only when its opcode is used.
 
 use crate::ty::Ty;
+use memory::{AddressSpace, Memory, Reach, Size, mbarrier as object, reads, writes};
 
 pub mod address;
 pub mod async_copy;
@@ -37,6 +38,7 @@ pub mod ld_st;
 pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
+pub mod memory;
 pub mod misc;
 pub mod mixed;
 pub mod mma;
@@ -318,6 +320,8 @@ pub struct OperandSpec {
     pub align: u32,
     /// Registers of the type alone, and of bits of its width; no signed one for an unsigned.
     pub exact: bool,
+    /// What an address names.
+    pub memory: Option<Memory>,
 }
 
 const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
@@ -332,6 +336,7 @@ const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
         wider: false,
         align: 0,
         exact: false,
+        memory: None,
     }
 }
 /// A destination.
@@ -342,9 +347,11 @@ pub const fn dst(name: &'static str, ty: OpTy) -> OperandSpec {
 pub const fn src(name: &'static str, ty: OpTy) -> OperandSpec {
     spec(name, Role::Src, ty)
 }
-/// An address.
-pub const fn addr(name: &'static str) -> OperandSpec {
-    spec(name, Role::Addr, OpTy::None)
+/// An address, and what it names.
+pub const fn addr(name: &'static str, memory: Memory) -> OperandSpec {
+    let mut spec = spec(name, Role::Addr, OpTy::None);
+    spec.memory = Some(memory);
+    spec
 }
 /// A label, function, table or list.
 pub const fn name(name: &'static str) -> OperandSpec {
@@ -484,6 +491,11 @@ impl Instr {
     pub const fn meeting(mut self, meeting: Meeting) -> Self {
         self.meeting = meeting;
         self
+    }
+
+    /// What the name of an operand stands for.
+    pub fn operand(&self, name: &str) -> Option<&'static OperandSpec> {
+        self.operands.iter().find(|spec| spec.name == name)
     }
 }
 

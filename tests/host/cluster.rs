@@ -86,6 +86,66 @@ fn a_peer_arrives_on_a_remote_mbarrier() {
     assert_eq!(d, [1]);
 }
 
+/// Thread 0 of each CTA arrives on an mbarrier by a generic address, that of the CTA whose rank differs by `n`.
+macro_rules! arrive_by_generic_address {
+    ($name:ident, $($arrive:tt)*) => {
+        ptx! {
+            <sm_90, ptx 8.0, allow(PTX0635)>
+            .visible .entry $name(.param .u32 n) .reqnctapercluster 2 .reqntid 32 {
+                .reg .pred %first;
+                .reg .b32 %r, %v;
+                .reg .b64 %a, %s;
+                .shared .align 8 .b64 mb;
+                mov.u32 %v, %tid.x;
+                setp.eq.u32 %first, %v, 0;
+                @%first mbarrier.init.shared::cta.b64 [mb], 1;
+                fence.mbarrier_init.release.cluster;
+                barrier.cluster.arrive;
+                barrier.cluster.wait;
+                mov.u32 %r, %cluster_ctarank;
+                ld.param.u32 %v, [n];
+                xor.b32 %r, %r, %v;
+                cvta.shared.u64 %a, mb;
+                mapa.u64 %a, %a, %r;
+                @%first $($arrive)*
+                barrier.cluster.arrive;
+                barrier.cluster.wait;
+                ret;
+            }
+        }
+    };
+}
+arrive_by_generic_address!(kept, mbarrier.arrive.release.cluster.b64 %s, [%a];);
+arrive_by_generic_address!(dropped, mbarrier.arrive_drop.release.cluster.b64 %s, [%a];);
+arrive_by_generic_address!(of_bytes, mbarrier.arrive.expect_tx.release.cluster.b64 %s, [%a], 16;);
+arrive_by_generic_address!(no_state, mbarrier.arrive.release.cluster.b64 _, [%a];);
+
+/// Launches on the plain host and on the checked one, which looks at each lane by itself.
+macro_rules! on_both_hosts {
+    ($kernel:ident, $n:literal) => {{
+        let plain = $kernel.launch(&Host::new(), Launch::grid(2), ($n,)).map(drop);
+        let checked = $kernel.launch(&Host::checked(), Launch::grid(2), ($n,)).map(drop);
+        [plain, checked].map(|report| report.err().map_or(String::new(), |e| e.to_string()))
+    }};
+}
+
+#[test]
+fn a_peer_returns_no_state() {
+    // The own object, and a peer's with nothing asked for.
+    assert_eq!(on_both_hosts!(kept, 0), ["", ""]);
+    assert_eq!(on_both_hosts!(dropped, 0), ["", ""]);
+    assert_eq!(on_both_hosts!(no_state, 1), ["", ""]);
+    for (reports, section) in [
+        (on_both_hosts!(kept, 1), "9.7.13.15.13"),
+        (on_both_hosts!(dropped, 1), "9.7.13.15.14"),
+        (on_both_hosts!(of_bytes, 1), "9.7.13.15.13"),
+    ] {
+        for report in reports {
+            assert!(report.contains("asks for a state") && report.contains(section), "{report}");
+        }
+    }
+}
+
 ptx! {
     <sm_100, ptx 8.6>
     .visible .entry steal(.param .u64 .ptr .global .align 4 seen: &mut [u32]) .reqntid 1 {

@@ -156,6 +156,7 @@ processCluster:
         mov.u32 %r1, %cluster_ctarank;
         setp.eq.u32 lead, %r1, 0;
         mbarrier.init.shared::cta.b64 [mbar], 1;
+        fence.mbarrier_init.release.cluster;
 
 
 mov.b32 xctaid, %ctaid.x;
@@ -221,7 +222,7 @@ fn the_examples_of_the_manual_work_on_each_cluster_once() {
 }
 
 ptx! {
-    <sm_100a, ptx 8.6>
+    <sm_100a, ptx 8.6, allow(PTX0655)>
     .visible .entry a_peer_has_gone() .reqnctapercluster 2 .reqntid 1 {
         .reg .pred %p;
         .reg .b32 %r;

@@ -1,6 +1,6 @@
 //! The catalogue of 0680 to 0690: what is taken for done, for one thread's, or for known.
 
-use super::{found, section, suspicious};
+use super::{error, found, section, suspicious};
 use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::span::Span;
 
@@ -8,7 +8,7 @@ const READ: &str = "`.read` waits until the source of the copies was read; witho
 
 pub(crate) fn destination_read(span: Span, copy: Span) -> Diagnostic {
     section(
-        found(680, span, true, "this reads what a bulk copy need not have written yet").label(copy, "copied here"),
+        error(680, span, "this reads what a bulk copy need not have written yet").label(copy, "copied here"),
         READ,
         "9.7.9.25.6",
     )
@@ -28,8 +28,7 @@ pub(crate) fn published_early(span: Span, copy: Span) -> Diagnostic {
 pub(crate) fn result_not_awaited(span: Span, mma: Span, committed: bool) -> Diagnostic {
     let what = if committed { "no thread waits for the mbarrier of its commit" } else { "nothing commits it" };
     section(
-        found(683, span, true, format!("this loads what a `tcgen05.mma` may still write: {what}"))
-            .label(mma, "started here"),
+        error(683, span, format!("this loads what a `tcgen05.mma` may still write: {what}")).label(mma, "started here"),
         "an MMA is done when a wait for the mbarrier of a `tcgen05.commit` behind it says so",
         "9.7.16.6.4",
     )
@@ -77,7 +76,7 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
 
 pub(crate) fn source_lane(span: Span, lane: u32, mask: u32) -> Diagnostic {
     section(
-        found(687, span, true, format!("this reads from lane {lane}, which the mask {mask:#x} does not name")),
+        error(687, span, format!("this reads from lane {lane}, which the mask {mask:#x} does not name")),
         "what a thread reads from a lane that is not in the mask, or not there, is undefined",
         "9.7.9.6",
     )

@@ -288,16 +288,24 @@ pub(crate) fn space_of_register(
         .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
 }
 
-pub(crate) fn object_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
-    let have = points(is, true, of);
-    let d = error(630, span, format!("`{reg}` holds {have} and this operand lies in shared memory"));
-    section(at(d, by, MADE), "mbarriers and responses are objects in `.shared::cta`", "9.7.13.15")
+/// What a register holds that is used as a generic address, as the beginning of a sentence.
+pub(crate) fn held(reg: &str, is: &str, of: Option<&str>) -> String {
+    format!("`{reg}` holds {}", points(is, true, of))
+}
+
+/// The same of a variable that is named.
+pub(crate) fn variable(name: &str, is: &str) -> String {
+    format!("`{name}` is a `{is}` variable,")
+}
+
+pub(crate) fn object_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(630, span, format!("{what} and this operand lies in shared memory"));
+    section(at(d, by, MADE), "mbarriers, responses and addresses of Tensor Memory lie in shared memory", "9.7.13.15")
         .help("take the address of a `.shared` variable")
 }
 
-pub(crate) fn map_elsewhere(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
-    let have = points(is, true, of);
-    let d = error(630, span, format!("`{reg}` holds {have} and this operand is a tensor's map"));
+pub(crate) fn map_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(630, span, format!("{what} and this operand is a tensor's map"));
     section(at(d, by, MADE), "a tensor's map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
         .help("give the map as a kernel parameter, and its generic address here")
 }
@@ -308,11 +316,18 @@ pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: 
         .help(format!("remove `{want}`, or convert the address with `cvta.to{is}.u64`"))
 }
 
-pub(crate) fn native_as_generic(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+/// `write`: the state space that the instruction takes for it.
+pub(crate) fn native_as_generic(
+    span: Span,
+    reg: &str,
+    (is, write): (&str, &str),
+    of: Option<&str>,
+    by: Option<Span>,
+) -> Diagnostic {
     let have = points(is, false, of);
     let d = error(630, span, format!("`{reg}` holds {have} and the instruction takes a generic address"));
     section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
-        .help(format!("add `{is}` to the instruction, or convert the address with `cvta{is}.u64`"))
+        .help(format!("add `{write}` to the instruction, or convert the address with `cvta{is}.u64`"))
 }
 
 pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
@@ -368,6 +383,28 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
     );
     section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
         .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
+}
+
+pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) -> Diagnostic {
+    let d = suspicious(
+        635,
+        span,
+        format!("`{reg}` may be an address in another CTA, but `{form}` names the window of the executing CTA"),
+    );
+    section(at(d, by, "mapped here"), "`cvta` converts addresses that lie in the window it names", "9.7.9.20")
+        .help("write `.shared::cluster`")
+}
+
+pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(
+        635,
+        span,
+        sure,
+        format!("`{reg}` {what} an mbarrier in another CTA, and an arrival there returns no state"),
+    );
+    section(at(d, by, "mapped here"), "the sink `_` takes the place of the state of a remote arrival", "9.7.13.15.13")
+        .help("write `_` for the state, and let the CTA that owns the mbarrier wait by parity")
 }
 
 pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> Diagnostic {

@@ -90,7 +90,7 @@ fn empty_at_the_beginning() {
     assert_eq!(codes(&module("sm_90", shared, 64, body)), vec![]);
     assert_eq!(
         codes(&module("sm_90", shared, 64, &body.replace("[full], 0", "[empty], 0"))),
-        vec![(647, Severity::Error)],
+        vec![(647, Severity::Error), (696, Severity::Error)],
     );
     assert_eq!(
         codes(&module("sm_90", shared, 64, &body.replace("[full], 1;", "[full], 2;"))),

@@ -6,11 +6,17 @@
 use super::verdicts;
 
 mod addresses;
+mod drops;
 mod functions;
 mod lives;
 mod mbarriers;
+mod peers;
 mod phases;
 mod proxies;
+mod races;
+mod ranks;
+mod refills;
+mod rings;
 mod scopes;
 mod spaces;
 

@@ -42,7 +42,7 @@ fn response_read_in_time() {
     case(&kernel(
         "64",
         &format!(
-            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p4, %r1, 0;\n @%p4 mbarrier.init.shared::cta.b64 [bar1], 32;\n bar.sync 0;\n setp.ge.u32 %p3, %r1, 32;\n @!%p3 bra N;\n {WAIT} bra M;\n N:\n {EXPECT}{ASK} M:\n bar.sync 0;\n ld.shared.b128 %q1, [answer];\n {CANCELED}"
+            " mov.u32 %r1, %tid.x;\n setp.eq.u32 %p4, %r1, 0;\n @%p4 mbarrier.init.shared::cta.b64 [bar1], 1;\n bar.sync 0;\n setp.ge.u32 %p3, %r1, 32;\n @!%p3 bra N;\n {WAIT} bra M;\n N:\n @!%p4 bra M;\n {EXPECT}{ASK} M:\n bar.sync 0;\n ld.shared.b128 %q1, [answer];\n {CANCELED}"
         ),
     ));
 }

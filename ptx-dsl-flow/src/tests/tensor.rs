@@ -301,9 +301,9 @@ fn commits_in_a_loop() {
     // A stage is free for the next copy when the commit behind its products says so.
     let ring = |body: &str| {
         warps(&format!(
-            "mov.u32 %r5, 0;\n @!%p2 bra E;\n L:\n W: mbarrier.try_wait.parity.shared::cta.b64 %p6, [bar2], 0;\n @!%p6 bra W;\n {AFTER}\n {body}\n \
+            "mov.u32 %r5, 0;\n ld.param.u32 %r10, [n];\n @!%p2 bra E;\n L:\n W: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r10], %r6;\n @!%p6 bra W;\n {AFTER}\n {body}\n \
              add.u32 %r5, %r5, 1;\n setp.lt.u32 %p4, %r5, 9;\n @%p4 bra L;\n {COMMIT}\n E:\n bar.warp.sync -1;\n {DONE}\n {AFTER}\n {LOAD}\n {LOADED}"
-        ).replace("mbarrier.try_wait.parity.shared::cta.b64 %p6, [bar2], 0", "mbarrier.try_wait.parity.shared::cta.b64 %p6, [bar2], %r6")
+        )
         .replace("L:\n W:", "L:\n and.b32 %r6, %r5, 1;\n W:"));
     };
     let empty = COMMIT.replace("bar1", "stage");

@@ -121,6 +121,7 @@ fn arrive_on<M: Monitor, const D: usize>(
         // one object, one arrival each: its word is read and written once
         let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
         let (rank, offset) = find(x, q, addr, first)?;
+        returns_state(x, q, rank, drop, first)?;
         let own = rank == x.rank();
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
         let mut at = first;
@@ -159,12 +160,22 @@ fn arrive_on<M: Monitor, const D: usize>(
             if q.has(q::expect_tx) { (1, Some(operand.unwrap_or(0))) } else { (operand.unwrap_or(1), None) };
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx };
         for (rank, offset) in reached(x, q, s, l)? {
+            returns_state(x, q, rank, drop, l)?;
             let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
-            // an arrive on a peer's object returns nothing
             set(&mut d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
         }
     }
     Ok(())
+}
+
+/// An arrival on an object of another CTA returns no state: it must be written with `_`.
+fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: usize) -> Done {
+    if rank == x.rank() || !q.has(q::state) {
+        return Ok(());
+    }
+    let what = format!("this arrival asks for a state, but CTA {rank} owns {WHAT}");
+    let section = if drop { "9.7.13.15.14" } else { "9.7.13.15.13" };
+    Err(x.fault(FaultKind::undefined(what, section, "write `_` in place of the state"), lane as u32))
 }
 
 /// `mbarrier.arrive state, [addr]{, count or txCount}{, ctaMask}`

@@ -1,4 +1,4 @@
-//! 0616 to 0619 and 0640 to 0690: protocols between threads, copies and CTAs. The examples are files beside this one.
+//! 0616 to 0619 and 0640 to 0696: protocols between threads, copies and CTAs. The examples are files beside this one.
 
 use super::{Explanation, module};
 
@@ -32,8 +32,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "Loads of the generic proxy, and then a copy that writes over what they read, have no order without a \
          proxy fence."
     642 "a phase that cannot complete"
-        "As many threads arrive as `mbarrier.init` says; the arrivals of the whole kernel together are fewer, and \
-         something waits."
+        "As many threads arrive as `mbarrier.init` says; the arrivals of the whole kernel together, or on an object of a ring \
+         until that has come round, are fewer, and something waits."
     643 "bytes that do not come"
         "A phase completes when its tx-count is zero: what `expect_tx` says has come, to the byte."
     644 "the parity of no phase"
@@ -65,9 +65,10 @@ pub(super) const LIST: &[Explanation] = explained! {
          `tcgen05.wait::ld` comes before the arrival."
     655 "a CTA that has not started"
         "The shared memory of another CTA is there when that runs; a cluster barrier, or anything else that waits \
-         for it, comes first."
+         for it, comes first. A multicast reaches the CTAs of its mask."
     656 "a CTA that has left"
-        "The shared memory of a CTA goes when it leaves: a cluster barrier stands at the end."
+        "The shared memory of a CTA goes when it leaves: a cluster barrier stands at the end, or the CTA waits for all that \
+         others send."
     657 "an arrival of too narrow scope"
         "An arrival on the mbarrier of another CTA releases at cluster scope, or what it announces need not be \
          seen there."
@@ -100,7 +101,8 @@ pub(super) const LIST: &[Explanation] = explained! {
          a later one."
     668 "more than is pending"
         "An arrival takes no more than is pending, one with `.noComplete` leaves something, and \
-         `mbarrier.pending_count` is for the states of the latter."
+         `mbarrier.pending_count` is for the states of the latter. When all have dropped out by `mbarrier.arrive_drop`, nothing \
+         can arrive any more."
     669 "bytes that some CTAs do not expect"
         "A copy with `.multicast::cluster` completes on the mbarrier of each destination CTA, and each of them expects the bytes, \
          whoever issues the copy."
@@ -155,5 +157,20 @@ pub(super) const LIST: &[Explanation] = explained! {
          is not tracked, and the wait ends before its results are there."
     690 "no barrier between"
         "Shared memory that one warp writes and others read has an order if a barrier, or anything else that makes \
-         them meet, stands between the accesses: before the reads, and before the next write."
+         them meet, stands between the accesses: before the reads, and before the next write. Where addresses depend \
+         on the thread number and on constants alone, they are compared thread by thread."
+    691 "a copy that every lane runs"
+        "Each thread that executes a bulk copy starts the whole copy again, and completes its bytes again. Elect one lane for it \
+         and for its `expect_tx`."
+    693 "bytes that nothing expects"
+        "A phase of an mbarrier completes when all arrivals have come and the tx-count is zero. Bytes that no `expect_tx` announced \
+         are not waited for, and leave a tx-count with which no later phase completes."
+    694 "a pair without a peer"
+        "`.cta_group::2` works on a pair: two CTAs of a cluster whose ranks differ in the last bit."
+    695 "a CTA that the cluster does not have"
+        "Bit n of a mask of CTAs, and rank n of `mapa`, is the CTA with that rank in the cluster."
+    696 "the parity of a ring"
+        "The reader of a stage waits for its first phase, which has parity 0. The producer waits for a free stage and starts with \
+         parity 1: on a new mbarrier that wait returns at once. Both flip the parity when the stage wraps to the first, not at \
+         every stage."
 };

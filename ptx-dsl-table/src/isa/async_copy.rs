@@ -26,6 +26,10 @@ fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (!allowed).then_some((text, Some(number)))
 }
 
+const SIZE: Size = Size::Operand("cp-size");
+/// The rest is filled with zeros.
+const PARTLY: &[When] = &[operand("src-size"), operand("ignore-src")];
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
@@ -38,8 +42,8 @@ pub const LIST: &[Instr] = &[
              .level::prefetch_size = { .L2::64B, .L2::128B, .L2::256B }",
         )
         .operands(&[
-            addr("dst"),
-            addr("src"),
+            addr("dst", writes(SIZE).own_cta().partial(PARTLY)),
+            addr("src", reads(SIZE).qualifier(1).partial(PARTLY)),
             src("cp-size", ty(Ty::U32)).imm(),
             src("src-size", ty(Ty::U32)),
             src("ignore-src", ty(Ty::Pred)).reg(),

@@ -10,7 +10,10 @@ fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (size % 8 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 8"), Some(number)))
 }
 
-const MBAR: OperandSpec = addr("mbar").align(8);
+/// In shared memory of the cluster, as the mbarrier is.
+const CLUSTER: OperandSpec = addr("a", writes(Size::Type).in_space(AddressSpace::AnyShared));
+const GLOBAL: OperandSpec = addr("a", writes(Size::Type));
+const MBAR: OperandSpec = addr("mbar", object().in_space(AddressSpace::AnyShared)).align(8);
 const SYS: Rule = Rule::Needs(has(".mmio"), has(".sys"), "`.mmio` is for `.sys` scope only");
 
 /// The family.
@@ -23,7 +26,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }
              .type = { .b32, .b64, .u32, .u64, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[addr("a"), src("b", OpTy::Vec(".type", 0)), MBAR])
+        .operands(&[CLUSTER, src("b", OpTy::Vec(".type", 0)), MBAR])
         .gates(&[gate(&[has(".b128")]).since(ptx(9, 2))])
         .rules(&[Rule::Never(&[has(".v4"), any(&[".b64", ".u64", ".s64", ".f64"])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]),
     instr("st.async").section("9.7.9.12").since(ptx(8, 7)).requires(sm(100))
@@ -32,11 +35,11 @@ pub const LIST: &[Instr] = &[
              .scope = { .gpu, .sys }
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[addr("a"), src("b", T)])
+        .operands(&[GLOBAL, src("b", T)])
         .rules(&[SYS]),
     instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
         .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")
-        .operands(&[addr("a").align(8), src("size", ty(Ty::U64)).range(0, 1 << 24), src("initval", ty(Ty::U64)).imm().range(0, 0)])
+        .operands(&[addr("a", writes(Size::Operand("size")).own_cta()).align(8), src("size", ty(Ty::U64)).range(0, 1 << 24), src("initval", ty(Ty::U64)).imm().range(0, 0)])
         .rules(&[Rule::Custom(eights)]),
     instr("red.async").section("9.7.13.7").since(ptx(8, 1)).requires(sm(90))
         .syntax(
@@ -50,13 +53,13 @@ pub const LIST: &[Instr] = &[
              .bitop = { .and, .or, .xor }
              .type3 = { .u32, .s32, .u64 }",
         )
-        .operands(&[addr("a"), src("b", T), MBAR]),
+        .operands(&[CLUSTER, src("b", T), MBAR]),
     instr("red.async").section("9.7.13.7").since(ptx(8, 7)).requires(sm(100))
         .syntax(
             "red.async{.mmio}.release.scope{.global}.add.type4 [a], b;
              .scope = { .gpu, .sys }
              .type4 = { .u32, .s32, .u64, .s64 }",
         )
-        .operands(&[addr("a"), src("b", T)])
+        .operands(&[GLOBAL, src("b", T)])
         .rules(&[SYS]),
 ];

@@ -31,10 +31,11 @@ macro_rules! red {
 
 const V: OpTy = OpTy::Vec(".type", 0);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-const ATOM: &[OperandSpec] = &[dst("d", T).or_sink(), addr("a"), src("b", T), src("c", T), POLICY];
-const RED: &[OperandSpec] = &[addr("a"), src("b", T), POLICY];
-const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), addr("a"), src("b", V), POLICY];
-const RED_V: &[OperandSpec] = &[addr("a"), src("b", V), POLICY];
+const A: OperandSpec = addr("a", writes(Size::Type));
+const ATOM: &[OperandSpec] = &[dst("d", T).or_sink(), A, src("b", T), src("c", T), POLICY];
+const RED: &[OperandSpec] = &[A, src("b", T), POLICY];
+const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), A, src("b", V), POLICY];
+const RED_V: &[OperandSpec] = &[A, src("b", V), POLICY];
 
 const SHARED: &[&str] = &[".shared", ".shared::cta", ".shared::cluster"];
 const BITS64: &[&str] = &[".b64", ".u64", ".s64"];

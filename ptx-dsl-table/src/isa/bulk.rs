@@ -1,5 +1,6 @@
 //! Copies and reductions of many bytes by the asynchronous proxy: manual 9.7.9.25.4 and 9.7.9.25.6.
 
+use super::memory::HINT;
 use super::*;
 use crate::hir;
 
@@ -12,8 +13,15 @@ fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// The largest multiple of 16 below 2^20.
 const SIZE: OperandSpec = src("size", ty(Ty::U32)).range(0, (1 << 20) - 16);
-const DST: OperandSpec = addr("dstMem").align(16);
-const SRC: OperandSpec = addr("srcMem").align(16);
+const BYTES: Size = Size::Operand("size");
+/// Bytes are left out.
+const PARTLY: &[When] = &[has(".ignore_oob"), has(".cp_mask")];
+const DST: OperandSpec = addr("dstMem", writes(BYTES).partial(PARTLY)).align(16);
+const SRC: OperandSpec =
+    addr("srcMem", reads(BYTES).qualifier(1).partial(PARTLY).unaligned(&[has(".ignore_oob")])).align(16);
+/// The mbarrier is in the CTA of the destination.
+const MBAR: OperandSpec =
+    addr("mbar", object().in_space(AddressSpace::AnyShared).reach(Reach::LikeQualifier(0))).align(8);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::U16));
 const RULES: &[Rule] = &[
@@ -67,7 +75,7 @@ pub const LIST: &[Instr] = &[
             SIZE,
             src("ignoreBytesLeft", ty(Ty::U32)).range(0, 15),
             src("ignoreBytesRight", ty(Ty::U32)).range(0, 15),
-            addr("mbar").align(8),
+            MBAR,
             src("ctaMask", ty(Ty::U16)),
             POLICY,
             BYTE_MASK,
@@ -90,7 +98,7 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster, .gpu, .sys }
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
-        .operands(&[DST, SRC, SIZE, addr("mbar").align(8), src("ctaMask", ty(Ty::U32)), POLICY])
+        .operands(&[DST, SRC, SIZE, MBAR, src("ctaMask", ty(Ty::U32)), POLICY])
         .rules(RULES),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
@@ -105,7 +113,7 @@ pub const LIST: &[Instr] = &[
              .sum = { .u32, .s32, .u64 }
              .int = { .u32, .s32 }",
         )
-        .operands(&[DST, SRC, SIZE, addr("mbar").align(8)])
+        .operands(&[DST, SRC, SIZE, MBAR])
         .gates(&[gate(&[has(".relaxed")]).since(ptx(9, 3))])
         .rules(RULES),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
@@ -135,12 +143,12 @@ pub const LIST: &[Instr] = &[
             "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size{, cache_policy};
              cp.async.bulk.prefetch.L2.global.L2::evict_last [srcMem], size;",
         )
-        .operands(&[SRC, SIZE, POLICY])
+        .operands(&[addr("srcMem", HINT).align(16), SIZE, POLICY])
         .gates(&[gate(&[has(".L2::evict_last")]).since(ptx(9, 4)).requires(RUBIN)])
         .rules(RULES),
     instr("applypriority.async.bulk").section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
         .syntax("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;")
-        .operands(&[addr("a").align(16), SIZE])
+        .operands(&[addr("a", HINT).align(16), SIZE])
         .rules(RULES),
     instr("multimem.cp.async.bulk").section("9.7.9.25.4.4").since(ptx(9, 1)).requires(sm(90))
         .syntax(

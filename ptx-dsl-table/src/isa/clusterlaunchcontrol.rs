@@ -26,7 +26,7 @@ pub const LIST: &[Instr] = &[
              .completion_mechanism = { .mbarrier::complete_tx::bytes }
              .space = { .shared::cta }",
         )
-        .operands(&[addr("addr").align(16), addr("mbar").align(8)])
+        .operands(&[addr("addr", writes(Size::Bytes(16)).shared().own_cta()).align(16), addr("mbar", object().own_cta()).align(8)])
         .gates(&[gate(&[has(".multicast::cluster::all")]).requires(MULTICAST)])
         .host(Host::Warp),
     // The fourth value of `.v4` is unspecified; the manual writes `_`, the assembler takes a register too.

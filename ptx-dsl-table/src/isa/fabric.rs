@@ -5,7 +5,10 @@ use super::tensor::{COORDS, DIM_ONE, INFO, LOWER, MAP, STRIDES, UPPER};
 use super::*;
 
 const SIZE: OperandSpec = src("size", ty(Ty::U32));
-const BAR: OperandSpec = addr("bar").align(8);
+const BYTES: Size = Size::Operand("size");
+const BAR: OperandSpec = addr("bar", object()).align(8);
+const DST: OperandSpec = addr("dst", writes(BYTES)).align(16);
+const SRC: OperandSpec = addr("src", reads(BYTES).partial(&[has(".cp_mask")])).align(16);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 /// A place of the fabric: which endpoint, and where there.
 const DST_LE: OperandSpec = src("dstLeId", ty(Ty::U32));
@@ -17,7 +20,7 @@ const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::U64));
 /// Targets of `fabric.try_pullred` with types of eight bits or wider sums.
 const REDUCED: Targets = Targets::Only(&[("sm_100f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0)), ("sm_120f", Ptx(8, 8))]);
 const TENSOR: &[OperandSpec] = &[
-    addr("dstMem").align(16),
+    addr("dstMem", writes(Size::Unknown)).align(16),
     MAP,
     src("tensorMapLeId", ty(Ty::U32)),
     src("tensorMapOff", ty(Ty::U64)),
@@ -26,9 +29,9 @@ const TENSOR: &[OperandSpec] = &[
     LOWER,
     UPPER,
     COORDS,
-    addr("src").align(16),
+    addr("src", reads(Size::Operand("sizeBytes"))).align(16),
     src("sizeBytes", ty(Ty::U32)),
-    addr("mbar").align(8),
+    addr("mbar", object()).align(8),
     POLICY,
 ];
 
@@ -38,7 +41,7 @@ pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
-        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
+        .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
     instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -46,7 +49,7 @@ pub const LIST: &[Instr] = &[
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.cp_mask.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar], bytemask{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]),
     instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -62,7 +65,7 @@ pub const LIST: &[Instr] = &[
              .typeMinMax = { .u32, .s32, .u64, .s64, .f16, .bf16 }
              .typeAdd = { .u32, .u64, .f16, .bf16, .f32, .f64 }",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, addr("src").align(16), SIZE, BAR, POLICY]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, POLICY]),
     instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -79,7 +82,7 @@ pub const LIST: &[Instr] = &[
              .fp8type = { .e4m3, .e5m2 }
              .narrow = { .f16, .bf16, .e4m3, .e5m2 }",
         )
-        .operands(&[addr("dst").align(16), SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
+        .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
         .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(REDUCED)]),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.submit{.op_restrict::fetching};"),
@@ -105,7 +108,7 @@ pub const LIST: &[Instr] = &[
              .typeMinMax3 = { .u32, .u64, .f16x2, .bf16x2 }
              .typeAdd3 = { .u32, .u64, .f16x2, .bf16x2, .f32, .f64 }",
         )
-        .operands(&[DST_LE, DST_OFF, addr("smem_dst"), addr("smem_src"), addr("mbar").align(8), POLICY]),
+        .operands(&[DST_LE, DST_OFF, addr("smem_dst", writes(Size::Type)), addr("smem_src", reads(Size::Unknown)), addr("mbar", object()).align(8), POLICY]),
     instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};

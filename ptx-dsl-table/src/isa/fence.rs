@@ -54,7 +54,7 @@ pub const LIST: &[Instr] = &[
              fence.proxy.tensormap::generic.acquire.scope [addr], size;
              .scope = { .cta, .cluster, .gpu, .sys }",
         )
-        .operands(&[addr("addr").align(128), src("size", ty(Ty::U32)).imm().range(128, 128)])
+        .operands(&[addr("addr", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(128), src("size", ty(Ty::U32)).imm().range(128, 128)])
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(8, 6)).requires(sm(90))
         .first(&["proxy"])

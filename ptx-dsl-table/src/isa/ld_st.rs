@@ -28,8 +28,9 @@ macro_rules! cache {
 const V: OpTy = OpTy::Vec(".type", 0);
 /// An opaque value: an integer or `.b64` register, or a constant, says ptxas.
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), addr("a"), POLICY];
-const ST: &[OperandSpec] = &[addr("a"), src("b", V).wider().or_sink(), POLICY];
+const FROM: OperandSpec = addr("a", reads(Size::Type));
+const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), FROM, POLICY];
+const ST: &[OperandSpec] = &[addr("a", writes(Size::Type)), src("b", V).wider().or_sink(), POLICY];
 
 const NOT_GLOBAL: &[&str] =
     &[".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param", ".param::entry", ".param::func"];
@@ -190,7 +191,7 @@ pub const LIST: &[Instr] = &[
             "ld{.global}.type.proxy::readonly d, [a];
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[dst("d", T).wider(), addr("a")]),
+        .operands(&[dst("d", T).wider(), FROM]),
     instr("ld").section("9.7.9.9").since(ptx(3, 1)).requires(sm(32))
         .syntax(block!(
             "ld.global{.cop}.nc{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
@@ -207,7 +208,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }
              .type = { .b8, .b16, .b32, .b64, .b128, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[dst("d", V).wider(), addr("a")])
+        .operands(&[dst("d", V).wider(), FROM])
         .gates(&[B128])
         .rules(&[
             Rule::Never(&[has(".b128"), any(&[".v2", ".v4"])], "`.b128` is scalar: it takes no vector qualifier"),

@@ -32,7 +32,9 @@ const NARROW: Targets = Targets::Only(&[
 const SIGNED: Targets =
     Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
 const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
-const ROWS: OperandSpec = addr("p").align(16);
+/// The address of a row, which each lane gives.
+const LOADED: OperandSpec = addr("p", reads(Size::Bytes(16))).align(16);
+const STORED: OperandSpec = addr("p", writes(Size::Bytes(16))).align(16);
 
 /// The family.
 #[rustfmt::skip]
@@ -43,7 +45,7 @@ pub const LIST: &[Instr] = &[
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS])
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED])
         .gates(&[CTA]),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
         .syntax(
@@ -55,14 +57,14 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS]),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
         .syntax(
             "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), ROWS]),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]),
     instr("stmatrix").section("9.7.14.5.16").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r;
@@ -70,7 +72,7 @@ pub const LIST: &[Instr] = &[
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[ROWS, src("r", OpTy::Fragment(stored))])
+        .operands(&[STORED, src("r", OpTy::Fragment(stored))])
         .gates(&[gate(&[has(".m16n8")]).since(ptx(8, 6)).requires(NARROW)]),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")

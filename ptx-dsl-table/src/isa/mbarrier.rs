@@ -5,7 +5,11 @@
 use super::*;
 
 /// The object is 8 bytes, aligned (9.7.13.15.1).
-const OBJECT: OperandSpec = addr("addr").align(8);
+const OBJECT: OperandSpec = addr("addr", object()).align(8);
+/// One of the own CTA.
+const OWN: OperandSpec = addr("addr", object().own_cta()).align(8);
+/// One of another CTA returns no state (9.7.13.15.13).
+const ARRIVED_ON: OperandSpec = addr("addr", object().reach(Reach::OwnCtaForResult)).align(8);
 /// Counts of the object: 9.7.13.15.2.
 const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
@@ -57,7 +61,7 @@ const WAIT_OPERANDS: &[OperandSpec] = &[
     dst("reportPredicate", ty(Ty::Pred)),
     // A register of 8 bits, nothing wider, says ptxas.
     dst("reportValue", ty(Ty::B8)),
-    OBJECT,
+    OWN,
     src("state", STATE_TY),
     src("phaseParity", ty(Ty::U32)).range(0, 1),
     src("timeHint", ty(Ty::U32)),
@@ -68,7 +72,7 @@ const WAIT_OPERANDS: &[OperandSpec] = &[
 pub const LIST: &[Instr] = &[
     instr("mbarrier.init").section("9.7.13.15.9").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.init{.shared{::cta}}.b64 [addr], count;")
-        .operands(&[OBJECT, COUNT])
+        .operands(&[OWN, COUNT])
         .gates(&[CTA])
         .host(Host::Warp),
     instr("mbarrier.init").section("9.7.13.15.9").since(LAYOUT).requires(sm(90))
@@ -76,11 +80,11 @@ pub const LIST: &[Instr] = &[
             "mbarrier.init.layout{.shared{::cta}}.b64 [addr], count;
              .layout = { .layout::v0, .layout::v1 }",
         )
-        .operands(&[OBJECT, COUNT])
+        .operands(&[OWN, COUNT])
         .host(Host::Warp),
     instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
-        .operands(&[OBJECT])
+        .operands(&[OWN])
         .gates(&[CTA])
         .host(Host::Warp),
     instr("mbarrier.expect_tx").section("9.7.13.15.11").since(ptx(8, 0)).requires(sm(90))
@@ -128,7 +132,7 @@ pub const LIST: &[Instr] = &[
              .sem = { .release, .relaxed }
              .scope = { .cta, .cluster }",
         )
-        .operands(&[STATE, OBJECT, COUNT, TX_COUNT])
+        .operands(&[STATE, ARRIVED_ON, COUNT, TX_COUNT])
         .gates(ARRIVE_TO_SINK)
         .defaults(RELEASE_CTA)
         .host(Host::Warp).meeting(Meeting::Arrive),
@@ -140,7 +144,7 @@ pub const LIST: &[Instr] = &[
              .sem = { .release, .relaxed }
              .scope = { .cta, .cluster }",
         )
-        .operands(&[OBJECT, COUNT, TX_COUNT, MASK])
+        .operands(&[ARRIVED_ON, COUNT, TX_COUNT, MASK])
         .defaults(RELEASE_CTA)
         .host(Host::Warp).meeting(Meeting::Arrive),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
@@ -154,7 +158,7 @@ pub const LIST: &[Instr] = &[
              .sem = { .release, .relaxed }
              .scope = { .cta, .cluster }",
         )
-        .operands(&[STATE, OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX)])
+        .operands(&[STATE, ARRIVED_ON, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX)])
         .gates(ARRIVE)
         .defaults(RELEASE_CTA)
         .host(Host::Warp).meeting(Meeting::Arrive),
@@ -166,12 +170,12 @@ pub const LIST: &[Instr] = &[
              .sem = { .release, .relaxed }
              .scope = { .cta, .cluster }",
         )
-        .operands(&[OBJECT, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
+        .operands(&[ARRIVED_ON, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
         .defaults(RELEASE_CTA)
         .host(Host::Warp).meeting(Meeting::Arrive),
     instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
-        .operands(&[OBJECT])
+        .operands(&[OWN])
         .gates(&[CTA])
         .host(Host::Warp),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(ptx(7, 0)).requires(sm(80))
@@ -239,6 +243,6 @@ pub const LIST: &[Instr] = &[
             "mbarrier.check_layout.layout{.shared::cta}.b64 p, [addr];
              .layout = { .layout::v0, .layout::v1 }",
         )
-        .operands(&[dst("p", ty(Ty::Pred)), OBJECT])
+        .operands(&[dst("p", ty(Ty::Pred)), OWN])
         .host(Host::Warp),
 ];

@@ -16,6 +16,9 @@ const FP8: Targets = Targets::Only(&[
 const WEAK: Rule =
     Rule::Never(&[has(".weak"), any(&[".relaxed", ".acquire", ".release"])], "a weak operation has no ordering");
 
+/// In all devices of the team, from the address that the multicast object has.
+const LOADED: OperandSpec = addr("a", reads(Size::Type));
+const STORED: OperandSpec = addr("a", writes(Size::Type));
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));
 const B: OperandSpec = src("b", OpTy::Vec(".type", 0));
 
@@ -44,7 +47,7 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .pair = { .f16x2, .bf16x2 }",
         )
-        .operands(&[D, addr("a")])
+        .operands(&[D, LOADED])
         .gates(&[gate(&[has(".acc::f32")]).since(ptx(8, 2))])
         .rules(&[WEAK]),
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
@@ -65,7 +68,7 @@ pub const LIST: &[Instr] = &[
              .two = { .e4m3x2, .e5m2x2 }
              .four = { .e4m3x4, .e5m2x4 }",
         )
-        .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), addr("a")])
+        .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), LOADED])
         .rules(&[WEAK]),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
         .syntax(
@@ -80,7 +83,7 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .word = { .f16x2, .bf16x2, .f32 }",
         )
-        .operands(&[addr("a"), B])
+        .operands(&[STORED, B])
         .rules(&[WEAK]),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
         .syntax(
@@ -96,7 +99,7 @@ pub const LIST: &[Instr] = &[
              .two = { .e4m3x2, .e5m2x2 }
              .four = { .e4m3x4, .e5m2x4 }",
         )
-        .operands(&[addr("a"), B, src("b8", OpTy::Vec(".b8", 0))])
+        .operands(&[STORED, B, src("b8", OpTy::Vec(".b8", 0))])
         .rules(&[WEAK]),
     instr("multimem.red").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
         .syntax(
@@ -117,19 +120,19 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .word = { .f16x2, .bf16x2, .f32 }",
         )
-        .operands(&[addr("a"), B]),
+        .operands(&[STORED, B]),
     instr("multimem.st.async").section("9.7.9.14").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "multimem.st.async.release.scope{.global}.type [a], b;
              .scope = { .gpu, .sys }
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[addr("a"), src("b", T).wider()]),
+        .operands(&[STORED, src("b", T).wider()]),
     instr("multimem.red.async").section("9.7.13.7").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "multimem.red.async.release.scope{.global}.add.type [a], b;
              .scope = { .gpu, .sys }
              .type = { .u32, .s32, .u64 }",
         )
-        .operands(&[addr("a"), src("b", T)]),
+        .operands(&[STORED, src("b", T)]),
 ];

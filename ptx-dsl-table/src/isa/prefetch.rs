@@ -1,5 +1,6 @@
 //! Cache hints: manual 9.7.9.15 to 9.7.9.18.
 
+use super::memory::HINT;
 use super::*;
 use crate::hir;
 
@@ -41,7 +42,7 @@ pub const LIST: &[Instr] = &[
              .level::eviction_priority = { .L2::evict_last, .L2::evict_normal }
              .tensormap_space = { .const, .param }",
         )
-        .operands(&[addr("a").align(1)])
+        .operands(&[addr("a", HINT).align(1)])
         .gates(&[
             gate(&[any(&[".L2::evict_last", ".L2::evict_normal"])]).since(ptx(7, 4)).requires(sm(80)),
             gate(&[has(".tensormap")]).since(ptx(8, 0)).requires(sm(90)),
@@ -49,22 +50,22 @@ pub const LIST: &[Instr] = &[
         .host(Host::Warp),
     instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
         .syntax("prefetch{.global}.L1::32B.valid_addr [a];")
-        .operands(&[addr("a").align(1)]),
+        .operands(&[addr("a", HINT).align(1)]),
     instr("prefetchu").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax("prefetchu.L1 [a];")
-        .operands(&[addr("a").align(1)])
+        .operands(&[addr("a", HINT).align(1)])
         .host(Host::Warp),
     instr("applypriority").section("9.7.9.16").since(ptx(7, 4)).requires(sm(80))
         .syntax(
             "applypriority{.global}.level::eviction_priority [a], size;
              .level::eviction_priority = { .L2::evict_normal }",
         )
-        .operands(&[addr("a").align(128), SIZE_128])
+        .operands(&[addr("a", HINT).align(128), SIZE_128])
         .host(Host::Warp),
     instr("discard").section("9.7.9.17").since(ptx(7, 4)).requires(sm(80))
         .syntax("discard{.global}.level [a], size;
              .level = { .L2 }")
-        .operands(&[addr("a").align(128), SIZE_128])
+        .operands(&[addr("a", writes(Size::Operand("size"))).align(128), SIZE_128])
         .host(Host::Warp),
     instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
         .first(&["range", "fractional", "cvt"])
@@ -77,7 +78,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[
             dst("cache_policy", ty(Ty::U64)),
-            addr("a").align(1),
+            addr("a", HINT).align(1),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),
             src("fraction", ty(Ty::F32)),

@@ -65,7 +65,7 @@ const NEW: Ptx = ptx(9, 4);
 
 /// An address in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1).
 const fn tmem(name: &'static str) -> OperandSpec {
-    let mut spec = addr(name);
+    let mut spec = addr(name, reads(Size::Unknown).in_space(AddressSpace::TensorMemory));
     spec.ty = ty(Ty::B32);
     spec
 }

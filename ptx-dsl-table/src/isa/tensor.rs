@@ -93,9 +93,11 @@ const BLACKWELL: Targets = Targets::Only(&[
 ]);
 const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
 
-const DST: OperandSpec = addr("dstMem").align(16);
+/// A box, whose size the tensor map gives.
+const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(16);
+const SRC: OperandSpec = addr("srcMem", reads(Size::Unknown).qualifier(1)).align(16);
 /// The object that describes the tensor.
-pub const MAP: OperandSpec = addr("tensorMap").align(64);
+pub const MAP: OperandSpec = addr("tensorMap", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::U64));
 /// What is written over in it.
 pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
@@ -106,7 +108,9 @@ pub const UPPER: OperandSpec = src("upperStrides", ty(Ty::U16)).reg();
 /// Where the box lies.
 pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
 const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
-const MBAR: OperandSpec = addr("mbar").align(8);
+/// The mbarrier is in the CTA of the destination, or that of its pair.
+const MBAR: OperandSpec =
+    addr("mbar", object().in_space(AddressSpace::AnyShared).reach(Reach::PairOrLikeQualifier(0))).align(8);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)).requires(RUBIN);
 
@@ -233,7 +237,7 @@ pub const LIST: &[Instr] = &[
              .dim = { .1d, .2d, .3d, .4d, .5d }
              .st_mode = { .tile, .tile::scatter4, .im2col_no_offs, .im2col_no_offs::w }",
         )
-        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, addr("srcMem").align(16), POLICY])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[
             gate(&[has(".tile::scatter4")]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN),
@@ -251,7 +255,7 @@ pub const LIST: &[Instr] = &[
              .load_mode = { .tile, .im2col_no_offs, .im2col_no_offs::w }
              .redOp = { .add, .min, .max, .inc, .dec, .and, .or, .xor }",
         )
-        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, addr("srcMem").align(16), POLICY])
+        .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
         .defaults(&[(".load_mode", ".tile")])
         .rules(RULES),
@@ -309,7 +313,7 @@ pub const LIST: &[Instr] = &[
              .field3 = { .elemtype, .interleave_layout, .swizzle_mode, .swizzle_atomicity, .fill_mode }",
         )
         .operands(&[
-            addr("addr").align(128),
+            addr("addr", writes(Size::Bytes(128))).align(128),
             src("ord", ty(Ty::U32)).imm().range(0, 4),
             src("new_val", ty(Ty::B32)),
             src("value64", ty(Ty::B64)),
@@ -322,5 +326,5 @@ pub const LIST: &[Instr] = &[
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size;
              .scope = { .cta, .cluster, .gpu, .sys }",
         )
-        .operands(&[addr("dst").align(128), addr("src").align(128), src("size", ty(Ty::U32)).imm().range(128, 128)]),
+        .operands(&[addr("dst", writes(Size::Bytes(128))).align(128), addr("src", reads(Size::Bytes(128)).qualifier(1)).align(128), src("size", ty(Ty::U32)).imm().range(128, 128)]),
 ];

@@ -62,6 +62,8 @@ fn same_integers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (a != b).then(|| (format!("`.{b}` is the type of `b`, but `a` is of `.{a}`: both have one type"), None))
 }
 
+const LOADED: OperandSpec = addr("p", reads(Size::Unknown));
+const STORED: OperandSpec = addr("p", writes(Size::Unknown));
 const ALIGNED: Gate = gate(&[has(".aligned")]).since(ptx(6, 3));
 const SHAPES: Gate = gate(&[any(&[".m32n8k16", ".m8n32k16"])]).since(ptx(6, 1));
 const INTEGERS: Gate = gate(&[any(&[".s8", ".u8", ".s32"])]).since(ptx(6, 3)).requires(sm(72));
@@ -96,7 +98,7 @@ pub const LIST: &[Instr] = &[
              .atype = { .f16, .bf16, .s8, .u8 }
              .subbyte = { .s4, .u4 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
         .gates(GATES),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
@@ -111,7 +113,7 @@ pub const LIST: &[Instr] = &[
              .btype = { .f16, .bf16, .s8, .u8 }
              .subbyte = { .s4, .u4 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
         .gates(GATES),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
@@ -125,7 +127,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared{::cta} }
              .ctype = { .f16, .f32, .s32 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
         .gates(GATES),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).requires(sm(70))
         .syntax(
@@ -139,7 +141,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared{::cta} }
              .type = { .f16, .f32, .s32 }",
         )
-        .operands(&[addr("p"), src("r", OpTy::Fragment(moved_c)), STRIDE])
+        .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
         .gates(GATES),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).requires(sm(70))
         .syntax(
@@ -172,7 +174,7 @@ pub const LIST: &[Instr] = &[
              .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
              .ss = { .global, .shared }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
         .gates(&[SHAPES]),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -181,7 +183,7 @@ pub const LIST: &[Instr] = &[
              .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }
              .ss = { .global, .shared }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
         .gates(&[SHAPES]),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -191,7 +193,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }
              .ctype = { .f16, .f32 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), addr("p"), STRIDE])
+        .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
         .gates(&[SHAPES]),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -201,7 +203,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }
              .type = { .f16, .f32 }",
         )
-        .operands(&[addr("p"), src("r", OpTy::Fragment(moved_c)), STRIDE])
+        .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
         .gates(&[SHAPES]),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(

@@ -89,6 +89,15 @@ fn what_other_threads_wrote() {
             kernel: &KERNEL_A,
             codes: &[],
             body: "shl.b32 %r1, %r0, 2; mov.u32 %r2, buf; add.u32 %r3, %r2, %r1; st.shared.u32 [%r3], %r0; \
+                   bar.warp.sync -1; xor.b32 %r4, %r1, 4; add.u32 %r4, %r2, %r4; ld.shared.u32 %r5, [%r4]; mul.wide.u32 %d10, %r0, 4; add.u64 %d10, %d4, %d10; \
+                   st.global.u32 [%d10], %r5;",
+        },
+        // The last lane reads what the next warp writes.
+        Case {
+            name: "nb_warp_next",
+            kernel: &KERNEL_A,
+            codes: &[690],
+            body: "shl.b32 %r1, %r0, 2; mov.u32 %r2, buf; add.u32 %r3, %r2, %r1; st.shared.u32 [%r3], %r0; \
                    bar.warp.sync -1; ld.shared.u32 %r5, [%r3+4]; mul.wide.u32 %d10, %r0, 4; add.u64 %d10, %d4, %d10; \
                    st.global.u32 [%d10], %r5;",
         },

@@ -7,6 +7,8 @@ use crate::hir;
 const COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 512);
 /// One allocation of any number of units; up to 576 columns on `sm_107f`.
 const ALL_COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 576);
+/// Where the address of what is allocated goes.
+const DST: OperandSpec = addr("dst", writes(Size::Bytes(4)).shared().own_cta()).align(4);
 const TADDR: OperandSpec = src("taddr", ty(Ty::U32));
 const RULES: &[Rule] = &[Rule::Custom(power_of_two)];
 const EXCLUSIVE: &[Rule] = &[Rule::Custom(units)];
@@ -39,7 +41,7 @@ pub const LIST: &[Instr] = &[
             "tcgen05.alloc.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
              .cta_group = { .cta_group::1, .cta_group::2 }",
         )
-        .operands(&[addr("dst").align(4), COLUMNS])
+        .operands(&[DST, COLUMNS])
         .rules(RULES)
         .host(ALLOC).tensor(Tensor::Alloc),
     instr("tcgen05.alloc").section("9.7.16.7.1").since(NEW).requires(TENSOR_MEMORY)
@@ -47,7 +49,7 @@ pub const LIST: &[Instr] = &[
             "tcgen05.alloc.exclusive.cta_group.sync.aligned{.shared::cta}.b32 [dst], nCols;
              .cta_group = { .cta_group::1, .cta_group::2 }",
         )
-        .operands(&[addr("dst").align(4), ALL_COLUMNS])
+        .operands(&[DST, ALL_COLUMNS])
         .rules(EXCLUSIVE)
         .host(ALLOC).tensor(Tensor::Alloc),
     instr("tcgen05.dealloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)

@@ -3,7 +3,7 @@
 use super::*;
 
 /// 9.7.13.15.1: an mbarrier object is 8 bytes, aligned.
-const OBJECT: OperandSpec = addr("mbar").align(8);
+const OBJECT: OperandSpec = addr("mbar", object()).align(8);
 const SYNC_RESTRICT: Gate = gate(&[has(".sync_restrict::shared::read::mma::a")]).since(NEW).requires(SM_107F);
 
 /// The part of the family.
