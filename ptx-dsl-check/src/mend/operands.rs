@@ -9,15 +9,21 @@ use crate::parse::{Const, fold};
 use crate::print;
 use crate::ty::{Class, Ty};
 
+/// Statements with more operands are not rearranged.
+const MOST_OPERANDS: usize = 8;
+
 impl Checker {
     /// The statement with its operands in another order or other brackets, or of the other of `atom` and `red`, if that makes it
     /// legal; with one operand fewer, if there are too many.
     pub(crate) fn rearranged(&mut self, ast: &ast::Instr, too_many: bool) -> Option<String> {
+        let count = ast.operands.len();
+        if count > MOST_OPERANDS {
+            return None;
+        }
         let mut tries = self.grant();
         let mut trial = ast.clone();
-        let count = ast.operands.len();
         let mut works = |checker: &mut Checker, trial: &ast::Instr| {
-            if tries == 0 || count > 8 {
+            if tries == 0 {
                 return None;
             }
             tries -= 1;
