@@ -77,6 +77,7 @@ const INSTRUCTIONS: &[Row] = &[
     ("br", "bra"),
     ("b", "bra"),
     ("lb", "ld.s8"),
+    ("lb", "ld"),
     ("lbu", "ld.u8"),
     ("lh", "ld.s16"),
     ("lhu", "ld.u16"),
