@@ -13,6 +13,7 @@ mod loops;
 mod mbarrier_new;
 mod memory;
 mod mixed;
+mod multicast;
 mod nvcc;
 mod parallel;
 mod recursion;

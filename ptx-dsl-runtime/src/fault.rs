@@ -256,7 +256,7 @@ impl FaultKind {
             }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             IssueGranularity { .. } => {
-                "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
+                "elect one lane for `mma`, `cp` and `shift`; run allocations, loads and stores with the whole warp"
             }
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
@@ -371,6 +371,19 @@ impl Fault {
     pub fn message(&self) -> String {
         self.kind.to_string()
     }
+
+    /// Section of the PTX ISA that has the rule, or "": that of the kind, but for what the instruction's own section says.
+    pub fn section(&self) -> &'static str {
+        use FaultKind::*;
+        let own = matches!(
+            self.kind,
+            MbarrierOverArrive { .. } | NoCompleteCompletes | MbarrierCount { .. } | WrongWindow { .. }
+        );
+        match self.at {
+            Some(at) if own && at.text.contains("mbarrier.arrive_drop") => "9.7.13.15.14",
+            _ => self.kind.section(),
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -395,8 +408,8 @@ impl fmt::Display for Fault {
                 write!(f, "\n  = waiting: {line}")?;
             }
         }
-        if !self.kind.section().is_empty() {
-            write!(f, "\n  = note: PTX ISA {}", self.kind.section())?;
+        if !self.section().is_empty() {
+            write!(f, "\n  = note: PTX ISA {}", self.section())?;
         }
         if !self.kind.help().is_empty() {
             write!(f, "\n  = help: {}", self.kind.help())?;
