@@ -140,15 +140,11 @@ pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
     if !q.has(q::ftz) {
         return out(q, r);
     }
+    // The same where exponents are larger. Operands that become infinite by it have no such small results.
     const UP: f32 = 18446744073709551616.0;
-    let [a, b, c] = s.map(f64::from);
-    let moved = match op {
-        Op::Mul => narrow(a * b * f64::from(UP), mode),
-        Op::Fma => narrow(soft::odd_add(a * b, c) * f64::from(UP), mode),
-        Op::Div => op32(op, [s[0] * UP, s[1], 0.0], mode),
-        // Sums as small as that are exact, and no root is.
-        Op::Add | Op::Sqrt => f32::INFINITY,
-    };
+    // Sums as small as that are exact, and no root is.
+    let exact = matches!(op, Op::Add | Op::Sqrt);
+    let moved = if exact { f32::INFINITY } else { op32(op, [s[0] * UP, s[1], s[2] * UP], mode) };
     let tiny = r.abs() == f32::MIN_POSITIVE && moved.abs() < f32::MIN_POSITIVE * UP;
     out(q, if tiny { 0f32.copysign(r) } else { r })
 }
