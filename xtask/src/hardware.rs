@@ -32,17 +32,20 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     match arguments {
         [] => replay(1, false, &[]),
         ["--release"] => levels(),
-        ["--write", directory] => write(Path::new(directory)),
+        ["--write", directory] => write(Path::new(directory), 0),
+        ["--write", directory, seed] => write(Path::new(directory), seed.parse().map_err(|_| "no seed")?),
         ["--read", directory, results] => read(Path::new(directory), Path::new(results)),
-        _ => Err("usage: cargo xtask hardware [--release | --write DIRECTORY | --read DIRECTORY RESULTS]".into()),
+        _ => {
+            Err("usage: cargo xtask hardware [--release | --write DIRECTORY [SEED] | --read DIRECTORY RESULTS]".into())
+        }
     }
 }
 
-/// An optimised build, with each instruction set that the processor has.
+/// An optimised build of one form in eight (all of them take rustc half an hour), with each instruction set that the processor has.
 fn levels() -> Result<(), String> {
     ["base", "avx2", "avx512"].iter().try_for_each(|level| {
         println!("PTX_DSL_LEVEL={level}");
-        replay(1, true, &[("PTX_DSL_LEVEL", level)])
+        replay(8, true, &[("PTX_DSL_LEVEL", level)])
     })
 }
 
@@ -61,7 +64,7 @@ pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Res
     sets.extend(near.iter().map(|n| n.set.clone()));
     let directory = ptxas::root().join("target").join("hardware");
     let results = directory.join("results");
-    let run = crates::Run { release, results: &results, every_result: false, environment };
+    let run = crates::Run { seed: 0, release, results: &results, every_result: false, environment };
     let (kernels, digests, said) = crates::host(&directory, &sets, &run)?;
     let mut wrong: Vec<String> = said.lines().map(str::to_owned).collect();
     for (kernel, i, form) in forms_of(&kernels) {
@@ -90,9 +93,9 @@ fn count(sets: &[Set]) -> usize {
     sets.iter().map(|s| s.forms.len()).sum()
 }
 
-/// Every form there is, those that approximate in sets of their own at the end.
-fn every_form() -> Result<Vec<Set>, String> {
-    let singles = forms::all(&ptxas::find_or_fetch()?)?;
+/// The forms to keep results of, those that approximate in sets of their own at the end. For another seed than 0 there are more.
+fn every_form(seed: u64) -> Result<Vec<Set>, String> {
+    let singles = forms::all(&ptxas::find_or_fetch()?, seed != 0)?;
     let mut rows = sequences::all(&singles.iter().collect::<Vec<_>>());
     let refused = forms::legal(&mut rows);
     if !refused.is_empty() {
@@ -109,13 +112,15 @@ fn every_form() -> Result<Vec<Set>, String> {
     Ok(exact)
 }
 
-/// For a GPU: every form, and what the host gives.
-fn write(directory: &Path) -> Result<(), String> {
-    let sets = every_form()?;
-    let run = crates::Run { release: false, results: &directory.join("host"), every_result: true, environment: &[] };
+/// For a GPU: every form, and what the host gives. Seeds other than 0 are there to find what is not known yet.
+fn write(directory: &Path, seed: u64) -> Result<(), String> {
+    let sets = every_form(seed)?;
+    let run =
+        crates::Run { seed, release: false, results: &directory.join("host"), every_result: true, environment: &[] };
     let (kernels, digests, said) = crates::host(&ptxas::root().join("target").join("hardware"), &sets, &run)?;
     print!("{said}");
-    crates::write(directory, &sets)?;
+    crates::write(directory, &sets, seed)?;
+    crates::write_file(&directory.join("seed.txt"), seed.to_string().as_bytes())?;
     let mut lines = String::new();
     for (kernel, i, _) in forms_of(&kernels) {
         let Some(parts) = digests.get(&(kernel.name.clone(), i)) else { continue };
@@ -127,9 +132,10 @@ fn write(directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What came back goes to `tests/hardware`; what the host has otherwise is printed.
+/// What came back goes to `tests/hardware`, if the operands were those of seed 0; what the host has otherwise is printed.
 fn read(directory: &Path, results: &Path) -> Result<(), String> {
-    let mut sets = every_form()?;
+    let seed = text(&directory.join("seed.txt"))?.parse().map_err(|_| "seed.txt has no seed")?;
+    let mut sets = every_form(seed)?;
     let kernels = crates::kernels(&sets);
     let (gpu, _) = crates::digests(&text(&results.join("digests.txt"))?);
     let (host, _) = crates::digests(&text(&directory.join("host.txt"))?);
@@ -145,8 +151,10 @@ fn read(directory: &Path, results: &Path) -> Result<(), String> {
         }
         sets[kernel.set].forms[kernel.first + i].result = found;
     }
-    crates::write_file(&file("lanes.txt"), data::text(&sets).as_bytes())?;
-    crates::write_file(&file("near.txt"), near::text(&kernels, &text(&results.join("near.txt"))?)?.as_bytes())?;
+    if seed == 0 {
+        crates::write_file(&file("lanes.txt"), data::text(&sets).as_bytes())?;
+        crates::write_file(&file("near.txt"), near::text(&kernels, &text(&results.join("near.txt"))?)?.as_bytes())?;
+    }
     println!("{unexplained} forms are neither as on the host nor in tests/hardware/open.txt");
     Ok(())
 }

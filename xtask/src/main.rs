@@ -34,7 +34,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
   hardware
           run the forms of tests/hardware on the host and compare what they give with what an H200 gave; --release: with each
-          instruction set of the processor; --write DIRECTORY: every form for a GPU; --read DIRECTORY RESULTS: what came back
+          instruction set of the processor; --write DIRECTORY [SEED]: every form for a GPU; --read DIRECTORY RESULTS: what came back
           (tests/hardware/README.md)
   budget  measure what the macros and the command line may cost: build time, checking time; --instructions: what rustc executes
           for the macros, crate by crate, counted by valgrind

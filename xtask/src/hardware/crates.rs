@@ -39,10 +39,11 @@ pub fn kernels(sets: &[Set]) -> Vec<Kernel> {
 
 /// Writes a module for each kernel, the operands of each set, and `kernels.txt`: name, set, operands of a form, outputs of each
 /// form.
-pub fn write(directory: &Path, sets: &[Set]) -> Result<Vec<Kernel>, String> {
+pub fn write(directory: &Path, sets: &[Set], seed: u64) -> Result<Vec<Kernel>, String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
     for (number, set) in sets.iter().enumerate() {
-        let bytes: Vec<u8> = values::operands(&set.kinds).into_iter().flatten().flat_map(u64::to_le_bytes).collect();
+        let bytes: Vec<u8> =
+            values::operands(&set.kinds, seed).into_iter().flatten().flat_map(u64::to_le_bytes).collect();
         write_file(&directory.join(format!("set{number}.bin")), &bytes)?;
     }
     let kernels = kernels(sets);
@@ -63,6 +64,8 @@ pub type Digests = HashMap<(String, usize), [u32; PARTS]>;
 
 /// How to run on the host.
 pub struct Run<'a> {
+    /// Of the operands.
+    pub seed: u64,
     pub release: bool,
     /// Where results go, those of approximations or all.
     pub results: &'a Path,
@@ -73,8 +76,7 @@ pub struct Run<'a> {
 /// Runs them on the host: the digests, and what is printed besides.
 pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, Digests, String), String> {
     let source = directory.join("src");
-    let _ = std::fs::remove_dir_all(&source);
-    let kernels = write(&source, sets)?;
+    let kernels = write(&source, sets, run.seed)?;
     let manifest = MANIFEST.replace("PTX_DSL", &ptxas::root().join("ptx-dsl").display().to_string());
     write_file(&directory.join("Cargo.toml"), manifest.replace("\"kernels\"", "\"hardware\"").as_bytes())?;
     let lock = ptxas::root().join("Cargo.lock");
@@ -132,6 +134,10 @@ pub fn digests(text: &str) -> (Digests, String) {
     (all, rest)
 }
 
+/// What stands there already stays as it is, so that cargo has nothing to do.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    if std::fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
     std::fs::write(path, bytes).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }

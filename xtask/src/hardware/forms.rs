@@ -20,18 +20,21 @@ use crate::random::Random;
 /// The GPU's target.
 pub const TARGET: &str = "sm_90a";
 
-/// Spellings of a form at most; of what has more, some are taken. Of comparisons 60 are enough.
+/// Spellings of a line of syntax at most; of what has more, some are taken.
 const MOST: usize = 2000;
 
-/// The forms of all families, by the kinds of their operands.
-pub fn all(ptxas: &Path) -> Result<Vec<Set>, String> {
+/// The same for comparisons, of which there are too many to keep.
+const COMPARISONS: usize = 60;
+
+/// The forms of all families, by the kinds of their operands; of comparisons some, or all of them.
+pub fn all(ptxas: &Path, comparisons: bool) -> Result<Vec<Set>, String> {
     let mut sets = Vec::new();
     for (family, entries) in FAMILIES {
         let mut legal = of_family(family, entries)?;
         let verdicts = batch::judge(ptxas, &legal)?;
         let mut keep = verdicts.iter();
         legal.retain(|_| keep.next().is_some_and(|v| v.theirs.is_none()));
-        let most = if *family == "compare" { 60 } else { MOST };
+        let most = if *family == "compare" && !comparisons { COMPARISONS } else { MOST };
         for case in thinned(legal, most) {
             if let Some((kinds, form)) = typed(&case.text) {
                 add(&mut sets, &kinds, form);

@@ -24,12 +24,12 @@ pub fn count(kinds: &[Kind]) -> usize {
     }
 }
 
-/// The operands: a list for each of the kinds.
-pub fn operands(kinds: &[Kind]) -> Vec<Vec<u64>> {
+/// The operands: a list for each of the kinds. Those of seed 0 are what is kept results of.
+pub fn operands(kinds: &[Kind], seed: u64) -> Vec<Vec<u64>> {
     let count = count(kinds);
     let mut all = vec![Vec::with_capacity(count); kinds.len()];
-    let seed = kinds.iter().fold(kinds.len() as u64, |seed, k| seed * 31 + *k as u64 + 1);
-    let mut random = Random::new(seed);
+    let of_kinds = kinds.iter().fold(kinds.len() as u64, |seed, k| seed * 31 + *k as u64 + 1);
+    let mut random = Random::new(of_kinds ^ seed << 32);
     let mut special: Vec<Vec<u64>> = kinds.iter().map(|k| k.special()).collect();
     if let [one] = special.as_mut_slice() {
         one.extend(kinds[0].edges());

@@ -44,7 +44,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 return Err(self.fault(FaultKind::MulticastExitedCta { rank }, lane));
             }
             let size = self.window(rank).map_err(|kind| self.fault(kind, lane))?.len() as u64;
-            if addr % 16 != 0 {
+            if !addr.is_multiple_of(16) {
                 return Err(self.fault(FaultKind::Misaligned { addr: at, align: 16 }, lane));
             }
             if at + 16 > size {
