@@ -84,6 +84,35 @@ ptx! {
         ret;
     }
 
+    // CTA 0 waits for its own arrival and lets CTA 1 go on, which counts on having one too.
+    .visible .entry counts_on_both() .explicitcluster .reqnctapercluster 2, 1, 1 .reqntid 1, 1, 1
+    {
+        .reg .pred %first, %there, %done;
+        .reg .b16 %both;
+        .reg .b32 %rank;
+        .shared .align 8 .b64 bar;
+        mov.u32 %rank, %cluster_ctarank;
+        setp.eq.u32 %first, %rank, 0;
+        mbarrier.init.shared.b64 [bar], 1;
+        fence.mbarrier_init.release.cluster;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        @!%first bra asked;
+        mov.b16 %both, 3;
+        tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], %both;
+      own:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %done, [bar], 0;
+        @!%done bra own;
+      asked:
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 %there, [bar], 0;
+        @!%there trap;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ret;
+    }
+
     // Cancels what there is, and writes down what it gets.
     .visible .entry cancel_all(.param .u64 .ptr .global .align 4 out: &mut [u32]) .reqntid 1, 1, 1
     {
@@ -152,6 +181,24 @@ fn a_response_reaches_each_cta_at_a_time_of_its_own() {
 fn a_commit_reaches_each_cta_at_a_time_of_its_own() {
     let pair = || Launch::grid(2).cluster(2).block(1);
     assert_eq!(seen_by_the_peer(|host, out| commit.launch(host, pair(), (out,))), [0, 1].into());
+}
+
+#[test]
+fn what_a_seed_finds_the_checked_host_finds_with_it() {
+    let run = |result: Result<Report, Error>| match result {
+        Ok(report) => Ok(report.schedule),
+        Err(Error::Fault(fault)) => Err((fault.message(), fault.schedule)),
+        Err(other) => panic!("{other}"),
+    };
+    let pair = || Launch::grid(2).cluster(2).block(1);
+    let mut found = 0;
+    for seed in 0..64 {
+        let plain = run(counts_on_both.launch(&Host::new().seed(seed).record(), pair(), ()));
+        let checked = run(counts_on_both.launch(&Host::checked().seed(seed).record(), pair(), ()));
+        assert_eq!(plain, checked, "seed {seed}");
+        found += u32::from(plain.is_err());
+    }
+    assert!((1..64).contains(&found), "{found} of 64 schedules find it");
 }
 
 #[test]
