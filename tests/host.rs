@@ -11,6 +11,7 @@ mod language;
 mod launch;
 mod loops;
 mod mbarrier_new;
+mod mbarrier_phases;
 mod memory;
 mod mixed;
 mod multicast;

@@ -185,7 +185,11 @@ fn faults_of_arrive_drop_cite_its_section() {
         mbarrier.arrive_drop.shared::cta.b64 _, [mb];
         mbarrier.arrive_drop.shared::cta.b64 _, [mb];
     });
-    for report in [over, too_early, nothing_expected] {
+    let outside = fault!(sm_90, one(), {
+        ld.global.u64 %rd0, [%pd];
+        mbarrier.arrive_drop.b64 _, [%rd0];
+    });
+    for report in [over, too_early, nothing_expected, outside] {
         says(&report, &["note: PTX ISA 9.7.13.15.14"]);
     }
     let arrive = fault!(sm_90, one(), {
