@@ -96,7 +96,7 @@ fn count(sets: &[Set]) -> usize {
 /// The forms to keep results of, those that approximate in sets of their own at the end. For another seed than 0 there are more.
 fn every_form(seed: u64) -> Result<Vec<Set>, String> {
     let singles = forms::all(&ptxas::find_or_fetch()?, seed != 0)?;
-    let mut rows = sequences::all(&singles.iter().collect::<Vec<_>>());
+    let mut rows = sequences::all(&singles.iter().collect::<Vec<_>>(), seed);
     let refused = forms::legal(&mut rows);
     if !refused.is_empty() {
         println!("{} sequences are left out, which the front end refuses", refused.len());

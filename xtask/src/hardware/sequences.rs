@@ -5,8 +5,9 @@ use super::data::{Form, Set, Width, add};
 use super::kind::Kind;
 use crate::random::Random;
 
-/// All of them. `singles` are the forms of the table.
-pub fn all(singles: &[&Set]) -> Vec<Set> {
+/// All of them. `singles` are the forms of the table. Seeds other than 0 make more of what is random.
+pub fn all(singles: &[&Set], seed: u64) -> Vec<Set> {
+    let (each, rows) = if seed == 0 { (2, 160) } else { (20, 600) };
     let mut out = Vec::new();
     carries(&mut out);
     logic(&mut out);
@@ -15,9 +16,9 @@ pub fn all(singles: &[&Set]) -> Vec<Set> {
     atomics(&mut out);
     memory(&mut out);
     warps(&mut out);
-    predicated(singles, &mut out);
+    predicated(singles, each, &mut out);
     nans(singles, &mut out);
-    in_a_row(singles, &mut out);
+    in_a_row(singles, seed, rows, &mut out);
     out
 }
 
@@ -256,8 +257,8 @@ fn some<'a>(singles: &[&'a Set], each: usize) -> Vec<(&'a [Kind], &'a Form)> {
 
 /// Where the predicate is false, the destination keeps what it had. (Not after `set` as ptxas 13.5 has it: of a type that is not 32
 /// bits of an integer, it converts what was there.)
-fn predicated(singles: &[&Set], out: &mut Vec<Set>) {
-    for (kinds, form) in some(singles, 2).into_iter().filter(|f| !f.1.text.starts_with("set.")) {
+fn predicated(singles: &[&Set], each: usize, out: &mut Vec<Set>) {
+    for (kinds, form) in some(singles, each).into_iter().filter(|f| !f.1.text.starts_with("set.")) {
         let Some((width, name)) = result(form) else { continue };
         let before = match width {
             Width::Half => format!("mov.b16 {name}, 0x5a5a;"),
@@ -307,15 +308,15 @@ fn free(form: &Form) -> bool {
 }
 
 /// Straight lines of single instructions, each with results of those before among its operands.
-fn in_a_row(singles: &[&Set], out: &mut Vec<Set>) {
+fn in_a_row(singles: &[&Set], seed: u64, rows: usize, out: &mut Vec<Set>) {
     const KINDS: [Kind; 6] = [Kind::F32, Kind::F32, Kind::B32, Kind::B32, Kind::B64, Kind::Pred];
-    let mut random = Random::new(77);
+    let mut random = Random::new(77 + seed);
     let usable = |k: &Kind| !matches!(k, Kind::B8 | Kind::F64);
     let forms: Vec<(&[Kind], &Form)> = some(singles, 12)
         .into_iter()
         .filter(|(kinds, f)| kinds.iter().all(usable) && !free(f) && result(f).is_some_and(|r| r.0 != Width::Byte))
         .collect();
-    for _ in 0..160 {
+    for _ in 0..rows {
         // Values so far: name and width in bits.
         let mut values: Vec<(String, u32)> =
             KINDS.iter().enumerate().map(|(i, k)| (format!("%a{i}"), k.bits())).collect();
