@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::ptxas;
-use ptx_dsl::{Arg, Error, Host};
+use ptx_dsl::{Arg, Error, Host, Report};
 use ptx_dsl_syntax::diag::Severity;
 use ptx_dsl_syntax::lex::lex;
 
@@ -21,6 +21,10 @@ struct Runs {
 }
 
 const SCHEDULES: u64 = 12;
+
+fn decisions(reports: &[Report]) -> impl Iterator<Item = &[u32]> {
+    reports.iter().map(|r| r.schedule.as_slice())
+}
 
 /// Dimensions from the directives, and the arguments of a signature.
 macro_rules! run {
@@ -54,10 +58,15 @@ macro_rules! modules {
             let mut out = BTreeMap::new();
             $({
                 let text = include_str!($file);
-                let plain = Host::new().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature)).map(|_| ());
-                let checked =
-                    Host::checked().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature)).map(|_| ());
-                out.insert($file.trim_start_matches("bugs/"), Runs { plain, checked });
+                let plain = Host::new().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
+                let checked = Host::checked().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
+                // What a seed finds on the plain host it finds on the checked one: they take the same decisions.
+                match (&plain, &checked) {
+                    (Ok(plain), Ok(checked)) => assert!(decisions(plain).eq(decisions(checked)), "{}", $file),
+                    (Err(_), Ok(_)) => panic!("{}: only the plain host finds it", $file),
+                    _ => {}
+                }
+                out.insert($file.trim_start_matches("bugs/"), Runs { plain: plain.map(drop), checked: checked.map(drop) });
             })*
             out
         }

@@ -302,7 +302,16 @@ impl<'e, 'm> Block<'e, 'm> {
             self.write(&a.value, &mut values, &guard);
         }
         if writes {
-            let v = self.lanes(1, quote!(#cc & 1 != 0));
+            let carried = quote!(#cc & 1 != 0);
+            let carried = match &guard {
+                Some(g) => {
+                    let old = self.register(carry);
+                    let old = self.lane(&old);
+                    quote!(if #g { #carried } else { #old })
+                }
+                None => carried,
+            };
+            let v = self.lanes(1, carried);
             self.define(carry, v);
         }
     }

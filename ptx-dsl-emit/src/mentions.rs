@@ -36,17 +36,17 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
     for a in &i.operands {
         registers(f, &a.value, if written(a) { &mut defs } else { &mut uses });
     }
-    if let Some((p, _)) = &i.pred {
-        registers(f, p, &mut uses);
-        // under a predicate the old value may stay
-        uses.extend_from_slice(&defs);
-    }
     let (reads, writes) = carry_use(i);
     if reads {
         uses.push((f.0, CARRY, 0));
     }
     if writes {
         defs.push((f.0, CARRY, 0));
+    }
+    if let Some((p, _)) = &i.pred {
+        registers(f, p, &mut uses);
+        // under a predicate the old value may stay
+        uses.extend_from_slice(&defs);
     }
     (uses, defs)
 }

@@ -79,7 +79,7 @@ impl<'m> Emit<'m> {
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
         let (addr, parity) = b.phase(instr);
-        let passes = b.finish(quote!(x.passes(#q, #addr, #parity) || m == u32::MAX && x.attempt(#q, #addr, #parity)));
+        let passes = b.finish(quote!(x.passes(#q, #addr, #parity)));
         let store = self.result_of_wait(f, instr, &quote!(true));
         quote! {
             #here => if { #passes } {

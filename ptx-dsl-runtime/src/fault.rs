@@ -81,6 +81,8 @@ pub enum FaultKind {
         /// pending count
         pending: u64,
     },
+    /// An arrival after the last participant has dropped.
+    MbarrierNothingExpected,
     /// `.noComplete` that completes the phase.
     NoCompleteCompletes,
     /// A tx-count outside of -(2^20-1) to 2^20-1.
@@ -203,6 +205,7 @@ impl FaultKind {
             MbarrierCount { .. } => "9.7.13.15.2",
             MbarrierTxCount { .. } => "9.7.13.15.3",
             MbarrierOverArrive { .. } => "9.7.13.15.13",
+            MbarrierNothingExpected => "9.7.13.15.14",
             NoCompleteCompletes => "9.7.13.15.13",
             MbarrierPhase { .. } => "9.7.13.15.16",
             TryCancelAfterFailure | MulticastExitedCta { .. } => "9.7.13.17",
@@ -238,6 +241,7 @@ impl FaultKind {
             MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
             MbarrierCount { .. } => "counts are 1 to 2^20-1",
             MbarrierOverArrive { .. } => "initialise the object with the number of arrivals of a phase",
+            MbarrierNothingExpected => "initialise the object again, or let one participant less drop",
             NoCompleteCompletes => "leave out `.noComplete` on the last arrival of the phase",
             MbarrierTxCount { .. } => {
                 "`expect_tx` exactly the bytes that the asynchronous operations of the phase write"
@@ -256,7 +260,7 @@ impl FaultKind {
             }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             IssueGranularity { .. } => {
-                "elect one lane for `mma`, `cp`, `shift` and `commit`; run the others with the whole warp"
+                "elect one lane for `mma`, `cp` and `shift`; run allocations, loads and stores with the whole warp"
             }
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
@@ -294,6 +298,9 @@ impl fmt::Display for FaultKind {
             MbarrierCount { what } | MbarrierPhase { what } => f.write_str(what),
             MbarrierOverArrive { count, pending } => {
                 write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
+            }
+            MbarrierNothingExpected => {
+                f.write_str("arrive-on at an mbarrier object whose expected count `arrive_drop` has brought to 0")
             }
             NoCompleteCompletes => f.write_str("`.noComplete` arrive-on completes the phase"),
             MbarrierTxCount { tx } => write!(f, "tx-count {tx} is out of range"),
@@ -371,6 +378,19 @@ impl Fault {
     pub fn message(&self) -> String {
         self.kind.to_string()
     }
+
+    /// Section of the PTX ISA that has the rule, or "": that of the kind, but for what the instruction's own section says.
+    pub fn section(&self) -> &'static str {
+        use FaultKind::*;
+        let own = matches!(
+            self.kind,
+            MbarrierOverArrive { .. } | NoCompleteCompletes | MbarrierCount { .. } | WrongWindow { .. }
+        );
+        match self.at {
+            Some(at) if own && at.text.contains("mbarrier.arrive_drop") => "9.7.13.15.14",
+            _ => self.kind.section(),
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -395,8 +415,8 @@ impl fmt::Display for Fault {
                 write!(f, "\n  = waiting: {line}")?;
             }
         }
-        if !self.kind.section().is_empty() {
-            write!(f, "\n  = note: PTX ISA {}", self.kind.section())?;
+        if !self.section().is_empty() {
+            write!(f, "\n  = note: PTX ISA {}", self.section())?;
         }
         if !self.kind.help().is_empty() {
             write!(f, "\n  = help: {}", self.kind.help())?;

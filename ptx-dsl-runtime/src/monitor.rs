@@ -54,6 +54,8 @@ pub enum Sync {
 pub trait Monitor: Default + Sized {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
+    /// How a report writes a host that has it.
+    const HOST: &'static str = "host";
     /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
     /// that run on this thread, whole, and no others? Else the launch has one thread.
     const PER_THREAD: bool = false;
@@ -84,6 +86,7 @@ pub struct Off;
 
 impl Monitor for Off {
     const ON: bool = false;
+    const HOST: &'static str = "Host::new()";
     const PER_THREAD: bool = true;
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
         machine::drive(body, x)
@@ -107,6 +110,7 @@ enum Memory {
 
 impl Monitor for Checked {
     const ON: bool = true;
+    const HOST: &'static str = "Host::checked()";
     // all it knows is of shared and local memory
     const PER_THREAD: bool = true;
 

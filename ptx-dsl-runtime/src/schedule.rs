@@ -21,6 +21,8 @@ pub enum Choice {
     Quantum,
     /// How late an asynchronous operation completes, 0 is the latest.
     Delay,
+    /// Which pending cluster `clusterlaunchcontrol.try_cancel` cancels; in order.
+    Pending,
     /// Does an instruction wait that may wait or not (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
     Block,
 }

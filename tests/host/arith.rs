@@ -52,6 +52,20 @@ binary!(xor, { xor.b32 }, |a, b| a ^ b);
 binary!(shl_clamps, { shl.b32 }, |a, b| a.checked_shl(b).unwrap_or(0));
 binary!(shr_clamps, { shr.u32 }, |a, b| a.checked_shr(b).unwrap_or(0));
 binary!(shr_signed_clamps, { shr.s32 }, |a, b| ((a as i32) >> b.min(31)) as u32);
+// One carry for additions and subtractions, set where there was no borrow; what does not run leaves it.
+binary!(carry_of_a_sum_or_a_difference,
+    {
+        .reg .pred %q;
+        .reg .b32 %t;
+        setp.lt.u32 %q, %x, 5;
+        add.cc.u32 %t, %x, %y;
+        @%q sub.cc.u32 %t, %x, %y;
+        subc.u32 %x, 7, 0;
+        mov.b32 %y, 0;
+        add.u32
+    },
+    |a, b| 6 + u32::from(if a < 5 { a >= b } else { a.checked_add(b).is_none() })
+);
 binary!(add_f32, { add.f32 }, |a, b| {
     let r = f32::from_bits(a) + f32::from_bits(b);
     if r.is_nan() { 0x7fff_ffff } else { r.to_bits() }

@@ -201,3 +201,63 @@ fn what_a_question_mark_shows_is_the_report() {
     assert_eq!(format!("{fault:?}"), shown);
     assert_eq!(format!("{fault:#?}"), shown);
 }
+
+#[test]
+fn faults_of_arrive_drop_cite_its_section() {
+    let over = fault!(sm_90, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 2;
+        mbarrier.arrive_drop.shared::cta.b64 _, [mb], 3;
+    });
+    let too_early = fault!(sm_90, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        mbarrier.arrive_drop.noComplete.shared::cta.b64 %rd0, [mb], 1;
+    });
+    let nothing_expected = fault!(sm_90, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 1;
+        mbarrier.arrive_drop.shared::cta.b64 _, [mb];
+        mbarrier.arrive_drop.shared::cta.b64 _, [mb];
+    });
+    let outside = fault!(sm_90, one(), {
+        ld.global.u64 %rd0, [%pd];
+        mbarrier.arrive_drop.b64 _, [%rd0];
+    });
+    for report in [over, too_early, nothing_expected, outside] {
+        says(&report, &["note: PTX ISA 9.7.13.15.14"]);
+    }
+    let arrive = fault!(sm_90, one(), {
+        mbarrier.init.shared::cta.b64 [mb], 2;
+        mbarrier.arrive.shared::cta.b64 _, [mb], 3;
+    });
+    says(&arrive, &["note: PTX ISA 9.7.13.15.13"]);
+}
+
+#[test]
+fn reductions_do_not_meet_plain_barriers() {
+    let report = fault!(sm_90, Launch::grid(1).block(64), {
+        mov.u32 %r0, %tid.x;
+        setp.lt.u32 %p, %r0, 32;
+        @%p bra plain;
+        barrier.red.popc.u32 %r1, 1, %p;
+        bra done;
+    plain:
+        barrier.sync 1;
+    done:
+        st.global.u32 [%pd], 1;
+    });
+    says(&report, &["barrier 1: `.red` meets `.sync` or `.arrive`", "note: PTX ISA 9.7.13.1"]);
+}
+
+#[test]
+fn shuffles_read_from_lanes_of_their_mask() {
+    let report = fault!(sm_90, Launch::grid(1).block(32), {
+        mov.u32 %r0, %tid.x;
+        setp.ge.u32 %p, %r0, 5;
+        mov.u32 %r2, 0x1f;
+        @%p bra done;
+        shfl.sync.down.b32 %r1, %r0, 1, 31, %r2;
+        st.global.u32 [%pd], %r1;
+    done:
+        ret;
+    });
+    says(&report, &["lane 4 reads from lane 5, which the membermask 0x0000001f leaves out", "shfl.sync.down"]);
+}

@@ -180,3 +180,31 @@ both! {
         assert_eq!(length, expected);
     }
 }
+
+mod wide {
+    ptx_dsl::include_ptx!("nvcc/wide_integers.ptx");
+}
+
+/// nvcc divides with `sub.cc` in front of `addc`, and the other way round: the carry has one meaning.
+#[test]
+fn divisions_of_128_bits() {
+    const N: usize = 256;
+    let mut words = numbers(4 * N, u64::MAX >> 31).map(|low| low << 31 ^ low.rotate_right(7));
+    let mut some = |i: usize| {
+        let (low, high) = (words.next().unwrap(), words.next().unwrap());
+        let wide = u128::from(high) << 64 | u128::from(low);
+        // Of all lengths, also next to powers of two, and with the sign bit set.
+        [wide, wide >> (i % 120), 1 << (i % 128), (1 << (i % 128)) - 1, !(wide >> (i * 7 % 127))][i % 5].max(1)
+    };
+    let x: Vec<u128> = (0..N).map(&mut some).collect();
+    let y: Vec<u128> = (0..N).map(|i| some(i / 2 + i % 3)).collect();
+    let split = |all: &[u128]| all.iter().flat_map(|v| [*v as u64, (v >> 64) as u64]).collect::<Vec<u64>>();
+    let mut out = vec![0u64; 4 * N];
+    let launch = Launch::grid(N as u32 / 64).block(64);
+    wide::divide.launch(&Host::new(), launch, (&split(&x), &split(&y), &mut out, N as u32)).unwrap();
+    for (i, found) in out.chunks(4).enumerate() {
+        let (a, b) = (x[i], y[i]);
+        let remainder = (a as i128).wrapping_rem(b as i128) as u128;
+        assert_eq!(found, split(&[a / b, remainder]), "{a:#x} and {b:#x}");
+    }
+}

@@ -1,5 +1,5 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | budget | corpus | nvcc | ptxas | real | sanitize`: what plain cargo cannot
-//! do, which is to fetch NVIDIA's tools for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: what
+//! plain cargo cannot do, which is to fetch NVIDIA's tools for the tests.
 
 mod assemble;
 mod bench;
@@ -7,6 +7,7 @@ mod budget;
 mod corpus;
 mod count;
 mod docs;
+mod hardware;
 mod kernels;
 mod module;
 mod nvcc;
@@ -33,6 +34,10 @@ const USAGE: &str = "usage: cargo xtask <command>
           there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own
   kernels run random kernels on the host and compare what they leave with what plain Rust computes for them:
           [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
+  hardware
+          run the forms of tests/hardware on the host and compare what they give with what an H200 gave; --release: with each
+          instruction set of the processor; --write DIRECTORY [SEED]: every form for a GPU; --read DIRECTORY RESULTS: what came back
+          (tests/hardware/README.md)
   budget  measure what the macros and the command line may cost: build time, checking time; --instructions: what rustc executes
           for the macros, crate by crate, counted by valgrind
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
@@ -62,6 +67,7 @@ fn main() -> ExitCode {
         ["budget", "--instructions"] => count::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
+        ["hardware", ref rest @ ..] => hardware::run(rest),
         ["nvcc", ref rest @ ..] => nvcc::Wanted::parse(rest).and_then(|wanted| nvcc::run(&wanted, steps::in_ci())),
         ["real", ref rest @ ..] => real::Wanted::parse(rest).and_then(|wanted| real::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),

@@ -1,15 +1,15 @@
 //! `cargo xtask oracle`: what the table spells, and mutations of it, before the front end and ptxas. Both say the same of each
 //! case, or `oracle/known.txt` says why not.
 
-mod batch;
+pub mod batch;
 mod known;
 mod mutate;
-mod operands;
-mod place;
+pub mod operands;
+pub mod place;
 mod report;
 mod second;
 mod spell;
-mod statement;
+pub mod statement;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{assemble, docs, kernels, nvcc, oracle, ptxas, real};
+use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
 
 /// What `test` runs as well: each example checks its own result.
 const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
@@ -28,8 +28,9 @@ pub fn ci() -> Result<(), String> {
     real::run(&real::Wanted::default(), true)
 }
 
-/// Every test of the workspace (libraries, documentation, integration tests), then the examples and random kernels, then ptxas
-/// on the PTX of every kernel that any of them launched, on that of the benches, and on a few statements of every family.
+/// Every test of the workspace (libraries, documentation, integration tests), then the examples, random kernels and part of
+/// what an H200 gave, then ptxas on the PTX of every kernel that any of them launched, on that of the benches, and on a few
+/// statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
@@ -51,6 +52,8 @@ pub fn test(strict: bool) -> Result<(), String> {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
+    // All of them take minutes to compile.
+    hardware::replay(8, false, &[])?;
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {

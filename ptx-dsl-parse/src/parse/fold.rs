@@ -29,7 +29,7 @@ pub fn fold(expr: &Expr) -> Option<Const> {
         Expr::Unary(op, e, _) => match (op, fold(e)?) {
             ('+', c) => c,
             ('-', Const::Int { value, unsigned }) => Const::Int { value: value.wrapping_neg(), unsigned },
-            ('~', Const::Int { value, unsigned }) => Const::Int { value: !value, unsigned },
+            ('~', Const::Int { value, .. }) => Const::Int { value: !value, unsigned: true },
             ('!', Const::Int { value, .. }) => signed(i64::from(value == 0)),
             ('-', Const::F64(v)) => Const::F64(-v),
             ('-', Const::F32(bits)) => Const::F32(bits ^ 0x8000_0000),
@@ -60,52 +60,39 @@ fn signed(v: i64) -> Const {
     Const::Int { value: v as u64, unsigned: false }
 }
 
-/// The usual conversions: `.u64` if either side is; shifts take the type of the left side; comparisons give `.s64`.
+/// As ptxas evaluates them: `.u64` if either side is; `%` and `~` are `.u64` whatever their operands are; shifts take the type of the
+/// left side and the low six bits of the right one; comparisons give `.s64`.
 fn integer(op: &str, a: u64, b: u64, ua: bool, ub: bool) -> Option<Const> {
     let u = ua || ub;
     let (sa, sb) = (a as i64, b as i64);
     let (less, equal) = (if u { a < b } else { sa < sb }, a == b);
-    let value = match op {
-        "+" => a.wrapping_add(b),
-        "-" => a.wrapping_sub(b),
-        "*" => a.wrapping_mul(b),
-        "/" if u => a.checked_div(b)?,
-        "/" => (b != 0).then(|| sa.wrapping_div(sb) as u64)?,
-        "%" if u => a.checked_rem(b)?,
-        "%" => (b != 0).then(|| sa.wrapping_rem(sb) as u64)?,
-        "&" => a & b,
-        "|" => a | b,
-        "^" => a ^ b,
-        "<<" => {
-            return Some(Const::Int {
-                value: u32::try_from(b).ok().and_then(|n| a.checked_shl(n)).unwrap_or(0),
-                unsigned: ua,
-            });
-        }
-        ">>" => {
-            let n = b.min(63) as u32;
-            let value = match ua {
-                true if b > 63 => 0,
-                true => a >> n,
-                false => (sa >> n) as u64,
-            };
-            return Some(Const::Int { value, unsigned: ua });
-        }
-        _ => {
-            return Some(signed(i64::from(match op {
-                "<" => less,
-                ">" => !less && !equal,
-                "<=" => less || equal,
-                ">=" => !less,
-                "==" => equal,
-                "!=" => !equal,
-                "&&" => a != 0 && b != 0,
-                "||" => a != 0 || b != 0,
-                _ => return None,
-            })));
-        }
-    };
-    Some(Const::Int { value, unsigned: u })
+    let both = |value| Const::Int { value, unsigned: u };
+    let left = |value| Const::Int { value, unsigned: ua };
+    Some(match op {
+        "+" => both(a.wrapping_add(b)),
+        "-" => both(a.wrapping_sub(b)),
+        "*" => both(a.wrapping_mul(b)),
+        "/" if u => both(a.checked_div(b)?),
+        "/" => both((b != 0).then(|| sa.wrapping_div(sb) as u64)?),
+        "%" => Const::Int { value: a.checked_rem(b)?, unsigned: true },
+        "&" => both(a & b),
+        "|" => both(a | b),
+        "^" => both(a ^ b),
+        "<<" => left(a.wrapping_shl(b as u32)),
+        ">>" if ua => left(a.wrapping_shr(b as u32)),
+        ">>" => left(sa.wrapping_shr(b as u32) as u64),
+        _ => signed(i64::from(match op {
+            "<" => less,
+            ">" => !less && !equal,
+            "<=" => less || equal,
+            ">=" => !less,
+            "==" => equal,
+            "!=" => !equal,
+            "&&" => a != 0 && b != 0,
+            "||" => a != 0 || b != 0,
+            _ => return None,
+        })),
+    })
 }
 
 fn float(op: &str, a: f64, b: f64) -> Option<Const> {

@@ -106,11 +106,12 @@ impl<M: Monitor> Explore<M> {
                 same(&mut best, fewer);
             }
         }
-        let mut replay = format!("`Host::new().seed({seed})`");
+        let host = M::HOST;
+        let mut replay = format!("`{host}.seed({seed})`");
         if best.schedule.is_empty() {
-            replay += ", or just `Host::new()`";
+            replay += &format!(", or just `{host}`");
         } else if best.schedule.len() <= SPELLED {
-            replay += &format!(", or the shorter `Host::new().replay(vec!{:?})`", best.schedule);
+            replay += &format!(", or the shorter `{host}.replay(vec!{:?})`", best.schedule);
         }
         best.replay = Some(replay);
         best

@@ -1,7 +1,7 @@
 //! Arithmetic, lane by lane: integers, extended precision, f32 and f64, halves (manual, 9.7.1 to 9.7.4).
 //!
-//! Approximating instructions give the correctly rounded result or one next to it, well within the manual's bounds;
-//! a GPU's own bits may differ there. Everything else is exact.
+//! What approximating instructions give, and how far from the bits of an H200, is in docs/host-model.md. Everything else gives the
+//! same bits as an H200 (tests/hardware).
 
 pub mod float;
 pub mod half;
@@ -247,17 +247,17 @@ pub fn addc(q: Q, [a, b, cc]: [u64; 3]) -> [u64; 2] {
     [d, if q.has(q::cc) { carry } else { cc }]
 }
 
-/// `sub.cc`: the difference and the borrow.
+/// `sub.cc`: the difference and the carry, which is set where there was no borrow.
 #[inline(always)]
 pub fn sub_cc(q: Q, [a, b]: [u64; 2]) -> [u64; 2] {
-    integer::carry_sub(q, a, b, 0)
+    integer::carry_sub(q, a, b, 1)
 }
 
 /// `subc{.cc}`
 #[inline(always)]
 pub fn subc(q: Q, [a, b, cc]: [u64; 3]) -> [u64; 2] {
-    let [d, borrow] = integer::carry_sub(q, a, b, cc);
-    [d, if q.has(q::cc) { borrow } else { cc }]
+    let [d, carry] = integer::carry_sub(q, a, b, cc);
+    [d, if q.has(q::cc) { carry } else { cc }]
 }
 
 /// `mad.cc`: the carry is the addition's.
@@ -296,7 +296,7 @@ pub fn rcp(q: Q, [a]: [u64; 1]) -> [u64; 1] {
             float::out64(float::op64(Op::Div, [1f64.to_bits(), a, 0], Round::of(q)), [a])
         }
     } else {
-        float::out(q, float::op32(Op::Div, [1.0, float::arg(q, a), 0.0], Round::of(q)))
+        float::finish32(q, Op::Div, [1.0, float::arg(q, a), 0.0])
     }]
 }
 
@@ -306,7 +306,7 @@ pub fn sqrt(q: Q, [a]: [u64; 1]) -> [u64; 1] {
     [if q.ty[0] == Ty::F64 {
         float::out64(float::op64(Op::Sqrt, [a, 0, 0], Round::of(q)), [a])
     } else {
-        float::out(q, float::op32(Op::Sqrt, [float::arg(q, a), 0.0, 0.0], Round::of(q)))
+        float::finish32(q, Op::Sqrt, [float::arg(q, a), 0.0, 0.0])
     }]
 }
 
@@ -327,13 +327,13 @@ pub fn rsqrt(q: Q, [a]: [u64; 1]) -> [u64; 1] {
 /// `sin`
 #[inline(always)]
 pub fn sin(q: Q, [a]: [u64; 1]) -> [u64; 1] {
-    [float::approx32(q, a, f64::sin)]
+    [float::turn(q, a, false)]
 }
 
 /// `cos`
 #[inline(always)]
 pub fn cos(q: Q, [a]: [u64; 1]) -> [u64; 1] {
-    [float::approx32(q, a, f64::cos)]
+    [float::turn(q, a, true)]
 }
 
 /// `lg2`
@@ -346,7 +346,7 @@ pub fn lg2(q: Q, [a]: [u64; 1]) -> [u64; 1] {
 #[inline(always)]
 pub fn ex2(q: Q, [a]: [u64; 1]) -> [u64; 1] {
     [match half::format(q.ty[0]) {
-        Some((f, pair)) => half::approx(q, f, pair, a, f64::exp2),
+        Some((f, pair)) => half::ex2(q, f, pair, a),
         None => float::approx32(q, a, f64::exp2),
     }]
 }

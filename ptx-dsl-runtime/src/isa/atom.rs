@@ -56,7 +56,7 @@ fn run<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d
         };
         let operand = |i: usize| s.get(1 + i).map_or(0, |b| b[l]);
         // atom.add.f32 flushes subnormal numbers in global memory, not in shared memory, and not with .noftz
-        let ftz = global && !q.has(q::noftz);
+        let how = Sum { global, ftz: global && !q.has(q::noftz) };
         let new = |old: [u64; 4]| {
             let mut new = [0; 4];
             if matches!(ty, Ty::B128) {
@@ -70,7 +70,7 @@ fn run<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d
             }
             for i in 0..n {
                 let c = if q.has(q::cas) { operand(n + i) } else { 0 };
-                put(&mut new, i, bytes, apply(q, ty, ftz, get(&old, i, bytes), operand(i), c));
+                put(&mut new, i, bytes, apply(q, ty, how, get(&old, i, bytes), operand(i), c));
             }
             new
         };
@@ -95,9 +95,17 @@ fn sign(ty: Ty, v: u64) -> i64 {
     (v << unused) as i64 >> unused
 }
 
+/// How a sum of floats is made.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    /// In global memory.
+    global: bool,
+    ftz: bool,
+}
+
 /// What one element becomes. Bits of the operands above the type's width are not looked at.
 #[inline(always)]
-fn apply(q: Q, ty: Ty, ftz: bool, old: u64, b: u64, c: u64) -> u64 {
+fn apply(q: Q, ty: Ty, how: Sum, old: u64, b: u64, c: u64) -> u64 {
     let (old, b) = (zero(ty, old), zero(ty, b));
     if q.has(q::and) {
         old & b
@@ -118,7 +126,7 @@ fn apply(q: Q, ty: Ty, ftz: bool, old: u64, b: u64, c: u64) -> u64 {
     } else if q.has(q::max) {
         min_max(ty, old, b, true)
     } else {
-        add(ty, ftz, old, b)
+        add(ty, how, old, b)
     }
 }
 
@@ -127,10 +135,10 @@ fn halves(old: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
     f(old & 0xffff, b & 0xffff) | f(old >> 16 & 0xffff, b >> 16 & 0xffff) << 16
 }
 
-fn add(ty: Ty, ftz: bool, old: u64, b: u64) -> u64 {
+fn add(ty: Ty, how: Sum, old: u64, b: u64) -> u64 {
     match ty {
-        Ty::F32 => u64::from(add_f32(ftz, old as u32, b as u32)),
-        Ty::F64 => add_f64(old, b),
+        Ty::F32 => u64::from(add_f32(how.ftz, old as u32, b as u32)),
+        Ty::F64 => add_f64(how.global, old, b),
         Ty::F16 => add_f16(old, b),
         Ty::Bf16 => add_bf16(old, b),
         Ty::F16x2 => halves(old, b, add_f16),
@@ -145,11 +153,14 @@ fn add_f32(ftz: bool, a: u32, b: u32) -> u32 {
     if sum.is_nan() { 0x7fff_ffff } else { flush(sum.to_bits()) }
 }
 
-/// Binary64 hands the payload of a NaN on, quieted; the first operand's wins.
-fn add_f64(a: u64, b: u64) -> u64 {
+/// Binary64 hands the payload of a NaN on: the units of global memory that of the operand first, as it is; in shared memory the
+/// sum is a program, and that of the memory goes first, quieted.
+fn add_f64(global: bool, a: u64, b: u64) -> u64 {
     const QUIET: u64 = 1 << 51;
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
-    if x.is_nan() {
+    if global && (x.is_nan() || y.is_nan()) {
+        if y.is_nan() { b } else { a }
+    } else if x.is_nan() {
         a | QUIET
     } else if y.is_nan() {
         b | QUIET
@@ -204,7 +215,7 @@ mod tests {
     use crate::qual::Flag;
 
     fn one(op: Flag, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
-        zero(ty, apply(Q::new(&[op], &[ty]), ty, false, old, b, c))
+        zero(ty, apply(Q::new(&[op], &[ty]), ty, Sum::default(), old, b, c))
     }
 
     #[test]
@@ -255,6 +266,20 @@ mod tests {
         assert_eq!(one(q::max, Ty::Bf16, 0x7fc0, 0xffc0, 0), 0x7fff);
         assert_eq!(one(q::max, Ty::Bf16, 0xbf80, 0xc000, 0), 0xbf80, "-1 > -2");
         assert_eq!(one(q::min, Ty::Bf16x2, 0xbf80_3f80, 0xc000_4000, 0), 0xc000_3f80);
+    }
+
+    /// As an H200 gives them.
+    #[test]
+    fn nans_of_f64_sums() {
+        const MEMORY: u64 = 0xffff_ffff_ffff_ffff;
+        const SIGNALLING: u64 = 0x7ff0_0000_0000_0001;
+        const INF: u64 = 0x7ff0_0000_0000_0000;
+        assert_eq!(add_f64(true, MEMORY, SIGNALLING), SIGNALLING);
+        assert_eq!(add_f64(true, INF, 0xfff0_0000_0000_0001), 0xfff0_0000_0000_0001);
+        assert_eq!(add_f64(true, 0x7ff7_ffff_ffff_ffff, 1), 0x7ff7_ffff_ffff_ffff);
+        assert_eq!(add_f64(false, MEMORY, SIGNALLING), MEMORY);
+        assert_eq!(add_f64(false, INF, 0xfff0_0000_0000_0001), 0xfff8_0000_0000_0001);
+        assert_eq!(add_f64(true, INF, INF | 1 << 63), 0xfff8_0000_0000_0000);
     }
 
     #[test]

@@ -49,8 +49,7 @@ pub fn clusterlaunchcontrol_try_cancel<M: Monitor, const S: usize, const D: usiz
         let mbar = s.get(1).map_or(0, |m| m[l]);
         let mbar = own_shared_object(x, space, mbar, 8, l, "the mbarrier object of `try_cancel`")?;
         let ranks = if q.has(q::multicast_cluster_all) { 0..x.cluster_size() } else { own..own + 1 };
-        let to = |offset: u32| ranks.clone().map(|rank| (rank, offset)).collect::<Vec<_>>();
-        x.try_cancel(to(addr), to(mbar))?;
+        x.try_cancel(ranks, addr, mbar)?;
     }
     Ok(())
 }

@@ -44,6 +44,19 @@ fn together<M: Monitor>(
     opcode: &str,
     mut f: impl FnMut(&Ctx<'_, M>, u32),
 ) -> Blocks {
+    grouped(x, members, opcode, |x, _, lanes| {
+        f(x, lanes);
+        Ok(())
+    })
+}
+
+/// The same with the membermask as well, and `f` may find a fault.
+fn grouped<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    members: Option<&&Lanes>,
+    opcode: &str,
+    mut f: impl FnMut(&Ctx<'_, M>, u32, u32) -> Done,
+) -> Blocks {
     let Some(members) = members else { return Ok(Flow::Next) };
     let groups = groups(x, members, opcode)?;
     for &(named, _) in &groups {
@@ -51,8 +64,8 @@ fn together<M: Monitor>(
             return Ok(Flow::Wait(wait));
         }
     }
-    for (_, lanes) in groups {
-        f(x, lanes);
+    for (named, lanes) in groups {
+        f(x, named, lanes)?;
     }
     Ok(Flow::Next)
 }
@@ -185,7 +198,25 @@ pub fn shfl_sync<M: Monitor, const S: usize, const D: usize>(
     s: [&Lanes; S],
     mut d: [&mut Lanes; D],
 ) -> Blocks {
-    together(x, s.get(3), "shfl.sync", |x, lanes| exchange(q, lanes, born(x), &s, &mut d))
+    grouped(x, s.get(3), "shfl.sync", |x, named, lanes| {
+        if named != u32::MAX
+            && let Some((lane, from)) = stranger(q, named, lanes, &s)
+        {
+            let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
+            return Err(x.fault(FaultKind::Members { what }, lane));
+        }
+        exchange(q, lanes, born(x), &s, &mut d);
+        Ok(())
+    })
+}
+
+/// A lane that reads from one outside of the membermask, whose value is undefined: both of them.
+fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
+    let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]) as u32;
+    active(lanes).find_map(|l| {
+        let (from, in_range) = source(mode(q), l as u32, operand(1, l), operand(2, l));
+        (in_range && named >> from & 1 == 0).then_some((l as u32, from))
+    })
 }
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
@@ -332,6 +363,19 @@ mod tests {
         for (i, (mode, lane, b, c, want)) in table.into_iter().enumerate() {
             assert_eq!(source(mode, lane, b, c), want, "row {i}");
         }
+    }
+
+    #[test]
+    fn shfl_from_outside_of_the_mask() {
+        let a = [0; 32];
+        let of =
+            |f, named: u32, b: u64, c: u64| stranger(Q::new(&[f], &[Ty::B32]), named, named, &[&a, &[b; 32], &[c; 32]]);
+        assert_eq!(of(q::down, 0x1f, 1, 31), Some((4, 5)));
+        assert_eq!(of(q::down, 0xf, 1, 28 << 8 | 31), None, "a segment of four lanes");
+        assert_eq!(of(q::bfly, 0xffff, 16, 31), Some((0, 16)));
+        assert_eq!(of(q::up, 0xff00, 1, 0), Some((8, 7)));
+        assert_eq!(of(q::idx, 0xff00, 9, 31), None);
+        assert_eq!(of(q::idx, 0x1f, 5, 4), None, "out of range is the own value");
     }
 
     #[test]

@@ -116,13 +116,13 @@ impl<M: Monitor> Ctx<'_, M> {
                 && match &a.work {
                     Work::Response(_) => false,
                     Work::Operation(o) => o.works_on(a.cta, rank),
-                    Work::Commit(c) => c.to.iter().any(|t| t.0 == rank),
+                    Work::Commit(c) => c.to.0 == rank,
                 }
         })?;
         let a = self.agents.list.remove(i);
         self.speak_for(&a);
         let kind = match &a.work {
-            Work::Response(r) => r.forgotten(rank),
+            Work::Response(r) => r.forgotten(),
             Work::Operation(_) => tensor::left(rank, a.cta),
             Work::Commit(_) => tensor::left_commit(rank),
         };
@@ -135,9 +135,9 @@ impl<M: Monitor> Ctx<'_, M> {
         let a = self.agents.list.remove(i);
         self.speak_for(&a);
         let kind = match &a.work {
-            Work::Response(r) => r.forgotten(a.cta),
+            Work::Response(r) => r.forgotten(),
             Work::Operation(_) => tensor::left(a.cta, a.cta),
-            Work::Commit(c) => tensor::left_commit(c.to.first().map_or(a.cta, |t| t.0)),
+            Work::Commit(c) => tensor::left_commit(c.to.0),
         };
         Some(self.fault(kind, a.lane))
     }

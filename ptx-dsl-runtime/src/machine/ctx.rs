@@ -436,10 +436,11 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         over
     }
 
-    /// `bar.sync id` of all threads of the CTA, if they are this cohort and no more is to be done than to pass it.
+    /// `bar.sync id` of all threads of the CTA, if they are this cohort and no more is to be done than to pass it. Not if somebody
+    /// chooses the schedule: checked or not, a barrier is then a place to choose.
     #[inline(always)]
     pub fn pass_barrier(&mut self, id: u32) -> bool {
-        if M::ON || self.cur.mask != u32::MAX || self.cur.resumed {
+        if M::ON || !self.plain || self.cur.mask != u32::MAX || self.cur.resumed {
             return false;
         }
         let threads = (self.cur.hi - self.cur.lo) * 32;

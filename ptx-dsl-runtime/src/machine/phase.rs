@@ -37,13 +37,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// if that wants a closer look, or if somebody chooses the schedule: a wait is a region then.
     #[inline(always)]
     pub fn passes(&self, q: Q, addr: u64, parity: u64) -> bool {
-        self.plain && self.attempt(q, addr, parity)
-    }
-
-    /// The same in any schedule.
-    #[inline(always)]
-    pub fn attempt(&self, q: Q, addr: u64, parity: u64) -> bool {
-        !self.cur.resumed && self.phase_of(q, addr, parity).is_some_and(|(_, passed)| passed)
+        self.plain && !self.cur.resumed && self.phase_of(q, addr, parity).is_some_and(|(_, passed)| passed)
     }
 
     /// `mbarrier.try_wait.parity` of the current warp, in region `here`: its result, or `None` if the warp waits there.

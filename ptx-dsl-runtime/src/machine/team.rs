@@ -1,6 +1,7 @@
 //! What the threads that run a grid have in common, besides its global memory: the queue of pending clusters, the step budget,
 //! and whether any of them can still go on.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,6 +30,9 @@ pub(crate) struct Team {
     next: AtomicU64,
     /// Clusters that cluster launch control has cancelled.
     cancelled: AtomicU64,
+    /// Those of them behind the next one, where one thread chooses, and how many they are.
+    ahead: Mutex<BTreeSet<u64>>,
+    gaps: AtomicU64,
     limit: u64,
     turns: AtomicU64,
     stopped: AtomicBool,
@@ -82,6 +86,8 @@ impl Team {
             clusters,
             next: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
+            ahead: Mutex::default(),
+            gaps: AtomicU64::new(0),
             limit: launch.step_limit,
             turns: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -123,7 +129,11 @@ impl Team {
         let more = |n: u64| (n < self.clusters).then(|| self.clusters.min(n + at_most));
         let n = if self.alone() {
             // without the price of an atomic step
-            let n = self.next.load(Relaxed);
+            let mut n = self.next.load(Relaxed);
+            if self.gaps.load(Relaxed) > 0 {
+                n = self.behind_gaps(n);
+                self.next.store(n, Relaxed);
+            }
             self.next.store(more(n)?, Relaxed);
             n
         } else {
@@ -132,10 +142,39 @@ impl Team {
         Some(n..more(n)?)
     }
 
-    /// The next one, for cluster launch control.
-    pub fn cancel(&self) -> Option<u64> {
-        let n = self.pending(1)?.start;
+    /// The first pending cluster from `n` on, which is no longer ahead of anything.
+    #[cold]
+    fn behind_gaps(&self, mut n: u64) -> u64 {
+        let mut ahead = locked(&self.ahead);
+        while ahead.remove(&n) {
+            n += 1;
+        }
+        self.gaps.store(ahead.len() as u64, Relaxed);
+        n
+    }
+
+    /// Among how many pending clusters cluster launch control can choose, `most` or fewer: 1 if there is no choice, or none is
+    /// pending.
+    pub fn choices(&self, most: u64) -> u64 {
+        if !self.alone() {
+            return 1;
+        }
+        (self.clusters - self.next.load(Relaxed) - self.gaps.load(Relaxed)).clamp(1, most)
+    }
+
+    /// The next pending cluster, or the one so many behind it ([`Team::choices`]), for cluster launch control.
+    pub fn cancel(&self, which: u64) -> Option<u64> {
+        let n = if which == 0 { self.pending(1)?.start } else { self.cancel_ahead(which)? };
         self.cancelled.fetch_add(1, Relaxed);
+        Some(n)
+    }
+
+    fn cancel_ahead(&self, which: u64) -> Option<u64> {
+        let mut ahead = locked(&self.ahead);
+        let pending = (self.next.load(Relaxed)..self.clusters).filter(|n| !ahead.contains(n));
+        let n = pending.skip(1).nth(which as usize - 1)?;
+        ahead.insert(n);
+        self.gaps.store(ahead.len() as u64, Relaxed);
         Some(n)
     }
 
@@ -290,7 +329,7 @@ mod tests {
             let mut all: Vec<u64> = Vec::new();
             while all.len() < clusters as usize {
                 let hand = &mut hands[all.len() / 5 % threads];
-                all.extend(if all.len() % 7 == 3 { t.cancel().or_else(|| t.take(hand)) } else { t.take(hand) });
+                all.extend(if all.len() % 7 == 3 { t.cancel(0).or_else(|| t.take(hand)) } else { t.take(hand) });
                 let next = t.next.load(Relaxed);
                 assert!(
                     next < clusters
@@ -303,9 +342,26 @@ mod tests {
             assert!(threads > 1 || all.is_sorted(), "one thread goes in order");
             all.sort_unstable();
             assert!(all.into_iter().eq(0..clusters), "{threads} threads");
-            assert_eq!((t.take(&mut hands[0]), t.cancel()), (None, None));
+            assert_eq!((t.take(&mut hands[0]), t.cancel(0)), (None, None));
         }
         assert_eq!(team(8, 3).threads(), 3);
+    }
+
+    #[test]
+    fn any_pending_cluster_can_be_cancelled() {
+        let (t, hand) = (team(1, 8), &mut (0..0));
+        assert_eq!((t.choices(16), t.choices(3), t.take(hand)), (8, 3, Some(0)));
+        // 1 to 7 are pending
+        assert_eq!((t.cancel(2), t.cancel(0), t.cancel(3)), (Some(3), Some(1), Some(6)));
+        assert_eq!((t.choices(16), t.take(hand), t.take(hand)), (4, Some(2), Some(4)));
+        assert_eq!((t.cancel(1), t.choices(16), t.cancel(1)), (Some(7), 1, None));
+        assert_eq!((t.take(hand), t.take(hand), t.cancel(0), t.choices(16)), (Some(5), None, None, 1));
+        let (t, hand) = (team(1, 3), &mut (0..0));
+        assert_eq!(
+            (t.cancel(2), t.cancel(1), t.take(hand), t.cancel(0), t.take(hand)),
+            (Some(2), Some(1), Some(0), None, None)
+        );
+        assert_eq!(team(2, 100).choices(16), 1, "several threads take them in order");
     }
 
     #[test]

@@ -441,7 +441,7 @@ kernel!(Ask, INFO, |x, pc, ws| {
             let how = Arrive { drop: false, no_complete: false, expect_tx: None };
             x.mbarrier(0, 64, |s| mbarrier::arrive(s, 1, how), 0)?;
             x.write(AddrSpace::SharedCta, 32, 8, [!0, 0, 0, 0], 0)?;
-            x.try_cancel(vec![(0, 32)], vec![(0, 64)])?;
+            x.try_cancel(0..1, 32, 64)?;
             let [early, ..] = x.read(AddrSpace::SharedCta, 32, 8, 0)?;
             ws[0].a[0] = (early == !0) as u32;
             Some(Next::Go(1))

@@ -49,9 +49,15 @@ impl Barrier {
         if !self.open {
             self.open = true;
             self.count = count;
+            self.red = red.map(|(op, _)| op);
         } else if self.count != count {
             let words = |c: Option<u32>| c.map_or("all threads of the CTA".to_string(), |n| format!("{n} threads"));
             return Err(format!("one thread waits for {}, another for {}", words(self.count), words(count)));
+        }
+        if self.red != red.map(|(op, _)| op) {
+            let both = self.red.is_some() && red.is_some();
+            let what = if both { "different reductions meet" } else { "`.red` meets `.sync` or `.arrive`" };
+            return Err(what.into());
         }
         let Some(arrived) = self.arrived.get_mut(warp as usize) else { return Err(format!("no warp {warp}")) };
         if *arrived & mask != 0 {
@@ -59,11 +65,7 @@ impl Barrier {
         }
         *arrived |= mask;
         self.threads += mask.count_ones();
-        if let Some((op, ayes)) = red {
-            if self.red.is_some_and(|r| r != op) {
-                return Err("different reductions meet".into());
-            }
-            self.red = Some(op);
+        if let Some((_, ayes)) = red {
             self.votes += mask.count_ones();
             self.ayes += (ayes & mask).count_ones();
         }
@@ -178,6 +180,26 @@ mod tests {
         b.arrive((1, 0xf), Some(64), None, &live, 68).unwrap();
         assert!(b.passed(g));
         assert!(b.arrive((1, 0xf), Some(33), None, &live, 68).is_err());
+    }
+
+    #[test]
+    fn reductions_and_plain_arrivals_do_not_mix() {
+        let live = [ALL; 2];
+        for (first, then, what) in [
+            (Some((RedOp::And, 1)), None, "`.red` meets `.sync` or `.arrive`"),
+            (None, Some((RedOp::Popc, 1)), "`.red` meets `.sync` or `.arrive`"),
+            (Some((RedOp::And, 1)), Some((RedOp::Or, 1)), "different reductions meet"),
+        ] {
+            let mut b = Barrier::default();
+            b.arrive((0, ALL), None, first, &live, 64).unwrap();
+            assert_eq!(b.arrive((1, ALL), None, then, &live, 64), Err(what.to_string()));
+        }
+        // one after the other they may
+        let mut b = Barrier::default();
+        let first = b.arrive((0, ALL), Some(32), Some((RedOp::Or, 1)), &live, 64).unwrap();
+        let then = b.arrive((0, ALL), Some(32), None, &live, 64).unwrap();
+        assert!(b.passed(first) && b.passed(then));
+        assert_eq!((b.result(first), b.result(then)), (1, 0));
     }
 
     #[test]

@@ -77,9 +77,7 @@ impl MbarrierError {
             MbarrierError::PendingOverflow { max } => FaultKind::MbarrierCount {
                 what: format!("increment of an mbarrier object's pending count, which is {max}, its largest, already"),
             },
-            MbarrierError::NothingExpected => FaultKind::MbarrierCount {
-                what: "arrive-on at an mbarrier object whose expected count `arrive_drop` has brought to 0".into(),
-            },
+            MbarrierError::NothingExpected => FaultKind::MbarrierNothingExpected,
             MbarrierError::TxCount { tx } => FaultKind::MbarrierTxCount { tx },
             MbarrierError::NoCompleteCompletes => FaultKind::NoCompleteCompletes,
             MbarrierError::BadState { state } => FaultKind::MbarrierPhase {

@@ -33,23 +33,31 @@ pub fn out(q: Q, r: f32) -> u64 {
     if r.is_nan() { NAN32 } else { r.to_bits() as u64 }
 }
 
-/// An f64 result: the first NaN operand, quieted, goes through.
+/// An f64 result: a NaN operand, quieted, goes through.
 #[inline(always)]
 pub fn out64<const N: usize>(r: u64, s: [u64; N]) -> u64 {
     if f64::from_bits(r).is_nan() { nan64(s) } else { r }
 }
 
+/// Of several NaN operands that of the second goes through, then that of the third, as on an H200.
 #[cold]
 fn nan64<const N: usize>(s: [u64; N]) -> u64 {
-    // Of a fused operation the addend's goes first, as on an H100.
-    let addend = s.into_iter().skip(2);
-    addend.chain(s).find(|x| f64::from_bits(*x).is_nan()).map_or(NAN64, |x| x | QUIET64)
+    let behind = s.into_iter().skip(1);
+    behind.chain(s).find(|x| f64::from_bits(*x).is_nan()).map_or(NAN64, |x| x | QUIET64)
 }
 
 /// f64 to f32, one rounding.
 #[inline(always)]
 pub fn narrow(x: f64, mode: Round) -> f32 {
-    if mode == Round::Near { x as f32 } else { f32::from_bits(F32.encode(F64.decode(x.to_bits()), mode, false) as u32) }
+    let near = x as f32;
+    let back = f64::from(near);
+    match mode {
+        Round::Zero if back.abs() > x.abs() => f32::from_bits(near.to_bits() - 1),
+        Round::Down if back > x => near.next_down(),
+        Round::Up if back < x => near.next_up(),
+        Round::Away => f32::from_bits(F32.encode(F64.decode(x.to_bits()), mode, false) as u32),
+        _ => near,
+    }
 }
 
 /// `p + c` for numbers that f64 holds exactly, rounded once to f32.
@@ -121,6 +129,26 @@ pub fn op32(op: Op, s: [f32; 3], mode: Round) -> f32 {
     }
 }
 
+/// An f32 operation on operands that are flushed already, and its result finished.
+///
+/// `.ftz` looks at the result as it would be if exponents had no end: 0x00800000 * 0x3f7fffff has room for all its bits then and is
+/// below the least normal number, so it becomes zero, although f32 rounds it to that.
+#[inline(always)]
+pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
+    let mode = Round::of(q);
+    let r = op32(op, s, mode);
+    if !q.has(q::ftz) {
+        return out(q, r);
+    }
+    // The same where exponents are larger. Operands that become infinite by it have no such small results.
+    const UP: f32 = 18446744073709551616.0;
+    // Sums as small as that are exact, and no root is.
+    let exact = matches!(op, Op::Add | Op::Sqrt);
+    let moved = if exact { f32::INFINITY } else { op32(op, [s[0] * UP, s[1], s[2] * UP], mode) };
+    let tiny = r.abs() == f32::MIN_POSITIVE && moved.abs() < f32::MIN_POSITIVE * UP;
+    out(q, if tiny { 0f32.copysign(r) } else { r })
+}
+
 /// An f64 operation.
 #[inline(always)]
 pub fn op64(op: Op, s: [u64; 3], mode: Round) -> u64 {
@@ -141,7 +169,6 @@ pub fn op64(op: Op, s: [u64; 3], mode: Round) -> u64 {
 /// `add`, `sub`, `mul`, `fma` on f32, f64, f32x2; the first operands of the mixed forms are f16 or bf16.
 #[inline(always)]
 pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
-    let mode = Round::of(q);
     match q.ty[0] {
         Ty::F64 => {
             let mut t = [0; 3];
@@ -149,7 +176,9 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
             if minus {
                 t[1] ^= 1 << 63;
             }
-            out64(op64(op, t, mode), s)
+            let r = op64(op, t, Round::of(q));
+            // A division is a program of several instructions, which looks at the dividend first.
+            if op == Op::Div { out64(r, [0, s[0], s[1]]) } else { out64(r, s) }
         }
         Ty::F32x2 => {
             let half = match q.ty[1] {
@@ -163,16 +192,16 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
                     at += 1;
                     if half != Ty::F32 && at == 1 { x >> (16 * i) & 0xffff } else { x >> (32 * i) & 0xffff_ffff }
                 });
-                one32(q, half, 1, op, t, minus, mode)
+                one32(q, half, 1, op, t, minus)
             };
             lane(0) | lane(1) << 32
         }
-        _ => one32(q, q.ty[1], N - 1, op, s, minus, mode),
+        _ => one32(q, q.ty[1], N - 1, op, s, minus),
     }
 }
 
 #[inline(always)]
-fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], minus: bool, mode: Round) -> u64 {
+fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], minus: bool) -> u64 {
     let mut t = [0.0; 3];
     for i in 0..N {
         t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i < halves {
@@ -184,7 +213,7 @@ fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], min
     if minus {
         t[1] = -t[1];
     }
-    out(q, op32(op, t, mode))
+    finish32(q, op, t)
 }
 
 /// `min`, `max` on f32: 2 or 3 inputs.
@@ -238,6 +267,26 @@ pub fn approx32(q: Q, a: u64, f: impl Fn(f64) -> f64) -> u64 {
     out(q, f(arg(q, a) as f64) as f32)
 }
 
+/// `sin.approx` and `cos.approx`, as an H200 has them: the angle is multiplied by 1/(2 pi) in f32, cut, and of the turns 25 bits behind
+/// the point count. Backwards through a quarter means all bits inverted. What follows is exact here.
+#[inline(always)]
+pub fn turn(q: Q, a: u64, cos: bool) -> u64 {
+    const PER_TURN: f32 = 0.15915494;
+    const QUARTER: u64 = 1 << 23;
+    let turns = mul32(arg(q, a), PER_TURN, Round::Zero);
+    if !turns.is_finite() {
+        return NAN32;
+    }
+    let turns_in_f64 = turns.abs() as f64;
+    let place = (turns_in_f64.fract() * (4 * QUARTER) as f64) as u64;
+    let (quarter, forwards) = (place / QUARTER, place % QUARTER);
+    let back = (quarter % 2 == 1) != cos;
+    let angle = if back { QUARTER - 1 - forwards } else { forwards };
+    let negative = if cos { quarter == 1 || quarter == 2 } else { (quarter >= 2) != turns.is_sign_negative() };
+    let value = (angle as f64 * (std::f64::consts::TAU / (4 * QUARTER) as f64)).sin() as f32;
+    out(q, if negative { -value } else { value })
+}
+
 /// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: only the high 32 bits are looked at and given (20 bits of mantissa).
 #[inline(always)]
 pub fn gross64(a: u64, f: impl Fn(f64) -> f64) -> u64 {
@@ -245,9 +294,6 @@ pub fn gross64(a: u64, f: impl Fn(f64) -> f64) -> u64 {
         let x = x & !0xffff_ffff;
         if F64.is_subnormal(x) { x & 1 << 63 } else { x }
     };
-    if f64::from_bits(a).is_nan() {
-        return 0x7fff_ffff_0000_0000;
-    }
     let r = f(f64::from_bits(high(a)));
     if r.is_nan() { 0x7fff_ffff_0000_0000 } else { high(r.to_bits()) }
 }

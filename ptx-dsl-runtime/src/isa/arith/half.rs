@@ -82,8 +82,8 @@ pub fn each<const N: usize>(pair: bool, s: [u64; N], f: impl Fn([u64; N]) -> u64
 #[inline(always)]
 pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], minus: bool) -> u64 {
     each(pair, s, |s| {
-        if q.has(q::oob) && s[..2].contains(&0x7ff7) {
-            // The NaN that out-of-bounds fill writes makes the whole operation zero, in a factor (not in the addend).
+        // The NaN that out-of-bounds fill writes makes the whole operation zero, in a factor (not in the addend), with either sign.
+        if q.has(q::oob) && s[..2].iter().any(|x| x & 0x7fff == 0x7ff7) {
             return 0;
         }
         let mut t = [0.0; 3];
@@ -97,7 +97,10 @@ pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], m
             Op::Mul => a * b,
             _ => soft::odd_add(a * b, c),
         };
-        finish(f, q, narrow(f, r, Round::Near))
+        let d = narrow(f, r, Round::Near);
+        let least = 1 << f.mant;
+        let tiny = q.has(q::ftz) && d & 0x7fff == least && f.is_tiny(F64.decode(r.to_bits()), Round::Near);
+        finish(f, q, if tiny { d & 0x8000 } else { d })
     })
 }
 
@@ -126,4 +129,16 @@ pub fn pick<const N: usize>(q: Q, f: Format, pair: bool, s: [u64; N], max: bool)
 #[inline(always)]
 pub fn approx(q: Q, f: Format, pair: bool, a: u64, g: impl Fn(f64) -> f64) -> u64 {
     each(pair, [a], |[a]| finish(f, q, narrow(f, g(widen(f, flush(f, q, a))), Round::Near)))
+}
+
+/// `ex2.approx`, the bits of an H200: 23 bits of the exponent behind the point count, the power is rounded to f32 and then cut.
+#[inline(always)]
+pub fn ex2(q: Q, f: Format, pair: bool, a: u64) -> u64 {
+    const STEP: f64 = (1u64 << 23) as f64;
+    each(pair, [a], |[a]| {
+        let x = (widen(f, flush(f, q, a)) * STEP).trunc() / STEP;
+        let power = f64::from(x.exp2() as f32);
+        let end = f64::from_bits(((1023 + 1 + f.bias) as u64) << 52);
+        finish(f, q, if power >= end { f.inf } else { narrow(f, power, Round::Zero) })
+    })
 }

@@ -201,12 +201,18 @@ pub fn fns(mask: u64, base: u64, offset: u64) -> u64 {
     0xffff_ffff
 }
 
+/// A position or length of a bit field. Those of 32 bits have eight bits; those of 64 are as large as they are, as on an H200.
+#[inline(always)]
+fn place(bits: u32, x: u64) -> u32 {
+    if bits == 64 { (x as u32).min(255) } else { (x & 0xff) as u32 }
+}
+
 /// `bfe`: a field, sign-extended from its last bit for signed types.
 #[inline(always)]
 pub fn bfe(q: Q, a: u64, pos: u64, len: u64) -> u64 {
     let ty = q.ty[0];
     let bits = ty.bits();
-    let (pos, len) = ((pos & 0xff) as u32, (len & 0xff) as u32);
+    let (pos, len) = (place(bits, pos), place(bits, len));
     if len == 0 {
         return 0;
     }
@@ -232,7 +238,7 @@ pub fn bfe(q: Q, a: u64, pos: u64, len: u64) -> u64 {
 #[inline(always)]
 pub fn bfi(q: Q, a: u64, b: u64, pos: u64, len: u64) -> u64 {
     let bits = q.ty[0].bits();
-    let (pos, len) = ((pos & 0xff) as u32, (len & 0xff) as u32);
+    let (pos, len) = (place(bits, pos), place(bits, len));
     if len == 0 || pos >= bits {
         return b;
     }
@@ -296,10 +302,10 @@ pub fn carry_add(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {
     [zext(sum as u64, bits), (sum >> bits) as u64 & 1]
 }
 
-/// `a - b - borrow` and the borrow out.
+/// `a - b` as `a + !b + carry`: a carry, in and out, means that there was no borrow.
+///
+/// The manual speaks of a borrow; hardware has one flag with one meaning, which shows where `addc` follows `sub.cc`.
 #[inline(always)]
-pub fn carry_sub(q: Q, a: u64, b: u64, borrow: u64) -> [u64; 2] {
-    let bits = q.ty[0].bits();
-    let d = (zext(a, bits) as u128).wrapping_sub(zext(b, bits) as u128).wrapping_sub((borrow & 1) as u128);
-    [zext(d as u64, bits), (d >> bits) as u64 & 1]
+pub fn carry_sub(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {
+    carry_add(q, a, !b, carry)
 }

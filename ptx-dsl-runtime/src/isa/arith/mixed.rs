@@ -40,7 +40,6 @@ fn lane(ty: Ty, x: u64, i: u32) -> Num {
 /// `add`, `sub`, `mul`, `fma`. Types: the result, then the operands; one that is not written is the result's.
 pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
     let (f, bits) = lanes(q.ty[0]);
-    let ftz = |x: u64| if q.has(q::ftz) && f.is_subnormal(x) { x & f.sign() } else { x };
     let mut d = 0;
     for i in 0..32 / bits {
         let get = |n: usize| {
@@ -55,7 +54,8 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
             Op::Mul => soft::mul(a, b),
             _ => soft::add(soft::mul(a, b), get(2), mode),
         };
-        d |= ftz(f.encode(r, mode, q.has(q::satfinite))) << (bits * i);
+        let r = if q.has(q::ftz) && f.is_tiny(r, mode) { Num::Zero(r.is_neg()) } else { r };
+        d |= f.encode(r, mode, q.has(q::satfinite)) << (bits * i);
     }
     d
 }

@@ -131,6 +131,15 @@ impl Format {
         1 << (self.mant + self.exp)
     }
 
+    /// Does `.ftz` make it zero? It is rounded as if exponents had no end, and is then still below the least normal number.
+    pub const fn is_tiny(self, v: Num, mode: Round) -> bool {
+        let Num::Fin(neg, m, e) = v else { return false };
+        let lead = e + 127 - m.leading_zeros() as i32;
+        let least = 1 - self.bias;
+        lead < least - 1
+            || lead == least - 1 && round_shift(neg, m, lead - self.mant as i32 - e, mode) >> (self.mant + 1) == 0
+    }
+
     /// Is it a NaN?
     #[inline(always)]
     pub const fn is_nan(self, bits: u64) -> bool {

@@ -1,5 +1,7 @@
 //! Against constants worked out by hand, integer arithmetic in i128, and the host's own `.rn` with its residual.
 
+mod h200;
+
 use super::*;
 use crate::qual::Flag;
 
@@ -451,11 +453,13 @@ fn integers_against_i128() {
                         let sum = ua + ub + cc as u128;
                         assert_eq!(addc(g(&[q::cc]), [a, b, cc]), [cut(sum as i128), (sum >> bits) as u64]);
                         assert_eq!(addc(g(&[]), [a, b, cc])[1], cc);
-                        let borrow = ua < ub + cc as u128;
-                        assert_eq!(
-                            subc(g(&[q::cc]), [a, b, cc]),
-                            [cut(a as i128 - b as i128 - cc as i128), borrow as u64]
-                        );
+                        // A carry means that there was no borrow, coming in and going out.
+                        let borrow = 1 - cc;
+                        let carry = ua >= ub + borrow as u128;
+                        let difference = cut(a as i128 - b as i128 - borrow as i128);
+                        assert_eq!(subc(g(&[q::cc]), [a, b, cc]), [difference, carry as u64]);
+                        assert_eq!(subc(g(&[]), [a, b, cc]), [difference, cc]);
+                        assert_eq!(sub_cc(g(&[]), [a, b]), [cut(x - y), (ua >= ub) as u64]);
                         let t = cut(high) as u128 + 9 + cc as u128;
                         assert_eq!(madc(g(&[q::hi, q::cc]), [a, b, 9, cc]), [cut(t as i128), (t >> bits) as u64]);
                     }

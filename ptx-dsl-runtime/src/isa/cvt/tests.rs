@@ -204,3 +204,12 @@ fn packing() {
     assert_eq!(p(&[q::sat, q::s4], &[Ty::S32, Ty::B32], [m(-9), m(7), 1]), 0x187);
     assert_eq!(p(&[q::sat, q::u2], &[Ty::S32, Ty::B32], [m(9), m(2), 1]), 0x1e);
 }
+
+/// As an H200 gives them.
+#[test]
+fn subnormal_numbers_that_an_f16_has_no_room_for_are_rounded() {
+    let half = |flags: &[Flag], x: u64| cvt(Q::new(&[flags, &[q::ftz]].concat(), &[Ty::F16, Ty::F32]), [x])[0];
+    assert_eq!([0x8000_0001, 0x8040_0000, 1].map(|x| half(&[q::rm], x)), [0x8001, 0x8001, 0]);
+    assert_eq!([0x8000_0001, 1].map(|x| half(&[q::rp], x)), [0x8000, 1]);
+    assert_eq!(half(&[q::rp, q::sat], 1), 1);
+}

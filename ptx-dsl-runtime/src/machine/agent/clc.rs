@@ -1,5 +1,7 @@
 //! The async agent of cluster launch control (PTX ISA 9.7.13.17): responses that arrive later.
 
+use std::ops::Range;
+
 use crate::fault::{Fault, FaultKind};
 use crate::isa::clusterlaunchcontrol::encode;
 use crate::machine::Ctx;
@@ -7,50 +9,60 @@ use crate::machine::agent::Work;
 use crate::mem;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Monitor};
+use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
-/// A response under way.
+/// Clusters that a seed chooses from when it cancels one.
+const CHOICES: u64 = 16;
+
+/// A response under way to one CTA; a multicast is one for each.
 #[derive(Debug)]
 pub(crate) struct Response {
     words: [u64; 2],
-    to: Vec<(u32, u32)>,
-    mbarriers: Vec<(u32, u32)>,
+    rank: u32,
+    /// Offsets in its shared memory.
+    addr: u32,
+    mbarrier: u32,
 }
 
 impl Response {
-    /// Nobody has waited for it; `cta` asked for it.
-    pub(super) fn forgotten(&self, cta: u32) -> FaultKind {
-        FaultKind::MulticastExitedCta { rank: self.to.first().map_or(cta, |t| t.0) }
+    /// Nobody has waited for it.
+    pub(super) fn forgotten(&self) -> FaultKind {
+        FaultKind::MulticastExitedCta { rank: self.rank }
     }
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// Cancels the next pending cluster, if there is one. The response (16 bytes at each of `to`, `complete_tx` of 16 at each
-    /// of `mbarriers`; CTA rank and offset) arrives later. At once it is only decided which cluster it is, so that each is
-    /// given out once.
-    pub fn try_cancel(&mut self, to: Vec<(u32, u32)>, mbarriers: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
+    /// Cancels a pending cluster, if there is one: the next, or one of the next that the schedule chooses. The response (16 bytes
+    /// at `addr` and `complete_tx` of 16 at `mbarrier`, offsets in shared memory) arrives later, in each of these CTAs at a time of
+    /// its own. At once it is only decided which cluster it is, so that each is given out once.
+    pub fn try_cancel(&mut self, ranks: Range<u32>, addr: u32, mbarrier: u32) -> Result<(), Box<Fault>> {
         let lane = self.mask.trailing_zeros().min(31);
-        for &(rank, offset) in &to {
+        let at = u64::from(addr);
+        for rank in ranks.clone() {
             if self.clusters[self.slot].ctas.get(rank as usize).is_some_and(|c| c.exited) {
                 return Err(self.fault(FaultKind::MulticastExitedCta { rank }, lane));
             }
             let size = self.window(rank).map_err(|kind| self.fault(kind, lane))?.len() as u64;
-            let addr = offset as u64;
-            if offset % 16 != 0 {
-                return Err(self.fault(FaultKind::Misaligned { addr, align: 16 }, lane));
+            if !addr.is_multiple_of(16) {
+                return Err(self.fault(FaultKind::Misaligned { addr: at, align: 16 }, lane));
             }
-            if addr + 16 > size {
-                return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size }, lane));
+            if at + 16 > size {
+                return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr: at, bytes: 16, size }, lane));
             }
         }
-        let cancelled = self.team.cancel().map(|n| {
+        let choices = self.team.choices(CHOICES) as usize;
+        let which = self.choose(Choice::Pending, choices) as u64;
+        let cancelled = self.team.cancel(which).map(|n| {
             let id = self.cluster_of(n);
             self.report.clusters_cancelled += 1;
             // the id of its first CTA
             std::array::from_fn(|i| id[i] * self.cluster[i])
         });
         let words = encode(cancelled);
-        self.send(lane, 0, Work::Response(Response { words, to, mbarriers }));
+        for rank in ranks {
+            self.send(lane, 0, Work::Response(Response { words, rank, addr, mbarrier }));
+        }
         self.rotate = true;
         Ok(())
     }
@@ -80,20 +92,15 @@ impl<M: Monitor> Ctx<'_, M> {
             FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
             kind => kind,
         };
-        for &(rank, offset) in &r.to {
-            let addr = offset as u64;
-            let window = self.window_mut(rank).map_err(gone)?;
-            let size = window.len() as u64;
-            let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
-            mem::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
-            if M::ON {
-                let (place, who) = (Place::Shared { rank, offset }, self.who(1 << lane));
-                self.monitor.memory(Access { place, addr, bytes: 16, write: true, agent: true, who })?;
-            }
+        let (rank, addr) = (r.rank, u64::from(r.addr));
+        let window = self.window_mut(rank).map_err(gone)?;
+        let size = window.len() as u64;
+        let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
+        mem::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
+        if M::ON {
+            let (place, who) = (Place::Shared { rank, offset: r.addr }, self.who(1 << lane));
+            self.monitor.memory(Access { place, addr, bytes: 16, write: true, agent: true, who })?;
         }
-        for &(rank, offset) in &r.mbarriers {
-            self.update_mbarrier(rank, offset, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone)?;
-        }
-        Ok(())
+        self.update_mbarrier(rank, r.mbarrier, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone).map(drop)
     }
 }

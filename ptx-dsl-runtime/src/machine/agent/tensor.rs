@@ -35,10 +35,11 @@ impl Operation {
     }
 }
 
-/// A `tcgen05.commit` whose arrive-on is still to come.
+/// A `tcgen05.commit` whose arrive-on is still to come. A multicast is one for each CTA.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    pub to: Vec<(u32, u32)>,
+    /// Rank and offset of the mbarrier object.
+    pub to: (u32, u32),
     pair: bool,
     issued: u64,
 }
@@ -89,8 +90,8 @@ pub(super) fn left_commit(rank: u32) -> FaultKind {
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// One thread issues `mma`, `cp`, `shift` and `commit`, with `.cta_group::2` of a CTA whose peer is there (Table 46).
-    /// Each active lane would start an operation of its own; nobody wants that, so it is a fault.
+    /// One thread issues `mma`, `cp` and `shift` (Table 46). Each active lane would start an operation of its own; nobody wants
+    /// that, so it is a fault.
     fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
         let n = self.mask.count_ones();
         if n > 1 {
@@ -98,6 +99,11 @@ impl<M: Monitor> Ctx<'_, M> {
                 format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
             return Err(self.fault(FaultKind::IssueGranularity { what }, lane));
         }
+        self.may_issue(pair, lane)
+    }
+
+    /// With `.cta_group::2` a CTA issues whose peer is there (Table 46).
+    fn may_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
         self.cta_group(pair, lane)?;
         if pair { self.peer(lane).map(|_| ()) } else { Ok(()) }
     }
@@ -139,32 +145,40 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) when all operations of this thread
-    /// with the same `.cta_group` are done.
+    /// with the same `.cta_group` are done, on each at a time of its own. Several lanes may commit: their arrivals may be counted
+    /// for.
     pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
-        self.single_issue(pair, lane)?;
+        self.may_issue(pair, lane)?;
         for &(rank, _) in &to {
             if let Err(kind) = self.window(rank) {
                 return Err(self.fault(kind, lane));
             }
         }
         let thread = (self.slot, self.cur.cta, self.warp, lane);
-        let mut after = 0;
+        // when the last one before it is due: of the operations, and of the commits by the CTA in which they arrive
+        let (mut done, mut arrived) = (0, [0; 32]);
         for a in self.agents.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
             match &mut a.work {
                 Work::Operation(o) if o.pair == pair => {
-                    after = after.max(a.due);
+                    done = done.max(a.due);
                     // a commit implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
                     o.fenced.get_or_insert(self.agents.fences.now);
                 }
                 // commits are synchronous instructions: one does not overtake another of its thread (9.7.16.6.1)
-                Work::Commit(c) if c.pair == pair => after = after.max(a.due),
+                Work::Commit(c) if c.pair == pair => {
+                    let last = &mut arrived[c.to.0 as usize & 31];
+                    *last = a.due.max(*last);
+                }
                 _ => {}
             }
         }
         self.agents.fences.now += 1;
         let issued = self.agents.fences.now;
         self.tensor_fenced(issued);
-        self.send(lane, after, Work::Commit(Commit { to, pair, issued }));
+        for to in to {
+            let after = done.max(arrived[to.0 as usize & 31]);
+            self.send(lane, after, Work::Commit(Commit { to, pair, issued }));
+        }
         Ok(())
     }
 
@@ -228,9 +242,8 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// The arrive-on of a commit.
     pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
-        for &(rank, offset) in &c.to {
-            self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
-        }
+        let (rank, offset) = c.to;
+        self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
         if M::ON {
             self.tensor_committed((self.cur.cta, self.warp, lane), c.pair, c.issued);
         }

@@ -160,8 +160,7 @@ kernel!(Careless, INFO, |x, pc, ws| {
             for rank in 0..2 {
                 x.mbarrier(0, 64 + 8 * rank, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
             }
-            let to = if how & 1 != 0 { vec![(0, 32), (1, 32)] } else { vec![(0, 32)] };
-            x.try_cancel(to, vec![(0, 64)])?;
+            x.try_cancel(0..1 + (how & 1) as u32, 32, 64)?;
             Some(Next::Go(if how & 2 != 0 { 3 } else { 1 }))
         }
         // reads the peer's memory

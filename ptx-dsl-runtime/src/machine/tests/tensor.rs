@@ -344,10 +344,6 @@ faulty!(WholeWarp, |x, m| {
     x.mask = m;
     x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
 });
-faulty!(WholeWarpCommits, |x, m| {
-    x.mask = m;
-    x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?;
-});
 faulty!(Leaves, |x, _m| x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?);
 faulty!(LeavesCommit, |x, _m| x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?);
 faulty!(NoSuchCta, |x, _m| x.tensor_commit(false, 0, vec![(3, MBAR as u32)])?);
@@ -372,10 +368,9 @@ fn faults_of_asynchronous_operations() {
         let mut v = [0];
         kind(launch::<K, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])])).to_string()
     }
-    for fault in [of::<WholeWarp>(), of::<WholeWarpCommits>()] {
-        assert!(matches!(&fault, FaultKind::IssueGranularity { what } if what.contains("32 threads")), "{fault}");
-        assert!(fault.help().contains("elect one lane"));
-    }
+    let fault = of::<WholeWarp>();
+    assert!(matches!(&fault, FaultKind::IssueGranularity { what } if what.contains("32 threads")), "{fault}");
+    assert!(fault.help().contains("elect one lane"));
     assert!(of::<Leaves>().to_string().contains("ends while this operation"));
     assert!(of::<LeavesCommit>().to_string().contains("before this `tcgen05.commit` has arrived"));
     assert_eq!(of::<NoSuchCta>(), FaultKind::NoSuchRank { rank: 3, size: 1 });

@@ -1,0 +1,165 @@
+//! `cargo xtask hardware`: what instructions give on a GPU, bit for bit, against what the host gives.
+//!
+//! `forms` takes all spellings from the table, `sequences` adds what takes more than one instruction, `values` are the operands.
+//! `crates` writes modules for a GPU (`gpu.py` runs them there) and runs the same modules on the host. `data` reads and writes
+//! `tests/hardware/`, which keeps what the GPU gave.
+
+mod crates;
+mod data;
+mod forms;
+mod kind;
+mod near;
+mod sequences;
+mod text;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use crate::ptxas;
+use crates::Kernel;
+use data::{Form, Set};
+
+/// A file of the results of GPUs.
+fn file(name: &str) -> PathBuf {
+    ptxas::root().join("tests").join("hardware").join(name)
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+pub fn run(arguments: &[&str]) -> Result<(), String> {
+    match arguments {
+        [] => replay(1, false, &[]),
+        ["--release"] => levels(),
+        ["--write", directory] => write(Path::new(directory), 0),
+        ["--write", directory, seed] => write(Path::new(directory), seed.parse().map_err(|_| "no seed")?),
+        ["--read", directory, results] => read(Path::new(directory), Path::new(results)),
+        _ => {
+            Err("usage: cargo xtask hardware [--release | --write DIRECTORY [SEED] | --read DIRECTORY RESULTS]".into())
+        }
+    }
+}
+
+/// An optimised build of one form in eight (all of them take rustc half an hour), with each instruction set that the processor has.
+fn levels() -> Result<(), String> {
+    ["base", "avx2", "avx512"].iter().try_for_each(|level| {
+        println!("PTX_DSL_LEVEL={level}");
+        replay(8, true, &[("PTX_DSL_LEVEL", level)])
+    })
+}
+
+/// Runs the forms of `tests/hardware`, all or one of so many, on the host and compares.
+pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Result<(), String> {
+    let mut sets = data::read(&text(&file("lanes.txt"))?)?;
+    let mut number = 0;
+    for set in &mut sets {
+        set.forms.retain(|_| {
+            number += 1;
+            number % one_of == 0
+        });
+    }
+    sets.retain(|s| !s.forms.is_empty());
+    let near = near::read(&text(&file("near.txt"))?)?;
+    sets.extend(near.iter().map(|n| n.set.clone()));
+    let directory = ptxas::root().join("target").join("hardware");
+    let results = directory.join("results");
+    let run = crates::Run { seed: 0, release, results: &results, every_result: false, environment };
+    let (kernels, digests, said) = crates::host(&directory, &sets, &run)?;
+    let mut wrong: Vec<String> = said.lines().map(str::to_owned).collect();
+    for (kernel, i, form) in forms_of(&kernels) {
+        let Some(wanted) = form.result else { continue };
+        let found = digests.get(&(kernel.name.clone(), i)).copied().unwrap_or_default();
+        let parts = values::PART_NAMES.iter().zip(wanted.iter().zip(&found)).filter(|p| p.1.0 != p.1.1);
+        let parts: Vec<&str> = parts.map(|p| *p.0).collect();
+        if !parts.is_empty() {
+            wrong.push(format!("`{}` gives something else for {}", form.text, parts.join(", ")));
+        }
+    }
+    wrong.append(&mut near::compare(&near, &kernels, &results)?);
+    if wrong.is_empty() {
+        println!("{} forms give what a GPU gave", count(&sets));
+        return Ok(());
+    }
+    Err(format!("{}\n{} forms do not give what a GPU gave", wrong.join("\n"), wrong.len()))
+}
+
+/// Each form with its kernel and its number there.
+fn forms_of(kernels: &[Kernel]) -> impl Iterator<Item = (&Kernel, usize, &Form)> {
+    kernels.iter().flat_map(|k| k.forms.iter().enumerate().map(move |(i, f)| (k, i, f)))
+}
+
+fn count(sets: &[Set]) -> usize {
+    sets.iter().map(|s| s.forms.len()).sum()
+}
+
+/// The forms to keep results of, those that approximate in sets of their own at the end. For another seed than 0 there are more.
+fn every_form(seed: u64) -> Result<Vec<Set>, String> {
+    let singles = forms::all(&ptxas::find_or_fetch()?, seed != 0)?;
+    let mut rows = sequences::all(&singles.iter().collect::<Vec<_>>(), seed);
+    let refused = forms::legal(&mut rows);
+    if !refused.is_empty() {
+        println!("{} sequences are left out, which the front end refuses", refused.len());
+    }
+    let (mut exact, mut approximate) = (Vec::new(), Vec::new());
+    for set in singles.into_iter().chain(rows) {
+        for form in set.forms {
+            let to = if near::is(&form) { &mut approximate } else { &mut exact };
+            data::add(to, &set.kinds, form);
+        }
+    }
+    exact.append(&mut approximate);
+    Ok(exact)
+}
+
+/// For a GPU: every form, and what the host gives. Seeds other than 0 are there to find what is not known yet.
+fn write(directory: &Path, seed: u64) -> Result<(), String> {
+    let sets = every_form(seed)?;
+    let run =
+        crates::Run { seed, release: false, results: &directory.join("host"), every_result: true, environment: &[] };
+    let (kernels, digests, said) = crates::host(&ptxas::root().join("target").join("hardware"), &sets, &run)?;
+    print!("{said}");
+    crates::write(directory, &sets, seed)?;
+    crates::write_file(&directory.join("seed.txt"), seed.to_string().as_bytes())?;
+    let mut lines = String::new();
+    for (kernel, i, _) in forms_of(&kernels) {
+        let Some(parts) = digests.get(&(kernel.name.clone(), i)) else { continue };
+        let parts: Vec<String> = parts.iter().map(|d| format!("{d:08x}")).collect();
+        lines += &format!("{} {i} {}\n", kernel.name, parts.join(" "));
+    }
+    crates::write_file(&directory.join("host.txt"), lines.as_bytes())?;
+    println!("{} forms in {}", count(&sets), directory.display());
+    Ok(())
+}
+
+/// What came back goes to `tests/hardware`, if the operands were those of seed 0; what the host has otherwise is printed.
+fn read(directory: &Path, results: &Path) -> Result<(), String> {
+    let seed = text(&directory.join("seed.txt"))?.parse().map_err(|_| "seed.txt has no seed")?;
+    let mut sets = every_form(seed)?;
+    let kernels = crates::kernels(&sets);
+    let (gpu, _) = crates::digests(&text(&results.join("digests.txt"))?);
+    let (host, _) = crates::digests(&text(&directory.join("host.txt"))?);
+    let open = data::Open::read(&text(&file("open.txt"))?);
+    let mut unexplained = 0;
+    for (kernel, i, form) in forms_of(&kernels).filter(|f| !near::is(f.2) && !open.has(f.2)) {
+        let at = (kernel.name.clone(), i);
+        let found = gpu.get(&at).copied();
+        if found.is_none() || found != host.get(&at).copied() {
+            unexplained += 1;
+            let what = if found.is_some() { "the host differs" } else { "ptxas makes it two things" };
+            println!("{what}: {}", form.text);
+        }
+        sets[kernel.set].forms[kernel.first + i].result = found;
+    }
+    let near = near::text(&kernels, &text(&results.join("near.txt"))?)?;
+    for line in near::compare(&near::read(&near)?, &kernels, &directory.join("host"))? {
+        unexplained += 1;
+        println!("{line}");
+    }
+    if seed == 0 {
+        crates::write_file(&file("lanes.txt"), data::text(&sets).as_bytes())?;
+        crates::write_file(&file("near.txt"), near.as_bytes())?;
+    }
+    println!("{unexplained} forms are neither as on the host nor in tests/hardware/open.txt");
+    Ok(())
+}
