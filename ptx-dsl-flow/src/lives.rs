@@ -1,12 +1,12 @@
 //! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
 
 use super::Flow;
-use super::ask::{disjoint, missing};
+use super::ask::{disjoint, has_thread, missing};
 use super::converge::{Places, Who, every_lane};
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, each};
 use super::lanes::Lanes;
-use super::mbarriers::{Objects, Site, guard, in_loop, mbarrier, name, object, place};
+use super::mbarriers::{Objects, Site, guard, in_loop, mbarrier, name, object};
 use super::memory::{bytes, debts, owe, owed, plain, region, settle};
 use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
@@ -174,50 +174,93 @@ fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Obj
 /// An `init`, or an allocation of Tensor Memory.
 struct Made {
     who: Who,
-    place: (u32, i64),
+    object: Place,
     at: u32,
     alloc: bool,
 }
 
-/// What one thread initialises or a warp allocates, and all threads use, with nothing that makes them wait for it.
+/// A variable, and the offset in it if that is known.
+#[derive(Clone, Copy, PartialEq)]
+struct Place {
+    var: u32,
+    offset: Option<i64>,
+}
+
+impl Place {
+    /// What an instruction names first.
+    fn of(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Place> {
+        let r = region(flow, from, at, i.address()?, 4)?;
+        match r.base {
+            Origin::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
+            _ => None,
+        }
+    }
+
+    fn may_be(self, other: Place) -> bool {
+        self.var == other.var && (self.offset.is_none() || other.offset.is_none() || self.offset == other.offset)
+    }
+}
+
+/// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
 pub(super) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
     if n <= 1 {
         return;
     }
     let mut made: Vec<Made> = Vec::new();
+    let mut all_known = true;
     for (block, at, i) in flow.walk() {
         let alloc = i.entry.opcode == "tcgen05.alloc";
-        if (i.entry.opcode == "mbarrier.init" || alloc)
-            && let Some(place) = addressed(flow, from, at, i)
-            && made.len() < 64
-        {
-            made.push(Made { who: places.who(flow, lanes, block, at), place, at, alloc });
+        if i.entry.opcode != "mbarrier.init" && !alloc {
+            continue;
+        }
+        match Place::of(flow, from, at, i) {
+            Some(object) if made.len() < 64 => {
+                made.push(Made { who: places.who(flow, lanes, block, at), object, at, alloc });
+            }
+            _ => all_known = false,
         }
     }
-    unmet(flow, lanes, places, from, (n, &made), out);
+    unmet(flow, lanes, places, from, &Making { threads: n, made, all_known }, out);
 }
 
-/// The object at the address that an instruction names first.
-fn addressed(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<(u32, i64)> {
-    place(&region(flow, from, at, i.address()?, 4)?)
+/// Everything that is made ready in a kernel.
+struct Making {
+    /// Of the CTA.
+    threads: usize,
+    made: Vec<Made>,
+    /// No `init` or allocation is missing.
+    all_known: bool,
 }
 
-fn unmet(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    (n, made): (usize, &[Made]),
-    out: &mut Vec<Diagnostic>,
-) {
+impl Making {
+    /// What makes the object ready that these threads use, if it is certain that others do.
+    fn by_others(&self, used: Place, alloc: bool, who: &Who, every: bool) -> Option<(&Made, Option<usize>)> {
+        let (mut first, mut apart) = (None, self.all_known);
+        for m in &self.made {
+            if m.alloc != alloc || !m.object.may_be(used) {
+                continue;
+            }
+            if used.offset.is_some() && m.object == used && every && missing(&who.set, self.threads).is_none() {
+                let other = missing(&m.who.set, self.threads);
+                return (other.is_some() || m.who.elected).then_some((m, other));
+            }
+            first = first.or(Some(m));
+            apart &= disjoint(&m.who.set, &who.set);
+        }
+        let user = (0..self.threads).find(|t| has_thread(&who.set, *t));
+        first.filter(|_| apart && user.is_some()).map(|m| (m, user))
+    }
+}
+
+fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making: &Making, out: &mut Vec<Diagnostic>) {
     let meets = |i: &Instr| {
         let op = i.entry.opcode;
         op.starts_with("bar.")
             || op.starts_with("barrier.")
             || mbarrier_wait(i)
             || matches!(op, "atom" | "red" | "call" | "griddepcontrol" | "match.sync")
-            || (op.ends_with(".sync") && n <= 32)
+            || (op.ends_with(".sync") && making.threads <= 32)
             || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
     };
     // Met on some way; a wait of the object itself is no meeting.
@@ -226,17 +269,14 @@ fn unmet(
             return;
         }
         if mbarrier_wait(i)
-            && let Some(p) = object(flow, from, at, "addr")
+            && let Some(p) = Place::of(flow, from, at, i)
+            && making.made.iter().any(|m| m.object.may_be(p))
         {
-            for m in made {
-                if m.place == p {
-                    return;
-                }
-            }
+            return;
         }
         set.set(0);
     };
-    let mut said = Vec::new();
+    let mut said: Vec<Place> = Vec::new();
     each(&flow.cfg, 1, &step, &mut |b, at, i, set| {
         if set.has(0) {
             return;
@@ -246,23 +286,17 @@ fn unmet(
         if !uses && op != "ld" {
             return;
         }
-        let Some(p) = addressed(flow, from, at, i) else { return };
-        if said.contains(&p) {
+        let Some(p) = Place::of(flow, from, at, i) else { return };
+        if said.contains(&p) || (op == "ld" && p.offset.is_none()) {
             return;
         }
-        for m in made {
-            if m.place != p || m.alloc != (op == "ld") {
-                continue;
-            }
-            let who = places.who(flow, lanes, b, at);
-            let all = every_lane(flow, lanes, &who, b, at) && missing(&who.set, n).is_none();
-            let other = missing(&m.who.set, n);
-            if all && (other.is_some() || m.who.elected) {
-                said.push(p);
-                let made = flow.instr(m.at);
-                out.push(errors::not_seen(i.span, &name(flow, p), other, made.span, made.entry.opcode));
-            }
-            return;
+        let who = places.who(flow, lanes, b, at);
+        let every = every_lane(flow, lanes, &who, b, at);
+        if let Some((m, other)) = making.by_others(p, op == "ld", &who, every) {
+            said.push(p);
+            let made = flow.instr(m.at);
+            let name = name(flow, (p.var, p.offset.unwrap_or(0)));
+            out.push(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
     });
 }

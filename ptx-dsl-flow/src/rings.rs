@@ -16,6 +16,7 @@ use ptx_dsl_table::diag::Diagnostic;
 use ptx_dsl_table::hir::{Base, Instr, Operand, VarId};
 
 mod counts;
+mod objects;
 mod parities;
 mod peers;
 
@@ -77,6 +78,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         return;
     }
     let Some(rings) = Rings::new(flow, from) else { return };
+    objects::check(flow, &rings, out);
     counts::check(flow, lanes, places, &rings, out);
     parities::check(flow, &rings, out);
     peers::check(flow, lanes, &rings, out);

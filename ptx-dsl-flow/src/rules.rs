@@ -116,7 +116,7 @@ pub static RULES: &[Rule] = &[
     rule(632, "5.1", "a store through a parameter whose Rust type is `&[T]`, into constants or into the parameters of a kernel",
         &[BROKEN]),
     rule(633, "5.4", "an access past the end or before the start of a variable",
-        &[BROKEN]),
+        &[BROKEN, suspicious("in a loop through a ring of mbarriers")]),
     rule(634, "6.4.1", "an address that is certainly misaligned",
         &[BROKEN]),
     rule(635, "5.1.7, 9.7.9.20, 9.7.13.15.13", "an address in another CTA, from `mapa`, where only the own one is reached: by the state space, by an arrival that asks for a state, or by `cvta.shared`",

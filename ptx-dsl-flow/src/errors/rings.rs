@@ -23,6 +23,14 @@ pub(crate) fn never_complete_round(
     .help("initialise it with the number of arrivals in a round, or let the other threads arrive too")
 }
 
+pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, size: u32) -> Diagnostic {
+    let message =
+        format!("this loop goes through {stages} objects, and that at `{name}+{offset}` lies outside `{name}`");
+    suspicious(633, span, message)
+        .note(format!("`{name}` has {size} bytes, and what lies next to a variable is not defined (PTX ISA 5.4)"))
+        .help("let the stage wrap to the first at the number of objects that are declared, or declare the variable larger")
+}
+
 /// What is wrong with the parities of a ring.
 pub(crate) enum RingParity {
     /// The first wait on each stage returns before any data has come.

@@ -9,7 +9,7 @@ use ptx_dsl_table::diag::Diagnostic;
 pub(super) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let mut said: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, wait, out) {
+        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, rings, wait, out) {
             said.push(wait.var);
         }
     }
@@ -41,7 +41,7 @@ fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mu
 }
 
 /// Says if the parity of a wait does not follow the rounds of its ring.
-fn turns(flow: &Flow, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
     if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {
@@ -58,12 +58,25 @@ fn turns(flow: &Flow, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
         let kind = parities[0] ^ (of(0) & 1);
         parities.iter().enumerate().all(|(t, p)| *p == (of(t) & 1) ^ kind)
     };
-    if follows(&wraps) || follows(&|_| 0) {
+    let constant = follows(&|_| 0);
+    if follows(&wraps) || (constant && !steady(rings, wait)) {
         return false;
     }
     let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
     say(flow, wait, which, None, out);
     true
+}
+
+/// Is one phase of each object completed between two visits of the wait, as far as other waits and `init`s tell?
+fn steady(rings: &Rings, wait: &Use) -> bool {
+    rings.own(wait.var)
+        && rings.of(wait.var).all(|u| match u.does {
+            Does::Init => u.header.is_none() || u.header != wait.header,
+            Does::Wait => {
+                !u.any && u.header == wait.header && u.visits.iter().all(|v| v.number == wait.visits[0].number)
+            }
+            _ => true,
+        })
 }
 
 /// The parity in each iteration.

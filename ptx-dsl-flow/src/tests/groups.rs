@@ -19,6 +19,7 @@ mod refills;
 mod rings;
 mod scopes;
 mod spaces;
+mod tma_ring;
 
 /// A code and kernels about it.
 struct Rule {
