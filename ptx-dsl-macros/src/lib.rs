@@ -23,8 +23,13 @@ pub fn ptx(input: TokenStream) -> TokenStream {
     trees::stream(expand::ptx(input))
 }
 
-/// The same for a file, relative to the file that includes it: `include_ptx!("kernels/saxpy.ptx")`. Levels of findings, which
-/// `ptx!` has in its header, stand behind the name: `include_ptx!("kernels/saxpy.ptx", allow(PTX0516))`.
+/// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. The path is relative to the file in which it is written, as that of
+/// `include_str!`. Levels of findings, which `ptx!` has in its header, stand behind the name:
+/// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516))`.
+///
+/// rust-analyzer does not say in which file a macro stands. There the path is tried from each directory of the package
+/// (`CARGO_MANIFEST_DIR`) that has Rust files; where several have such a file, the first counts whose Rust files hold the path as a
+/// string. Give files of kernels different names, and the editor finds what rustc finds.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
     trees::stream(include::include(input))

@@ -25,6 +25,7 @@ pub use errors::nearest;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header, parse_levels};
+pub(crate) use module::SPACES;
 pub(crate) use stmt::SUFFIX;
 
 /// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.

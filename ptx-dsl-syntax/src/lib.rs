@@ -11,7 +11,7 @@ mod tests;
 
 use diag::{Diagnostic, Severity};
 pub use ptx_dsl_check as check;
-pub use ptx_dsl_parse::{ast, lex, lines, parse, print, token};
+pub use ptx_dsl_parse::{ast, lex, lines, parse, print, rust_tokens, token};
 pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
 

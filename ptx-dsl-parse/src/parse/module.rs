@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::token::Tok;
 
 /// State spaces that begin a declaration.
-pub(super) const SPACES: [&str; 8] = ["reg", "sreg", "const", "global", "local", "param", "shared", "tex"];
+pub(crate) const SPACES: [&str; 8] = ["reg", "sreg", "const", "global", "local", "param", "shared", "tex"];
 /// Linking directives.
 pub(super) const LINKAGE: [&str; 4] = ["extern", "visible", "weak", "common"];
 
