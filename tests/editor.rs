@@ -106,9 +106,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (host, launch) = (Host::new(), Launch::grid(1).block(32));
     one.launch(&host, launch.clone(), (&mut x,))?;
     other::two.launch(&host, launch.clone(), (&mut x,))?;
-    written.launch(&host, launch, (&mut x,))?;
+    written.launch(&host, launch.clone(), (&mut x,))?;
+    let run = ptx!(<sm_90, ptx 8.0> |x: &[u32], y: &mut [u32], n: u32| .maxntid 32 { ret; }).on(&host, launch);
+    takes(run, &[1]);
     println!("{}{}{}", one::PTX, other::two::NAME, written::PTX);
     Ok(())
+}
+
+fn takes(f: impl Fn(&[u32], &mut [u32], u32) -> Result<Report, ptx_dsl::Error>, x: &[u32]) {
+    let mut y = x.to_vec();
+    let report: Report = f(x, &mut y, 1).unwrap();
+    println!("{report:?}");
 }
 "#;
 

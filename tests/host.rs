@@ -1,6 +1,7 @@
 //! Kernels on the host machine, results against plain Rust.
 
 mod arith;
+mod closures;
 mod cluster;
 mod cohorts;
 mod control;

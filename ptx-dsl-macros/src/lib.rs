@@ -16,8 +16,15 @@ use proc_macro::TokenStream;
 /// A PTX module inside Rust, checked while rustc runs.
 ///
 /// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes one Rust item per kernel, with `PTX`,
-/// `NAME`, `launch` and `launch_raw`. Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as
-/// a value.
+/// `NAME`, `launch`, `launch_raw` and `on`.
+///
+/// Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as a value. Performance directives stand behind the
+/// parameters: `|x: &[f32]| .maxntid 256 .minnctapersm 2 { ... }`. The kernel's name in the PTX text is made of its place and its text,
+/// `kernel_52_16_1f2e3d4c`, so that the texts of several closures can be put together. It captures nothing: values of Rust are its
+/// parameters.
+///
+/// `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it, in both forms. It is `Clone`, and owns
+/// copies of the host and the launch, so that it can be returned, stored and sent to a thread.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
     trees::stream(expand::ptx(input))
