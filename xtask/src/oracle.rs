@@ -5,11 +5,11 @@ mod batch;
 mod known;
 mod mutate;
 mod operands;
-mod place;
+pub mod place;
 mod report;
 mod second;
-mod spell;
-mod statement;
+pub mod spell;
+pub mod statement;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
