@@ -192,14 +192,14 @@ impl Emit<'_> {
         let rt = RT;
         let flags = flags.iter().map(|f| Fixed(f)).list();
         let types = instr.types.iter().map(|t| Name(format!("{t:?}"))).list();
-        let value = quote!(#rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
+        let value = quote!(#rt::Qualifiers::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
         for (n, known) in self.quals.iter().enumerate() {
             if known.as_str() == value.as_str() {
                 return Code::one(name!("Q{n}"));
             }
         }
         let name = name!("Q{}", self.quals.len());
-        self.qual_items.push(quote!(const #name: #rt::Q = #value;));
+        self.qual_items.push(quote!(const #name: #rt::Q = #rt::Q::of(&const { #value });));
         self.quals.push(value);
         Code::one(name)
     }
