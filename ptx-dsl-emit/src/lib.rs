@@ -59,6 +59,8 @@ struct Emit<'m> {
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
     entered: Set<usize>,
+    /// Regions where a trail begins.
+    trails: Set<usize>,
     /// Are regions functions of their own? Those that are.
     large: bool,
     /// Do they call what reaches rows of memory?
@@ -66,6 +68,8 @@ struct Emit<'m> {
     /// Numbers given to instructions that may reach global memory.
     places: usize,
     pieces: Vec<Code>,
+    /// Regions that wait, and where they go on.
+    waits: Vec<(u16, u16)>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<Code>,
     /// Where they all go on, if they do.
@@ -138,10 +142,12 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         classes: classes::Classes::default(),
         reqntid: function.reqntid,
         entered: Set::new(),
+        trails: Set::new(),
         large: false,
         far: false,
         places: 0,
         pieces: Vec::new(),
+        waits: Vec::new(),
         common: None,
         common_next: None,
         agreed: Set::new(),

@@ -5,7 +5,7 @@ use super::block::Block;
 use super::classes::whole_barrier;
 use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
-use super::values::names_space;
+use super::values::{Whole, names_space};
 use super::{Emit, RT, function_of};
 use crate::code::{Code, Fixed, Name, name};
 use crate::roles::{named_destinations, read_by, written_by};
@@ -24,7 +24,8 @@ impl<'m> Emit<'m> {
         }
         (self.large, self.far) = (size > LARGE, size > FAR);
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
-        let mut waits = Vec::new();
+        self.find_trails(program);
+        let mut arms = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
@@ -36,16 +37,17 @@ impl<'m> Emit<'m> {
             }
             let parted = self.classes.parted.get(pc) == Some(&true);
             if let End::Block { instr, next } = &r.end {
-                waits.push(self.waiting(r.func, pc, instr, *next));
+                arms.push(self.waiting(r.func, pc, instr, *next));
                 if parted && let Some(code) = self.warp_wide(r.func, pc, instr, *next) {
                     runs.push(code);
                 }
             } else if parted {
                 runs.push(self.arm(program, pc, r));
             } else {
-                waits.push(self.abreast(program, pc));
+                arms.push(self.abreast(program, pc));
             }
         }
+        arms.push(self.all_waits());
         let settle = self.settle();
         let kept = if self.keeps { quote!(let mut kept = false;) } else { quote!() };
         let step = quote! {
@@ -53,7 +55,7 @@ impl<'m> Emit<'m> {
             loop {
                 x.turn(pc)?;
                 pc = match pc {
-                    #(#waits)*
+                    #(#arms)*
                     _ if pc >= #exit => return Ok(#rt::Next::Exit),
                     _ => {
                         #settle
@@ -94,31 +96,67 @@ impl<'m> Emit<'m> {
             return self.waiting_as_one(f, pc, instr, next);
         }
         let (here, next) = (number(pc), number(next));
-        let call = self.warp_call(f, instr);
-        let (before, call, after) = (call.before, call.call, call.after);
-        let after = if after.is_empty() {
-            after
-        } else {
-            quote!(if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); })
+        let WarpCall { before, call, after } = self.warp_call(f, instr);
+        let name = waiter(pc);
+        let done = match after.is_empty() {
+            true => call,
+            false => quote!(let flow = #call; if let Ok(#rt::Flow::Next) = flow { #after } flow),
         };
-        let settle = self.settle();
-        let all = quote! {
-            #settle
-            for k in 0..ws.len() {
-                let w = &mut ws[k];
-                let m = x.warp(k);
+        self.pieces.push(quote! {
+            #[inline(never)]
+            fn #name<M: #rt::Monitor>(
+                x: &mut #rt::Ctx<'_, M>,
+                w: &mut Warp,
+                m: u32,
+            ) -> ::core::result::Result<#rt::Flow, ::std::boxed::Box<#rt::Fault>> {
                 #before
-                let flow = #call?;
-                #after
-                x.flow(flow, #here, #next);
+                #done
             }
-            match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
-        };
+        });
+        self.waits.push((here, next));
         match whole_barrier(instr) {
-            Some(id) => {
-                quote!(#here => { if x.pass_barrier(#id) { #next } else { #all } })
+            Some(id) => quote!(#here if x.pass_barrier(#id) => #next,),
+            None => quote!(),
+        }
+    }
+
+    /// The arm of all regions that wait, and the function that it calls. Nothing of it depends on the instruction set, and it is no
+    /// part of `step`, which is long enough.
+    fn all_waits(&mut self) -> Code {
+        let rt = RT;
+        let (mut here, mut next, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for (pc, to) in std::mem::take(&mut self.waits) {
+            names.push(waiter(pc.into()));
+            here.push(pc);
+            next.push(to);
+        }
+        if here.is_empty() {
+            return Code::new();
+        }
+        self.pieces.push(quote! {
+            #[inline(never)]
+            fn wait<M: #rt::Monitor>(
+                x: &mut #rt::Ctx<'_, M>,
+                pc: #rt::Pc,
+                ws: &mut [Warp],
+            ) -> ::core::result::Result<::core::option::Option<#rt::Pc>, ::std::boxed::Box<#rt::Fault>> {
+                for (k, w) in ws.iter_mut().enumerate() {
+                    let m = x.warp(k);
+                    let (flow, next) = match pc {
+                        #(#here => (#names(x, w, m), #next),)*
+                        _ => break,
+                    };
+                    x.flow(flow?, pc, next);
+                }
+                Ok(x.go())
             }
-            None => quote!(#here => { #all }),
+        });
+        let settle = self.settle();
+        quote! {
+            #(#here)|* => {
+                #settle
+                match wait(x, pc, ws)? { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
+            }
         }
     }
 
@@ -133,17 +171,12 @@ impl<'m> Emit<'m> {
             return Some(self.attempt_as_one(f, pc, instr, next));
         }
         let rt = RT;
-        let (here, next) = (number(pc), number(next));
-        let call = self.warp_call(f, instr);
-        let (before, call, after) = (call.before, call.call, call.after);
+        let (here, next, name) = (number(pc), number(next), waiter(pc));
         Some(quote! {
-            #here if m == u32::MAX => {
-                #before
-                match #call? {
-                    #rt::Flow::Next => { #rt::lanes(u32::MAX, |l| { #after }); #next }
-                    _ => { x.branch(m, #here); m = 0; #here }
-                }
-            }
+            #here if m == u32::MAX => match #name(x, w, m)? {
+                #rt::Flow::Next => #next,
+                _ => { x.branch(m, #here); m = 0; #here }
+            },
         })
     }
 
@@ -389,8 +422,41 @@ impl<'m> Emit<'m> {
         set
     }
 
-    /// The regions that follow each other from `pc` on for a warp that is whole.
+    /// Where trails begin: at regions that are in no other one, and behind the first wait of those, where a warp goes on that had to
+    /// wait there. With one at each region a row of `n` instructions that want the whole warp would be `n * n` of them.
+    fn find_trails(&mut self, program: &Program<'m>) {
+        let mut inside = Set::new();
+        for pc in 0..program.regions.len() {
+            if inside.contains(&pc) {
+                continue;
+            }
+            let trail = self.longest_trail(program, pc);
+            if trail.len() > 1 {
+                self.trails.insert(pc);
+            }
+            let mut waits = 0;
+            for pair in trail.windows(2) {
+                let waited = match program.regions[pair[0]].end {
+                    End::Block { .. } => true,
+                    End::Goto(_) => false,
+                    // what follows is the end
+                    _ => break,
+                };
+                waits += u32::from(waited);
+                if waited && waits == 1 {
+                    self.trails.insert(pair[1]);
+                }
+                inside.insert(pair[1]);
+            }
+        }
+    }
+
+    /// The regions that follow each other from `pc` on for a warp that is whole, if it is where they begin.
     fn trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
+        if self.trails.contains(&pc) { self.longest_trail(program, pc) } else { vec![pc] }
+    }
+
+    fn longest_trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
         let mut trail = vec![pc];
         loop {
             let last = trail[trail.len() - 1];
@@ -500,15 +566,17 @@ impl<'m> Emit<'m> {
         let site = self.site(instr);
         self.generic = !names_space(instr);
         let mut before = Code::new();
-        let mut sources: Vec<Name> = Vec::new();
+        let mut sources: Vec<Code> = Vec::new();
         for a in &read_by(instr) {
-            for value in &self.read(f, &a.value, a.ty) {
+            for value in self.whole(f, &a.value, a.ty) {
                 let name = name!("s{}", sources.len());
-                before.extend(match a.value {
-                    Operand::Imm(_) => quote!(let #name: #rt::Lanes = [#value; 32];),
-                    _ => quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);),
+                sources.push(match value {
+                    Whole::There(place) => quote!(&#place),
+                    Whole::Made(value) => {
+                        before.extend(quote!(let #name: #rt::Lanes = #value;));
+                        quote!(&#name)
+                    }
                 });
-                sources.push(name);
             }
         }
         let mut after = Code::new();
@@ -518,10 +586,10 @@ impl<'m> Emit<'m> {
             for _ in 0..self.width(a) {
                 let name = name!("d{}", dests.len());
                 before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-                values.push(quote!(#name[l]));
+                values.push(Code::one(&name));
                 dests.push(name);
             }
-            after.extend(self.write(f, &a.value, &mut values.iter()));
+            after.extend(self.put(f, &a.value, &mut values.iter(), &quote!(m)));
         }
         // A missing `|p` still has its place.
         for _ in dests.len()..named_destinations(instr, dests.len()) {
@@ -530,7 +598,7 @@ impl<'m> Emit<'m> {
             dests.push(name);
         }
         before.extend(quote!(x.site = #site;));
-        let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
+        let call = quote!(#function(x, #q, [#(#sources),*], [#(&mut #dests),*]));
         WarpCall { before, call, after }
     }
 }
@@ -586,6 +654,11 @@ fn everybody(instr: &Instr) -> bool {
     (warp.contains(&function.as_str()) || function.starts_with("match"))
         && instr.pred.is_none()
         && instr.operands.last().is_some_and(|m| all(&m.value))
+}
+
+/// The function of a region that waits, for one warp.
+fn waiter(pc: usize) -> Name {
+    name!("wait{pc}")
 }
 
 struct WarpCall {

@@ -5,6 +5,7 @@ mod instances;
 mod stretches;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
+mod wide;
 
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
@@ -16,6 +17,8 @@ use stretches::{called_heads, called_rows};
 pub(crate) use vectors::Avx2;
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 pub(crate) use vectors::Avx512;
+
+pub use wide::*;
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;
