@@ -270,7 +270,6 @@ impl<'e, 'm> Block<'e, 'm> {
         if i.entry.host == Host::Control {
             return self.mov(i, &guard);
         }
-        let (q, function) = (self.e.q(i), self.e.function(i));
         let mut sources = Vec::new();
         for a in &read_by(i) {
             sources.append(&mut self.parts(&a.value, a.ty, None));
@@ -290,12 +289,14 @@ impl<'e, 'm> Block<'e, 'm> {
             }
         }
         let cc = name!("d{}", self.fresh());
-        let pattern = match (function_carries(i), writes) {
+        let carries = function_carries(i);
+        let call = self.e.lane_call(i, &sources, names.len() + usize::from(carries));
+        let pattern = match (carries, writes) {
             (true, true) => quote!([#(#names,)* #cc]),
             (true, false) => quote!([#(#names,)* _]),
             _ => quote!([#(#names,)* ..]),
         };
-        self.body.push(quote!(let #pattern = #function(#q, [#(#sources),*]);));
+        self.body.push(quote!(let #pattern = #call;));
         let values = names.iter().map(Code::one).list();
         let mut values = values.iter();
         for a in &dests {

@@ -143,13 +143,18 @@ impl Emit<'_> {
         let module = name!("__ptx_{}", ident.plain());
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
-        let (mut fields, mut names_of_fields) = (Vec::new(), Vec::new());
+        let (mut fields, mut names_of_fields, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
         for (name, (bits, p)) in &self.fields {
             let ty = super::block::ty(*bits);
             let rows = if *p > 1 { 32 / *p as usize } else { 32 };
             // a predicate is the mask of its lanes
             fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
             names_of_fields.push(Fixed(&name.0));
+            zeros.push(match (*bits, *p) {
+                (1, 1) => quote!(0),
+                (1, _) => quote!([false; #rows]),
+                _ => quote!([0; #rows]),
+            });
         }
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
@@ -158,7 +163,11 @@ impl Emit<'_> {
         if !stack.is_empty() {
             names_of_fields.push(Fixed("frame"));
             names_of_fields.push(Fixed("stack"));
+            zeros.push(quote!([0; 32]));
+            zeros.push(quote!([const { ::std::vec::Vec::new() }; 32]));
         }
+        // a copy is then one of bytes
+        let copy = if stack.is_empty() { quote!(Copy) } else { quote!() };
         let (mut types, mut generics, mut names, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut closure = Vec::new();
         for (i, p) in passing.iter().enumerate() {
@@ -205,8 +214,15 @@ impl Emit<'_> {
 
                 // rows of registers begin where cache lines do
                 #[repr(align(64))]
-                #[derive(Clone, Default)]
+                #[derive(Clone, #copy)]
                 pub struct Warp { #(#fields,)* #stack }
+
+                impl Default for Warp {
+                    fn default() -> Warp {
+                        const ZERO: Warp = Warp { #(#names_of_fields: #zeros,)* };
+                        ZERO
+                    }
+                }
 
                 impl PartialEq for Warp {
                     fn eq(&self, other: &Warp) -> bool {

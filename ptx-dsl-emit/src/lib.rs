@@ -19,7 +19,9 @@ mod sorted;
 mod step;
 #[cfg(test)]
 mod tests;
+mod trails;
 mod values;
+mod waiting;
 mod waits;
 mod webs;
 
@@ -65,6 +67,12 @@ struct Emit<'m> {
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
+    /// Are the instructions of a lane that are none of Rust functions, one for all that are alike?
+    shared: bool,
+    /// Do these functions stay apart in release, too?
+    apart: bool,
+    /// Those functions, by what they call.
+    operations: Vec<Code>,
     /// Numbers given to instructions that may reach global memory.
     places: usize,
     pieces: Vec<Code>,
@@ -145,6 +153,9 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         trails: Set::new(),
         large: false,
         far: false,
+        shared: false,
+        apart: false,
+        operations: Vec::new(),
         places: 0,
         pieces: Vec::new(),
         waits: Vec::new(),
@@ -249,6 +260,41 @@ impl Emit<'_> {
         let family = Fixed(module_of(instr.family));
         let name = Name(function_of(instr.entry.opcode, instr));
         quote!(#rt::isa::#family::#name)
+    }
+
+    /// A call of an instruction's function in one lane, with so many results. Where a kernel has many of them it goes to a function
+    /// that all such instructions share: rustc makes its code once. In release it puts that in the place of a call if it is short,
+    /// unless there are too many.
+    fn lane_call(&mut self, instr: &Instr, sources: &[Code], results: usize) -> Code {
+        let (q, function) = (self.q(instr), self.function(instr));
+        if !self.shared {
+            return quote!(#function(#q, [#(#sources),*]));
+        }
+        let count = sources.len();
+        let called = quote!([u64; #count] => [u64; #results]: #function(#q));
+        let number = match self.operations.iter().position(|known| known.as_str() == called.as_str()) {
+            Some(n) => n,
+            None => {
+                let n = self.operations.len();
+                let name = name!("operation{n}");
+                let inline = match self.apart {
+                    true => quote!(#[inline(never)]),
+                    false => quote!(#[cfg_attr(debug_assertions, inline(never))]),
+                };
+                let given = (0..results).map(|r| name!("d{r}")).list();
+                self.qual_items.push(quote! {
+                    #inline
+                    fn #name(s: [u64; #count]) -> [u64; #results] {
+                        let [#(#given,)* ..] = #function(#q, s);
+                        [#(#given),*]
+                    }
+                });
+                self.operations.push(called);
+                n
+            }
+        };
+        let name = name!("operation{number}");
+        quote!(#name([#(#sources),*]))
     }
 }
 

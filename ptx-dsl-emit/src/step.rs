@@ -2,27 +2,27 @@
 //! arm a region.
 
 use super::block::Block;
-use super::classes::whole_barrier;
 use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
-use super::values::{Whole, names_space};
-use super::{Emit, RT, function_of};
-use crate::code::{Code, Fixed, Name, name};
-use crate::roles::{named_destinations, read_by, written_by};
+use super::{Emit, RT};
+use crate::code::{Code, Fixed, name};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
     pub fn step(&mut self, program: &Program<'m>) -> (Code, Code) {
         let rt = RT;
         let exit = number(program.regions.len());
-        let mut size = 0;
+        let (mut size, mut called) = (0, 0);
         for r in &program.regions {
             size += r.body.len();
+            for item in &r.body {
+                called += usize::from(matches!(item, Item::Instr(i) if self.calls_in_lanes(r.func, i)));
+            }
         }
         (self.large, self.far) = (size > LARGE, size > FAR);
+        (self.shared, self.apart) = (called > SHARED, called > APART);
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
         self.find_trails(program);
         let mut arms = Vec::new();
@@ -86,98 +86,6 @@ impl<'m> Emit<'m> {
             }
         };
         (step, run)
-    }
-
-    /// A blocking instruction, for all warps of the cohort.
-    fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
-        let rt = RT;
-        self.entered.insert(next);
-        if self.waits_as_one(f, instr) {
-            return self.waiting_as_one(f, pc, instr, next);
-        }
-        let (here, next) = (number(pc), number(next));
-        let WarpCall { before, call, after } = self.warp_call(f, instr);
-        let name = waiter(pc);
-        let done = match after.is_empty() {
-            true => call,
-            false => quote!(let flow = #call; if let Ok(#rt::Flow::Next) = flow { #after } flow),
-        };
-        self.pieces.push(quote! {
-            #[inline(never)]
-            fn #name<M: #rt::Monitor>(
-                x: &mut #rt::Ctx<'_, M>,
-                w: &mut Warp,
-                m: u32,
-            ) -> ::core::result::Result<#rt::Flow, ::std::boxed::Box<#rt::Fault>> {
-                #before
-                #done
-            }
-        });
-        self.waits.push((here, next));
-        match whole_barrier(instr) {
-            Some(id) => quote!(#here if x.pass_barrier(#id) => #next,),
-            None => quote!(),
-        }
-    }
-
-    /// The arm of all regions that wait, and the function that it calls. Nothing of it depends on the instruction set, and it is no
-    /// part of `step`, which is long enough.
-    fn all_waits(&mut self) -> Code {
-        let rt = RT;
-        let (mut here, mut next, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for (pc, to) in std::mem::take(&mut self.waits) {
-            names.push(waiter(pc.into()));
-            here.push(pc);
-            next.push(to);
-        }
-        if here.is_empty() {
-            return Code::new();
-        }
-        self.pieces.push(quote! {
-            #[inline(never)]
-            fn wait<M: #rt::Monitor>(
-                x: &mut #rt::Ctx<'_, M>,
-                pc: #rt::Pc,
-                ws: &mut [Warp],
-            ) -> ::core::result::Result<::core::option::Option<#rt::Pc>, ::std::boxed::Box<#rt::Fault>> {
-                for (k, w) in ws.iter_mut().enumerate() {
-                    let m = x.warp(k);
-                    let (flow, next) = match pc {
-                        #(#here => (#names(x, w, m), #next),)*
-                        _ => break,
-                    };
-                    x.flow(flow?, pc, next);
-                }
-                Ok(x.go())
-            }
-        });
-        let settle = self.settle();
-        quote! {
-            #(#here)|* => {
-                #settle
-                match wait(x, pc, ws)? { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
-            }
-        }
-    }
-
-    /// A blocking instruction that a whole warp need not wait for, when one comes to it.
-    fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<Code> {
-        let function = function_of(instr.entry.opcode, instr);
-        let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync", "mbarrier_try_wait"];
-        if !warp.contains(&function.as_str()) && !function.starts_with("match") {
-            return None;
-        }
-        if self.waits_as_one(f, instr) {
-            return Some(self.attempt_as_one(f, pc, instr, next));
-        }
-        let rt = RT;
-        let (here, next, name) = (number(pc), number(next), waiter(pc));
-        Some(quote! {
-            #here if m == u32::MAX => match #name(x, w, m)? {
-                #rt::Flow::Next => #next,
-                _ => { x.branch(m, #here); m = 0; #here }
-            },
-        })
     }
 
     /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
@@ -422,72 +330,6 @@ impl<'m> Emit<'m> {
         set
     }
 
-    /// Where trails begin: at regions that are in no other one, and behind the first wait of those, where a warp goes on that had to
-    /// wait there. With one at each region a row of `n` instructions that want the whole warp would be `n * n` of them.
-    fn find_trails(&mut self, program: &Program<'m>) {
-        let mut inside = Set::new();
-        for pc in 0..program.regions.len() {
-            if inside.contains(&pc) {
-                continue;
-            }
-            let trail = self.longest_trail(program, pc);
-            if trail.len() > 1 {
-                self.trails.insert(pc);
-            }
-            let mut waits = 0;
-            for pair in trail.windows(2) {
-                let waited = match program.regions[pair[0]].end {
-                    End::Block { .. } => true,
-                    End::Goto(_) => false,
-                    // what follows is the end
-                    _ => break,
-                };
-                waits += u32::from(waited);
-                if waited && waits == 1 {
-                    self.trails.insert(pair[1]);
-                }
-                inside.insert(pair[1]);
-            }
-        }
-    }
-
-    /// The regions that follow each other from `pc` on for a warp that is whole, if it is where they begin.
-    fn trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
-        if self.trails.contains(&pc) { self.longest_trail(program, pc) } else { vec![pc] }
-    }
-
-    fn longest_trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
-        let mut trail = vec![pc];
-        loop {
-            let last = trail[trail.len() - 1];
-            let next = match &program.regions[last].end {
-                End::Goto(t) => *t,
-                End::Block { next, .. } => *next,
-                _ => break,
-            };
-            let region = &program.regions[next];
-            let one_way = program.ways.get(next) == Some(&1);
-            let fits = match &region.end {
-                End::Block { instr, .. } => everybody(instr) && region.body.is_empty(),
-                _ => matches!(program.regions[last].end, End::Block { .. }) && region.results.is_none(),
-            };
-            let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
-            let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
-            if !one_way || !fits || parts || trail.len() == TRAIL || trail.contains(&next) {
-                break;
-            }
-            trail.push(next);
-        }
-        // it ends with a region that can end
-        if matches!(program.regions[trail[trail.len() - 1]].end, End::Block { .. }) {
-            trail.pop();
-        }
-        if trail.len() > 1 {
-            trail.extend_from_slice(&ending(program, trail[trail.len() - 1])[1..]);
-        }
-        trail
-    }
-
     /// The code of regions that follow each other.
     fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> Code {
         let (rt, fork) = (RT, Fixed(fork));
@@ -558,49 +400,6 @@ impl<'m> Emit<'m> {
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
     }
-
-    fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
-        let rt = RT;
-        let q = self.q(instr);
-        let function = self.function(instr);
-        let site = self.site(instr);
-        self.generic = !names_space(instr);
-        let mut before = Code::new();
-        let mut sources: Vec<Code> = Vec::new();
-        for a in &read_by(instr) {
-            for value in self.whole(f, &a.value, a.ty) {
-                let name = name!("s{}", sources.len());
-                sources.push(match value {
-                    Whole::There(place) => quote!(&#place),
-                    Whole::Made(value) => {
-                        before.extend(quote!(let #name: #rt::Lanes = #value;));
-                        quote!(&#name)
-                    }
-                });
-            }
-        }
-        let mut after = Code::new();
-        let mut dests: Vec<Name> = Vec::new();
-        for a in &written_by(instr) {
-            let mut values = Vec::new();
-            for _ in 0..self.width(a) {
-                let name = name!("d{}", dests.len());
-                before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-                values.push(Code::one(&name));
-                dests.push(name);
-            }
-            after.extend(self.put(f, &a.value, &mut values.iter(), &quote!(m)));
-        }
-        // A missing `|p` still has its place.
-        for _ in dests.len()..named_destinations(instr, dests.len()) {
-            let name = name!("d{}", dests.len());
-            before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-            dests.push(name);
-        }
-        before.extend(quote!(x.site = #site;));
-        let call = quote!(#function(x, #q, [#(#sources),*], [#(&mut #dests),*]));
-        WarpCall { before, call, after }
-    }
 }
 
 /// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
@@ -637,35 +436,17 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed
     Some(b.finish(next))
 }
 
-/// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
-const TRAIL: usize = 32;
-
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
 
 /// Instructions above which rows of memory are reached by calls (`far_stretch`).
 const FAR: usize = 500;
 
-/// Is it an instruction that needs the whole warp, and no more of it than to be there?
-fn everybody(instr: &Instr) -> bool {
-    let function = function_of(instr.entry.opcode, instr);
-    let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync"];
-    let all = |o: &Operand| matches!(o, Operand::Imm(m) if *m as u32 == u32::MAX);
-    (warp.contains(&function.as_str()) || function.starts_with("match"))
-        && instr.pred.is_none()
-        && instr.operands.last().is_some_and(|m| all(&m.value))
-}
+/// Instructions that are calls in each lane above which those that are alike share a function.
+const SHARED: usize = 64;
 
-/// The function of a region that waits, for one warp.
-fn waiter(pc: usize) -> Name {
-    name!("wait{pc}")
-}
-
-struct WarpCall {
-    before: Code,
-    call: Code,
-    after: Code,
-}
+/// Those above which these functions stay apart in release.
+const APART: usize = 500;
 
 /// A region's number.
 pub fn number(pc: usize) -> u16 {
