@@ -6,7 +6,6 @@
 use super::native::int;
 use super::regions::Callee;
 use super::step::number;
-use super::values::Whole;
 use super::{Emit, FUNCTION_TAG, RT};
 use crate::code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
@@ -127,7 +126,11 @@ impl Emit<'_> {
                 quote!(let #v = #rt::read_param(x, #frame, #at, #size)?;)
             }
             None => {
-                let values = self.whole(f, from, Some(param.ty)).into_iter().map(Whole::value).list();
+                let (mut given, mut values) = (Vec::new(), Vec::new());
+                self.whole(f, from, Some(param.ty), &mut given);
+                for g in given {
+                    g.lanes(&mut values);
+                }
                 quote!(let #v: [#rt::Lanes; _] = [#(#values),*];)
             }
         }

@@ -12,6 +12,7 @@ mod launch;
 mod lives;
 mod mentions;
 mod native;
+mod operations;
 mod parting;
 mod regions;
 mod roles;
@@ -260,41 +261,6 @@ impl Emit<'_> {
         let family = Fixed(module_of(instr.family));
         let name = Name(function_of(instr.entry.opcode, instr));
         quote!(#rt::isa::#family::#name)
-    }
-
-    /// A call of an instruction's function in one lane, with so many results. Where a kernel has many of them it goes to a function
-    /// that all such instructions share: rustc makes its code once. In release it puts that in the place of a call if it is short,
-    /// unless there are too many.
-    fn lane_call(&mut self, instr: &Instr, sources: &[Code], results: usize) -> Code {
-        let (q, function) = (self.q(instr), self.function(instr));
-        if !self.shared {
-            return quote!(#function(#q, [#(#sources),*]));
-        }
-        let count = sources.len();
-        let called = quote!([u64; #count] => [u64; #results]: #function(#q));
-        let number = match self.operations.iter().position(|known| known.as_str() == called.as_str()) {
-            Some(n) => n,
-            None => {
-                let n = self.operations.len();
-                let name = name!("operation{n}");
-                let inline = match self.apart {
-                    true => quote!(#[inline(never)]),
-                    false => quote!(#[cfg_attr(debug_assertions, inline(never))]),
-                };
-                let given = (0..results).map(|r| name!("d{r}")).list();
-                self.qual_items.push(quote! {
-                    #inline
-                    fn #name(s: [u64; #count]) -> [u64; #results] {
-                        let [#(#given,)* ..] = #function(#q, s);
-                        [#(#given),*]
-                    }
-                });
-                self.operations.push(called);
-                n
-            }
-        };
-        let name = name!("operation{number}");
-        quote!(#name([#(#sources),*]))
     }
 }
 

@@ -2,28 +2,13 @@
 
 use super::mentions::{CARRY, Key};
 use super::native::{Shape, UNIFORM, int};
+use super::operations::Given;
 use super::{Emit, FUNCTION_TAG, RT};
 use crate::code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
 use ptx_dsl_table::ty::{Class, Ty};
 use std::slice::Iter;
-
-/// A value in all lanes of a warp.
-pub enum Whole {
-    /// It lies in the warp's state as it is wanted.
-    There(Code),
-    Made(Code),
-}
-
-impl Whole {
-    /// As an expression.
-    pub fn value(self) -> Code {
-        match self {
-            Whole::There(code) | Whole::Made(code) => code,
-        }
-    }
-}
 
 /// How many `u64` a value of this type takes.
 pub fn places(ty: Option<Ty>) -> usize {
@@ -207,76 +192,61 @@ impl Emit<'_> {
         quote!(#rt::isa::sreg::#f(x, l))
     }
 
-    /// The value of an operand in all lanes: one, or two for `.b128`.
-    pub fn whole(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<Whole> {
+    /// The value of an operand in all lanes.
+    pub fn whole(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>, out: &mut Vec<Given>) {
         let rt = RT;
-        let lists = |list: &[Operand], e: &mut Self| {
-            let mut all = Vec::new();
-            for o in list {
-                all.append(&mut e.whole(func, o, ty));
-            }
-            all
-        };
-        let made = match operand {
+        out.push(match operand {
             Operand::Reg(r, e) => {
                 let k = (func.0, r.0, *e);
                 let (f, bits) = self.key_field(k);
                 let shape = self.classes.shape(&k);
                 match bits {
-                    128 => {
-                        return vec![
-                            Whole::Made(quote!(#rt::lanes::wide_low(&w.#f))),
-                            Whole::Made(quote!(#rt::lanes::wide_high(&w.#f))),
-                        ];
-                    }
-                    64 if !shape.rows() => return vec![Whole::There(quote!(w.#f))],
-                    1 if !shape.rows() => quote!(#rt::lanes::wide_mask(w.#f)),
-                    _ if !shape.rows() => {
-                        let wide = name!("wide_u{bits}");
-                        quote!(#rt::lanes::#wide(&w.#f))
-                    }
-                    _ if shape == UNIFORM => quote!([w.#f[0] as u64; 32]),
+                    64 if !shape.rows() => Given::Lanes(quote!(w.#f)),
+                    _ if bits == 128 || !shape.rows() => Given::Register(bits, quote!(w.#f)),
+                    _ if shape == UNIFORM => Given::One(quote!((w.#f[0] as u64))),
                     _ => {
                         let stride = shape.stride;
-                        quote!(#rt::lanes::addresses(w.#f.map(u64::from), #stride, #bits))
+                        Given::Made(quote!(#rt::lanes::addresses(w.#f.map(u64::from), #stride, #bits)))
                     }
                 }
             }
             Operand::Address(Base::Reg(r), offset) if !self.classes.shape(&(func.0, r.0, 0)).rows() => {
                 let (f, bits) = self.key_field((func.0, r.0, 0));
                 match (bits, *offset) {
-                    (64, 0) => return vec![Whole::There(quote!(w.#f))],
+                    (64, 0) => Given::Lanes(quote!(w.#f)),
                     (64, offset) => {
                         let offset = offset as u64;
-                        quote!(#rt::lanes::offset_u64(&w.#f, #offset))
+                        Given::Made(quote!(#rt::lanes::offset_u64(&w.#f, #offset)))
                     }
                     (_, offset) => {
                         let offset = offset as u32;
-                        quote!(#rt::lanes::offset_u32(&w.#f, #offset))
+                        Given::Made(quote!(#rt::lanes::offset_u32(&w.#f, #offset)))
                     }
                 }
             }
-            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => return lists(list, self),
-            Operand::Pair(a, b) => {
-                let mut all = self.whole(func, a, ty);
-                all.append(&mut self.whole(func, b, ty));
-                return all;
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                for o in list {
+                    self.whole(func, o, ty, out);
+                }
+                return;
             }
-            Operand::Select(r, _) => return self.whole(func, &Operand::Reg(*r, 0), ty),
+            Operand::Pair(a, b) => {
+                self.whole(func, a, ty, out);
+                return self.whole(func, b, ty, out);
+            }
+            Operand::Select(r, _) => return self.whole(func, &Operand::Reg(*r, 0), ty, out),
             o => {
                 // what does not depend on the lane is a constant
                 let constant = matches!(o, Operand::Imm(_) | Operand::FuncAddr(_));
-                let mut all = Vec::new();
                 for value in self.read(func, o, ty) {
-                    all.push(Whole::Made(match constant {
-                        true => quote!([#value; 32]),
-                        false => quote!(#rt::from_lanes(|l| #value)),
-                    }));
+                    out.push(match constant {
+                        true => Given::One(value),
+                        false => Given::Made(quote!(#rt::from_lanes(|l| #value))),
+                    });
                 }
-                return all;
+                return;
             }
-        };
-        vec![Whole::Made(made)]
+        });
     }
 
     /// Statements that store `values` (`Lanes`, one a place) to an operand, for the lanes of `mask`.

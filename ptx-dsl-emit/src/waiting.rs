@@ -1,13 +1,14 @@
 //! Regions that end with an instruction at which a warp may wait: a function each, which calls the one of the runtime.
 
 use super::classes::whole_barrier;
+use super::operations::{Given, Taken};
 use super::step::number;
-use super::values::{Whole, names_space};
+use super::values::names_space;
 use super::{Emit, RT, function_of};
 use crate::code::{Code, Name, name};
-use crate::roles::{named_destinations, read_by, written_by};
+use crate::roles::{read_by, targets_of, written_by};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{FuncId, Instr};
+use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 
 impl<'m> Emit<'m> {
     /// A blocking instruction, for all warps of the cohort.
@@ -18,12 +19,8 @@ impl<'m> Emit<'m> {
             return self.waiting_as_one(f, pc, instr, next);
         }
         let (here, next) = (number(pc), number(next));
-        let WarpCall { before, call, after } = self.warp_call(f, instr);
         let name = waiter(pc);
-        let done = match after.is_empty() {
-            true => call,
-            false => quote!(let flow = #call; if let Ok(#rt::Flow::Next) = flow { #after } flow),
-        };
+        let call = self.waiting_call(f, instr);
         self.pieces.push(quote! {
             #[inline(never)]
             fn #name<M: #rt::Monitor>(
@@ -31,8 +28,7 @@ impl<'m> Emit<'m> {
                 w: &mut Warp,
                 m: u32,
             ) -> ::core::result::Result<#rt::Flow, ::std::boxed::Box<#rt::Fault>> {
-                #before
-                #done
+                #call
             }
         });
         self.waits.push((here, next));
@@ -102,57 +98,48 @@ impl<'m> Emit<'m> {
         })
     }
 
-    fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
-        let rt = RT;
-        let q = self.q(instr);
-        let function = self.function(instr);
-        let site = self.site(instr);
+    /// The instruction that waits, on registers in the warp's state.
+    fn waiting_call(&mut self, f: FuncId, instr: &Instr) -> Code {
         self.generic = !names_space(instr);
-        let mut before = Code::new();
-        let mut sources: Vec<Code> = Vec::new();
+        let mut given = Vec::new();
         for a in &read_by(instr) {
-            for value in self.whole(f, &a.value, a.ty) {
-                let name = name!("s{}", sources.len());
-                sources.push(match value {
-                    Whole::There(place) => quote!(&#place),
-                    Whole::Made(value) => {
-                        before.extend(quote!(let #name: #rt::Lanes = #value;));
-                        quote!(&#name)
-                    }
-                });
+            self.whole(f, &a.value, a.ty, &mut given);
+        }
+        let mut fields = Vec::new();
+        for g in &given {
+            if let Given::Lanes(place) | Given::Register(_, place) = g {
+                fields.push(place.clone());
             }
         }
-        let mut after = Code::new();
-        let mut dests: Vec<Name> = Vec::new();
+        // what is also read, or twice written, is set behind the call
+        let (mut taken, mut before, mut after) = (Vec::new(), Code::new(), Code::new());
         for a in &written_by(instr) {
-            let mut values = Vec::new();
-            for _ in 0..self.width(a) {
-                let name = name!("d{}", dests.len());
-                before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-                values.push(Code::one(&name));
-                dests.push(name);
+            let mut targets = Vec::new();
+            targets_of(&a.value, &mut targets);
+            for o in targets {
+                let Operand::Reg(r, e) = o else {
+                    taken.push(Taken::Nothing);
+                    continue;
+                };
+                let (field, bits) = self.key_field((f.0, r.0, *e));
+                let place = quote!(w.#field);
+                if fields.iter().any(|known| known.as_str() == place.as_str()) {
+                    let copy = name!("w{}", taken.len());
+                    before.extend(quote!(let mut #copy = #place;));
+                    after.extend(quote!(#place = #copy;));
+                    taken.push(Taken::Register(bits, Code::one(copy)));
+                } else {
+                    fields.push(place.clone());
+                    taken.push(Taken::Register(bits, place));
+                }
             }
-            after.extend(self.put(f, &a.value, &mut values.iter(), &quote!(m)));
         }
-        // A missing `|p` still has its place.
-        for _ in dests.len()..named_destinations(instr, dests.len()) {
-            let name = name!("d{}", dests.len());
-            before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-            dests.push(name);
-        }
-        before.extend(quote!(x.site = #site;));
-        let call = quote!(#function(x, #q, [#(#sources),*], [#(&mut #dests),*]));
-        WarpCall { before, call, after }
+        let call = self.warp_call(instr, &given, &taken, &name!("m"));
+        if after.is_empty() { call } else { quote!(#before let flow = #call; #after flow) }
     }
 }
 
 /// The function of a region that waits, for one warp.
 fn waiter(pc: usize) -> Name {
     name!("wait{pc}")
-}
-
-struct WarpCall {
-    before: Code,
-    call: Code,
-    after: Code,
 }

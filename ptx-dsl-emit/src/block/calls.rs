@@ -2,15 +2,14 @@
 
 use super::super::values::names_space;
 use super::super::{RT, function_of};
-use super::{Block, LANES, Repr, UNIFORM, Value, memory};
-use crate::code::{Code, Name, name};
-use crate::roles::{named_destinations, read_by, written_by};
+use super::{Block, LANES, Repr, UNIFORM, Value, ty};
+use crate::code::{Code, Name};
+use crate::operations::{Given, Taken};
+use crate::roles::{read_by, targets_of, written_by};
 use crate::values::truncated;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Instr, Operand};
-use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
-use std::slice::Iter;
 
 impl Block<'_, '_> {
     /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
@@ -56,88 +55,55 @@ impl Block<'_, '_> {
 
     /// An instruction of the runtime on the lanes of the warp.
     pub(super) fn warp_instruction(&mut self, i: &Instr) {
-        let rt = RT;
-        let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
-        let mut values = Vec::new();
+        let (mut values, mut given) = (Vec::new(), Vec::new());
         for a in &read_by(i) {
             self.values(&a.value, a.ty, &mut values);
         }
-        let mut sources = Vec::new();
         for v in &values {
-            self.whole(v, &mut sources);
+            given.push(self.given(v));
+        }
+        let (mut registers, mut taken) = (Vec::new(), Vec::new());
+        for a in &written_by(i) {
+            let mut targets = Vec::new();
+            targets_of(&a.value, &mut targets);
+            for o in targets {
+                let Operand::Reg(r, e) = o else {
+                    taken.push(Taken::Nothing);
+                    continue;
+                };
+                let (name, bits) = (self.name(), self.e.reg_bits(self.f, *r));
+                let old = match i.pred {
+                    // what the others hold is not asked
+                    None if bits == 1 => quote!(0),
+                    None => quote!([0; 32]),
+                    Some(_) => {
+                        let old = self.register((self.f.0, r.0, *e));
+                        self.array(&old)
+                    }
+                };
+                let t = if bits == 1 {
+                    quote!(u32)
+                } else {
+                    {
+                        let t = ty(bits);
+                        quote!([#t; 32])
+                    }
+                };
+                taken.push(Taken::Register(bits, Code::one(&name)));
+                registers.push((*r, *e, bits, name, t, old));
+            }
         }
         self.close();
         let mask = self.active(i);
-        let mut dests: Vec<Name> = Vec::new();
-        let written_operands = written_by(i);
-        for a in &written_operands {
-            for _ in 0..self.e.width(a) {
-                dests.push(self.name());
-            }
+        for (_, _, _, name, t, old) in &registers {
+            self.code(quote!(let mut #name: #t = #old;));
         }
-        for _ in dests.len()..named_destinations(i, dests.len()) {
-            dests.push(self.name());
-        }
-        self.code(quote! {
-            #(let mut #dests: #rt::Lanes = [0; 32];)*
-            if #mask != 0 {
-                x.site = #site;
-                x.mask = #mask;
-                #function(x, #q, [#(#sources),*], [#(&mut #dests),*])?;
-                x.mask = m;
-            }
-        });
-        if i.pred.is_none() {
-            let mut values = dests.iter();
-            for a in &written_operands {
-                self.take(&a.value, &mut values);
-            }
-            return;
-        }
-        let guard = memory::bit_of(i, &mask);
-        let values = dests.iter().map(|n| quote!(#n[l])).list();
-        let mut values = values.iter();
-        for a in &written_operands {
-            self.write(&a.value, &mut values, &guard);
-        }
-    }
-
-    /// Makes what a function has given the value of an operand, in all lanes.
-    fn take(&mut self, o: &Operand, values: &mut Iter<'_, Name>) {
-        let rt = RT;
-        match o {
-            Operand::Reg(r, _) => {
-                let Some(v) = values.next() else { return };
-                let bits = self.e.reg_bits(self.f, *r);
-                let value = match bits {
-                    1 => quote!(#rt::lanes::narrow_mask(&#v)),
-                    64 => return self.set_named(o, v.clone(), bits),
-                    128 => {
-                        let high = values.next();
-                        quote!(#rt::lanes::narrow_u128(&#v, &#high))
-                    }
-                    _ => {
-                        let narrow = name!("narrow_u{bits}");
-                        quote!(#rt::lanes::#narrow(&#v))
-                    }
-                };
-                let name = self.name();
-                self.code(quote!(let #name = #value;));
-                self.set_named(o, name, bits);
-            }
-            Operand::Vector(list) => {
-                for o in list {
-                    self.take(o, values);
-                }
-            }
-            Operand::Pair(a, b) => {
-                self.take(a, values);
-                self.take(b, values);
-            }
-            _ => {
-                values.next();
-            }
+        let call = self.e.warp_call(i, &given, &taken, &mask);
+        self.code(quote!(if #mask != 0 { #call?; }));
+        for (r, e, bits, name, ..) in registers {
+            let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+            self.define((self.f.0, r.0, e), v);
         }
     }
 
@@ -173,38 +139,22 @@ impl Block<'_, '_> {
         out.push(value);
     }
 
-    /// References to a value as `u64`s in all lanes: one, or two of 128 bits.
-    fn whole(&mut self, v: &Value, out: &mut Vec<Code>) {
+    /// A value as it is handed to a function.
+    fn given(&mut self, v: &Value) -> Given {
         let (rt, bits) = (RT, v.bits);
-        let mut made = Vec::new();
         if let Some(g) = &v.guard {
             let exact = &g.exact;
-            made.push(quote!(#rt::from_lanes(|l| (#exact) as u64)));
-        } else if v.shape == UNIFORM && bits <= 64 {
+            return Given::Made(quote!(#rt::from_lanes(|l| (#exact) as u64)));
+        }
+        if v.shape == UNIFORM && bits <= 64 {
             let e = self.row(v, 0, 32);
-            made.push(quote!([(#e) as u64; 32]));
-        } else if v.shape.rows() && bits <= 64 {
+            return Given::One(quote!(((#e) as u64)));
+        }
+        if v.shape.rows() && bits <= 64 {
             let (rows, stride) = (self.address_rows(v).0, v.shape.stride);
-            made.push(quote!(#rt::lanes::addresses(#rows, #stride, #bits)));
-        } else {
-            let array = self.array(v);
-            match bits {
-                1 => made.push(quote!(#rt::lanes::wide_mask(#array))),
-                64 => return out.push(quote!(&#array)),
-                128 => {
-                    made.push(quote!(#rt::lanes::wide_low(&#array)));
-                    made.push(quote!(#rt::lanes::wide_high(&#array)));
-                }
-                _ => {
-                    let wide = name!("wide_u{bits}");
-                    made.push(quote!(#rt::lanes::#wide(&#array)));
-                }
-            }
+            return Given::Made(quote!(#rt::lanes::addresses(#rows, #stride, #bits)));
         }
-        for value in made {
-            let name = self.name();
-            self.code(quote!(let #name: #rt::Lanes = #value;));
-            out.push(quote!(&#name));
-        }
+        let array = self.array(v);
+        if bits == 64 { Given::Lanes(array) } else { Given::Register(bits, array) }
     }
 }
