@@ -3,6 +3,7 @@
 use super::regions::Program;
 use super::{Emit, RT};
 use crate::code::{Bytes, Code, Fixed, Name, name};
+use crate::sorted::Map;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Param};
 use ptx_dsl_table::list::List;
@@ -144,12 +145,14 @@ impl Emit<'_> {
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
         let (mut fields, mut names_of_fields, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
+        let mut alike: Map<(u32, u32), Vec<Fixed<'_>>> = Map::new();
         for (name, (bits, p)) in &self.fields {
             let ty = super::block::ty(*bits);
             let rows = if *p > 1 { 32 / *p as usize } else { 32 };
             // a predicate is the mask of its lanes
             fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
             names_of_fields.push(Fixed(&name.0));
+            alike.or_insert((*bits, *p), Vec::new()).push(Fixed(&name.0));
             zeros.push(match (*bits, *p) {
                 (1, 1) => quote!(0),
                 (1, _) => quote!([false; #rows]),
@@ -163,8 +166,17 @@ impl Emit<'_> {
         if !stack.is_empty() {
             names_of_fields.push(Fixed("frame"));
             names_of_fields.push(Fixed("stack"));
+            alike.or_insert((64, 1), Vec::new()).push(Fixed("frame"));
+            alike.or_insert((0, 0), Vec::new()).push(Fixed("stack"));
             zeros.push(quote!([0; 32]));
             zeros.push(quote!([const { ::std::vec::Vec::new() }; 32]));
+        }
+        // many of a type in one loop: rustc takes time for each branch, and with the square of what stands between two
+        let mut same = Code::new();
+        for (_, names) in alike.iter() {
+            for names in names.chunks(50) {
+                same.extend(quote!(if [#(&self.#names),*] != [#(&other.#names),*] { return false; }));
+            }
         }
         // a copy is then one of bytes
         let copy = if stack.is_empty() { quote!(Copy) } else { quote!() };
@@ -226,7 +238,7 @@ impl Emit<'_> {
 
                 impl PartialEq for Warp {
                     fn eq(&self, other: &Warp) -> bool {
-                        #(if self.#names_of_fields != other.#names_of_fields { return false; })*
+                        #same
                         true
                     }
                 }

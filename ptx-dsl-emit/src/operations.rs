@@ -27,7 +27,7 @@ impl Given {
         let rt = RT;
         let one = match self {
             Given::Lanes(lanes) | Given::Made(lanes) => lanes,
-            Given::One(value) => quote!([#value; 32]),
+            Given::One(value) => quote!(#rt::lanes::splat(#value)),
             Given::Register(1, mask) => quote!(#rt::lanes::wide_mask(#mask)),
             Given::Register(128, register) => {
                 out.push(quote!(#rt::lanes::wide_low(&#register)));
@@ -60,6 +60,8 @@ impl Given {
 pub enum Taken {
     /// A register of this width; of predicates the mask.
     Register(u32, Code),
+    /// So many registers of this width, one after the other in an array.
+    Registers(u32, usize, Code),
     /// `_`
     Nothing,
 }
@@ -140,6 +142,15 @@ impl Emit<'_> {
         }
         for place in taken {
             let (low, high) = (name!("d{}", dests.len()), name!("d{}", dests.len() + 1));
+            if let Taken::Registers(bits, count, place) = place {
+                let (r, t, put) = (name!("r{}", arguments.len()), super::block::ty(*bits), name!("put_u{bits}"));
+                arguments.push(quote!(&mut #place));
+                parameters.push(quote!(#r: &mut [[#t; 32]; #count]));
+                let names = (0..*count).map(|n| name!("d{}", dests.len() + n)).list();
+                after.extend(quote!(for (r, d) in #r.iter_mut().zip([#(&#names),*]) { #rt::lanes::#put(r, d, mask); }));
+                dests.extend(names);
+                continue;
+            }
             dests.push(low.clone());
             let Taken::Register(bits, place) = place else { continue };
             let t = match bits {

@@ -3,13 +3,17 @@
 use super::super::values::names_space;
 use super::super::{RT, function_of};
 use super::{Block, LANES, Repr, UNIFORM, Value, ty};
-use crate::code::{Code, Name};
+use crate::code::{Code, Name, name};
 use crate::operations::{Given, Taken};
 use crate::roles::{read_by, targets_of, written_by};
 use crate::values::truncated;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Instr, Operand};
+use ptx_dsl_table::list::List;
 use ptx_dsl_table::ty::Ty;
+
+/// As many registers of one instruction are an array: rustc takes time for each variable and argument.
+const MANY: usize = 8;
 
 impl Block<'_, '_> {
     /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
@@ -63,47 +67,71 @@ impl Block<'_, '_> {
         for v in &values {
             given.push(self.given(v));
         }
-        let (mut registers, mut taken) = (Vec::new(), Vec::new());
+        let (mut results, mut taken, mut before) = (Vec::new(), Vec::new(), Vec::new());
         for a in &written_by(i) {
             let mut targets = Vec::new();
             targets_of(&a.value, &mut targets);
+            if let Some(bits) = self.of_one_width(&targets) {
+                let (name, t, count) = (self.name(), ty(bits), targets.len());
+                let old = match i.pred {
+                    None => quote!([[0; 32]; #count]),
+                    Some(_) => {
+                        let each = targets.iter().map(|o| self.before(i, o, bits)).list();
+                        quote!([#(#each),*])
+                    }
+                };
+                before.push(quote!(let mut #name: [[#t; 32]; #count] = #old;));
+                taken.push(Taken::Registers(bits, count, Code::one(&name)));
+                results.extend(targets.into_iter().enumerate().map(|(n, o)| (o, bits, name!("{}[{n}]", name.0))));
+                continue;
+            }
             for o in targets {
-                let Operand::Reg(r, e) = o else {
+                let Operand::Reg(r, _) = o else {
                     taken.push(Taken::Nothing);
                     continue;
                 };
                 let (name, bits) = (self.name(), self.e.reg_bits(self.f, *r));
-                let old = match i.pred {
-                    // what the others hold is not asked
-                    None if bits == 1 => quote!(0),
-                    None => quote!([0; 32]),
-                    Some(_) => {
-                        let old = self.register((self.f.0, r.0, *e));
-                        self.array(&old)
-                    }
-                };
-                let t = if bits == 1 {
-                    quote!(u32)
-                } else {
-                    {
-                        let t = ty(bits);
-                        quote!([#t; 32])
-                    }
-                };
+                let (t, old) = (ty(bits), self.before(i, o, bits));
+                before.push(match bits {
+                    1 => quote!(let mut #name: u32 = #old;),
+                    _ => quote!(let mut #name: [#t; 32] = #old;),
+                });
                 taken.push(Taken::Register(bits, Code::one(&name)));
-                registers.push((*r, *e, bits, name, t, old));
+                results.push((o, bits, name));
             }
         }
         self.close();
         let mask = self.active(i);
-        for (_, _, _, name, t, old) in &registers {
-            self.code(quote!(let mut #name: #t = #old;));
+        for code in before {
+            self.code(code);
         }
         let call = self.e.warp_call(i, &given, &taken, &mask);
         self.code(quote!(if #mask != 0 { #call?; }));
-        for (r, e, bits, name, ..) in registers {
-            let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
-            self.define((self.f.0, r.0, e), v);
+        for (o, bits, name) in results {
+            self.set_named(o, name, bits);
+        }
+    }
+
+    /// The width of registers that are many and as wide as each other.
+    fn of_one_width(&self, targets: &[&Operand]) -> Option<u32> {
+        let width = |o: &Operand| match o {
+            Operand::Reg(r, _) => Some(self.e.reg_bits(self.f, *r)),
+            _ => None,
+        };
+        let first = targets.first().and_then(|o| width(o))?;
+        let same = targets.len() >= MANY && targets.iter().all(|o| width(o) == Some(first));
+        if same && !matches!(first, 1 | 128) { Some(first) } else { None }
+    }
+
+    /// What a register holds before an instruction that sets it. Without a predicate nobody asks what the other lanes hold.
+    fn before(&mut self, i: &Instr, o: &Operand, bits: u32) -> Code {
+        match (o, &i.pred) {
+            (Operand::Reg(r, e), Some(_)) => {
+                let old = self.register((self.f.0, r.0, *e));
+                self.array(&old)
+            }
+            _ if bits == 1 => quote!(0),
+            _ => quote!([0; 32]),
         }
     }
 

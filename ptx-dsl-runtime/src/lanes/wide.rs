@@ -34,6 +34,13 @@ widths! {
     u64 wide_u64 narrow_u64 put_u64;
 }
 
+/// The same in all lanes.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn splat(v: u64) -> Lanes {
+    [v; 32]
+}
+
 /// All lanes of a predicate.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
