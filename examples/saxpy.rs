@@ -1,6 +1,6 @@
 //! `y = a * x + y` in both forms of `ptx!`: as an item of the module and as a closure in an expression.
 
-use ptx_dsl::prelude::*;
+use ptx_dsl::{Error, prelude::*};
 
 ptx! {
     <sm_90, ptx 8.0>
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", saxpy::PTX.lines().take(4).collect::<Vec<_>>().join("\n"));
 
     // The expression form: one warp strides through the array.
-    let warp = ptx!(<sm_90, ptx 8.0> |x: &[f32], y: &mut [f32], a: f32, n: u32| {
+    let warp = ptx!(<sm_90, ptx 8.0> |x: &[f32], y: &mut [f32], a: f32, n: u32| .maxntid 32 {
         .reg .pred %p;
         .reg .b32 %i, %n;
         .reg .f32 %a, %x, %y;
@@ -81,10 +81,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         add.u64 %py, %py, 128;
         bra $L_loop;
     });
-    let mut y = start;
+    let mut y = start.clone();
     warp.launch(&Host::new(), Launch::grid(1).block(32), (&x, &mut y, a, n))?;
     assert_eq!(y, expected);
     println!("expression form: one warp, {n} elements, equal to Rust bit for bit");
     println!("{} lines of PTX", warp.ptx().lines().count());
+
+    // Either is a closure of Rust, too: it goes where any other function of these arguments goes.
+    let host = Host::new();
+    let blocks = saxpy.on(&host, Launch::grid(n.div_ceil(256)).block(256));
+    assert_eq!(twice(blocks, &x, &start, n)?, twice(warp.on(&host, Launch::grid(1).block(32)), &x, &start, n)?);
     Ok(())
+}
+
+/// `x / 2 + y`, then `x / 4` more, by what computes `a * x + y`.
+fn twice(
+    f: impl Fn(&[f32], &mut [f32], f32, u32) -> Result<Report, Error>,
+    x: &[f32],
+    y: &[f32],
+    n: u32,
+) -> Result<Vec<f32>, Error> {
+    let mut y = y.to_vec();
+    f(x, &mut y, 0.5, n)?;
+    f(x, &mut y, 0.25, n)?;
+    Ok(y)
 }

@@ -2,6 +2,7 @@
 
 mod arith;
 mod beyond;
+mod closures;
 mod cluster;
 mod cohorts;
 mod control;

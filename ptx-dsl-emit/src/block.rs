@@ -3,6 +3,7 @@
 //! here; at the end those that are read later go to the warp's state.
 
 mod alone;
+mod calls;
 mod common;
 mod conditions;
 mod ends;
@@ -15,13 +16,12 @@ mod waits;
 
 use super::mentions::{CARRY, Key};
 use super::native::{LANES, Native, Op, Shape, UNIFORM, int, literal};
-use super::values::names_space;
-use super::{Emit, RT, function_of};
+use super::{Emit, RT};
 use crate::code::{Code, Fixed, Name, name};
-use crate::roles::{carry_use, function_carries, named_destinations, read_by, written_by};
+use crate::roles::{carry_use, function_carries, read_by, written_by};
 use crate::sorted::{Map, Set};
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand};
+use ptx_dsl_table::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_table::isa::Host;
 use ptx_dsl_table::list::List;
 use std::rc::Rc;
@@ -270,7 +270,6 @@ impl<'e, 'm> Block<'e, 'm> {
         if i.entry.host == Host::Control {
             return self.mov(i, &guard);
         }
-        let (q, function) = (self.e.q(i), self.e.function(i));
         let mut sources = Vec::new();
         for a in &read_by(i) {
             sources.append(&mut self.parts(&a.value, a.ty, None));
@@ -290,12 +289,14 @@ impl<'e, 'm> Block<'e, 'm> {
             }
         }
         let cc = name!("d{}", self.fresh());
-        let pattern = match (function_carries(i), writes) {
+        let carries = function_carries(i);
+        let call = self.e.lane_call(i, &sources, names.len() + usize::from(carries));
+        let pattern = match (carries, writes) {
             (true, true) => quote!([#(#names,)* #cc]),
             (true, false) => quote!([#(#names,)* _]),
             _ => quote!([#(#names,)* ..]),
         };
-        self.body.push(quote!(let #pattern = #function(#q, [#(#sources),*]);));
+        self.body.push(quote!(let #pattern = #call;));
         let values = names.iter().map(Code::one).list();
         let mut values = values.iter();
         for a in &dests {
@@ -313,47 +314,6 @@ impl<'e, 'm> Block<'e, 'm> {
             };
             let v = self.lanes(1, carried);
             self.define(carry, v);
-        }
-    }
-
-    /// An instruction that a warp executes together, where all its lanes are: nobody has to wait.
-    pub fn together(&mut self, i: &Instr) {
-        let rt = RT;
-        if function_of(i.entry.opcode, i) == "bar_warp_sync" {
-            return;
-        }
-        let sources = read_by(i);
-        let simple = function_of(i.entry.opcode, i) == "shfl_sync" && i.pred.is_none();
-        if simple && let [a, b, c, _] = sources[..] {
-            let (a, b, c) = (self.operand(&a.value, 32), self.operand(&b.value, 32), self.operand(&c.value, 32));
-            if b.shape == UNIFORM && c.shape == UNIFORM && a.bits == 32 && b.bits == 32 && c.bits == 32 {
-                let q = self.e.q(i);
-                let (b, c) = (self.row(&b, 0, 32), self.row(&c, 0, 32));
-                let a = self.array(&a);
-                let (d, p) = (self.name(), self.name());
-                self.code(quote! {
-                    let mut #d: [u32; 32] = [0; 32];
-                    let #p: u32 = #rt::lanes::shuffle(#q, &#a, #b, #c, &mut #d);
-                });
-                match written_by(i)[..] {
-                    [Arg { value: Operand::Pair(a, b), .. }] => {
-                        self.set_named(a, d, 32);
-                        self.set_named(b, p, 1);
-                    }
-                    [a] => self.set_named(&a.value, d, 32),
-                    _ => {}
-                }
-                return;
-            }
-        }
-        self.warp_instruction(i);
-    }
-
-    /// Sets a register to an array, of a predicate to a mask.
-    fn set_named(&mut self, o: &Operand, name: Name, bits: u32) {
-        if let Operand::Reg(r, e) = o {
-            let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
-            self.define((self.f.0, r.0, *e), v);
         }
     }
 
@@ -437,52 +397,6 @@ impl<'e, 'm> Block<'e, 'm> {
                 let values = [quote!(#name as u64), quote!((#name >> 64) as u64)];
                 self.write(&d.value, &mut values.iter(), guard);
             }
-        }
-    }
-
-    /// An instruction of the runtime on the lanes of the warp.
-    fn warp_instruction(&mut self, i: &Instr) {
-        let rt = RT;
-        let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
-        self.e.generic = !names_space(i);
-        let mut sources: Vec<Name> = Vec::new();
-        for a in &read_by(i) {
-            // what these say of an open loop is said there
-            for e in &self.parts(&a.value, a.ty, None) {
-                let n = self.fresh();
-                let t = name!("t{}", n);
-                self.body.push(quote!(let #t: u64 = #e;));
-                self.defined.push((n, 64));
-                self.exported.insert(n);
-                sources.push(name!("a{}", n));
-            }
-        }
-        self.close();
-        let mask = self.active(i);
-        let mut dests: Vec<Name> = Vec::new();
-        let written_operands = written_by(i);
-        for a in &written_operands {
-            for _ in 0..self.e.width(a) {
-                dests.push(self.name());
-            }
-        }
-        for _ in dests.len()..named_destinations(i, dests.len()) {
-            dests.push(self.name());
-        }
-        self.code(quote! {
-            #(let mut #dests: #rt::Lanes = [0; 32];)*
-            if #mask != 0 {
-                x.site = #site;
-                x.mask = #mask;
-                #function(x, #q, [#(&#sources),*], [#(&mut #dests),*])?;
-                x.mask = m;
-            }
-        });
-        let guard = memory::bit_of(i, &mask);
-        let values = dests.iter().map(|n| quote!(#n[l])).list();
-        let mut values = values.iter();
-        for a in &written_operands {
-            self.write(&a.value, &mut values, &guard);
         }
     }
 }

@@ -122,12 +122,16 @@ impl Emit<'_> {
         let v = name!("v{}", i);
         match variable(from) {
             Some(var) => {
-                let (at, size) = (self.place(f, var), param.size);
-                quote!(let #v = #rt::read_param(x, |l| #at, #size)?;)
+                let (frame, at, size) = (self.frame_of(f, var), self.var_address(var, 0), param.size);
+                quote!(let #v = #rt::read_param(x, #frame, #at, #size)?;)
             }
             None => {
-                let values = self.read(f, from, Some(param.ty));
-                quote!(let #v = [#(#rt::from_lanes(|l| #values)),*];)
+                let (mut given, mut values) = (Vec::new(), Vec::new());
+                self.whole(f, from, Some(param.ty), &mut given);
+                for g in given {
+                    g.lanes(&mut values);
+                }
+                quote!(let #v: [#rt::Lanes; _] = [#(#values),*];)
             }
         }
     }
@@ -138,20 +142,20 @@ impl Emit<'_> {
         let v = name!("v{}", i);
         match variable(to) {
             Some(var) => {
-                let (at, size) = (self.place(f, var), param.size);
-                quote!(#rt::write_param(x, |l| #at, #size, &#v)?;)
+                let (frame, at, size) = (self.frame_of(f, var), self.var_address(var, 0), param.size);
+                quote!(#rt::write_param(x, #frame, #at, #size, &#v)?;)
             }
             None => {
                 let places = super::values::places(Some(param.ty)) * param.lanes as usize;
-                let values = (0..places).map(|n| quote!(#v[#n][l])).list();
-                let store = self.write(f, to, &mut values.iter());
-                quote!(#rt::lanes(#mask, |l| { #store });)
+                let values = (0..places).map(|n| quote!(#v[#n])).list();
+                self.put(f, to, &mut values.iter(), &mask)
             }
         }
     }
 
-    fn place(&self, f: FuncId, var: VarId) -> Code {
-        self.framed(f, var, self.var_address(var, 0))
+    /// What the addresses of a variable of `f` begin at in each lane, if it moves with a frame.
+    fn frame_of(&self, f: FuncId, var: VarId) -> Code {
+        if self.moves_with_frame(f, var) { quote!(Some(&w.frame)) } else { quote!(None) }
     }
 
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.

@@ -1,8 +1,9 @@
-//! The Rust item of a kernel: its PTX, its parameters with their Rust types, `launch` and `launch_raw`.
+//! The Rust item of a kernel: its PTX, its parameters with their Rust types, `launch`, `launch_raw` and `on`.
 
 use super::regions::Program;
 use super::{Emit, RT};
 use crate::code::{Bytes, Code, Fixed, Name, name};
+use crate::sorted::Map;
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{FuncId, Param};
 use ptx_dsl_table::list::List;
@@ -57,6 +58,8 @@ impl<T> RustType<T> {
 pub struct Passing {
     /// Its type in the argument tuple.
     ty: Code,
+    /// Its type as a parameter of the closure that `on` gives.
+    closure: Code,
     /// A type parameter of `launch`, with its bound.
     generic: Option<Code>,
     /// `Arg` from the value `a`.
@@ -141,13 +144,20 @@ impl Emit<'_> {
         let module = name!("__ptx_{}", ident.plain());
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
-        let (mut fields, mut names_of_fields) = (Vec::new(), Vec::new());
+        let (mut fields, mut names_of_fields, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
+        let mut alike: Map<(u32, u32), Vec<Fixed<'_>>> = Map::new();
         for (name, (bits, p)) in &self.fields {
             let ty = super::block::ty(*bits);
             let rows = if *p > 1 { 32 / *p as usize } else { 32 };
             // a predicate is the mask of its lanes
             fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
             names_of_fields.push(Fixed(&name.0));
+            alike.or_insert((*bits, *p), Vec::new()).push(Fixed(&name.0));
+            zeros.push(match (*bits, *p) {
+                (1, 1) => quote!(0),
+                (1, _) => quote!([false; #rows]),
+                _ => quote!([0; #rows]),
+            });
         }
         let (quals, pieces) = (&self.qual_items, std::mem::take(&mut self.pieces));
         let frames = self.frames();
@@ -156,13 +166,28 @@ impl Emit<'_> {
         if !stack.is_empty() {
             names_of_fields.push(Fixed("frame"));
             names_of_fields.push(Fixed("stack"));
+            alike.or_insert((64, 1), Vec::new()).push(Fixed("frame"));
+            alike.or_insert((0, 0), Vec::new()).push(Fixed("stack"));
+            zeros.push(quote!([0; 32]));
+            zeros.push(quote!([const { ::std::vec::Vec::new() }; 32]));
         }
+        // many of a type in one loop: rustc takes time for each branch, and with the square of what stands between two
+        let mut same = Code::new();
+        for (_, names) in alike.iter() {
+            for names in names.chunks(50) {
+                same.extend(quote!(if [#(&self.#names),*] != [#(&other.#names),*] { return false; }));
+            }
+        }
+        // a copy is then one of bytes
+        let copy = if stack.is_empty() { quote!(Copy) } else { quote!() };
         let (mut types, mut generics, mut names, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut closure = Vec::new();
         for (i, p) in passing.iter().enumerate() {
             let (name, arg) = (name!("__ptx_a{i}"), &p.arg);
             args.push(quote!({ let __ptx_a = #name; #arg }));
             names.push(name);
             types.push(&p.ty);
+            closure.push(&p.closure);
             if let Some(generic) = &p.generic {
                 generics.push(generic);
             }
@@ -201,12 +226,19 @@ impl Emit<'_> {
 
                 // rows of registers begin where cache lines do
                 #[repr(align(64))]
-                #[derive(Clone, Default)]
+                #[derive(Clone, #copy)]
                 pub struct Warp { #(#fields,)* #stack }
+
+                impl Default for Warp {
+                    fn default() -> Warp {
+                        const ZERO: Warp = Warp { #(#names_of_fields: #zeros,)* };
+                        ZERO
+                    }
+                }
 
                 impl PartialEq for Warp {
                     fn eq(&self, other: &Warp) -> bool {
-                        #(if self.#names_of_fields != other.#names_of_fields { return false; })*
+                        #same
                         true
                     }
                 }
@@ -289,15 +321,30 @@ impl Emit<'_> {
                 }
 
                 /// Runs the kernel on the host machine.
-                pub fn launch<'a, M: #rt::Monitor, #(#generics),*>(
+                pub fn launch<'a, __PtxMonitor: #rt::Monitor, #(#generics),*>(
                     &self,
-                    __ptx_host: &#rt::Host<M>,
+                    __ptx_host: &#rt::Host<__PtxMonitor>,
                     __ptx_launch: #rt::Launch,
                     __ptx_args: (#(#types,)*),
                 ) -> ::core::result::Result<#rt::Report, #rt::Error> {
                     #rt::dump(Self::NAME, Self::PTX);
                     let (#(#names,)*) = __ptx_args;
-                    #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+                    #rt::launch::launch::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+                }
+
+                /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `host` and
+                /// `launch`. A pointer or `.u64` without a Rust type is an `Arg`, which slices, vectors, arrays and `u64` convert into.
+                pub fn on<__PtxMonitor: #rt::Monitor>(
+                    &self,
+                    __ptx_host: &#rt::Host<__PtxMonitor>,
+                    __ptx_launch: #rt::Launch,
+                ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error>
+                + ::core::clone::Clone
+                + use<__PtxMonitor> {
+                    let __ptx_host = ::core::clone::Clone::clone(__ptx_host);
+                    move |#(#names: #closure),*| {
+                        Self.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
+                    }
                 }
 
                 /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
@@ -322,11 +369,10 @@ impl Emit<'_> {
         if let Some(tokens) = p.rust_type {
             return self.rust_passing(p, tokens, align);
         }
-        let g = name!("A{i}");
+        let g = name!("__PtxA{i}");
         if align.is_some() {
             let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
-            let arg = quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a));
-            return Passing { ty: Code::one(g), generic: Some(bound), arg, read_only: false, pointer: align };
+            return Passing::generic(g, bound, quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)), align);
         }
         let size = p.size as usize;
         if p.array {
@@ -335,8 +381,7 @@ impl Emit<'_> {
         Passing::scalar(match p.ty {
             Ty::U64 | Ty::B64 => {
                 let bound = quote!(#g: #rt::launch::IntoU64<'a>);
-                let arg = quote!(#rt::launch::IntoU64::into_u64(__ptx_a));
-                return Passing { ty: Code::one(g), generic: Some(bound), arg, read_only: false, pointer: None };
+                return Passing::generic(g, bound, quote!(#rt::launch::IntoU64::into_u64(__ptx_a)), None);
             }
             Ty::S64 => quote!(i64),
             Ty::U32 | Ty::B32 => quote!(u32),
@@ -371,8 +416,10 @@ impl Emit<'_> {
                 };
                 let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
                 let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
+                let closure = if mutable { quote!(&mut [#element]) } else { quote!(&[#element]) };
                 Passing {
                     ty,
+                    closure,
                     generic: None,
                     arg: quote!(#rt::launch::#convert(__ptx_a)),
                     read_only: !mutable,
@@ -384,7 +431,8 @@ impl Emit<'_> {
                     const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
                     #rt::launch::scalar::<#ty>(__ptx_a)
                 }),
-                ty: quote!(#ty),
+                closure: quote!(#ty),
+                ty,
                 generic: None,
                 read_only: false,
                 pointer: None,
@@ -404,7 +452,13 @@ impl Emit<'_> {
 impl Passing {
     fn scalar(ty: Code) -> Self {
         let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
-        Passing { ty, generic: None, arg, read_only: false, pointer: None }
+        Passing { closure: ty.clone(), ty, generic: None, arg, read_only: false, pointer: None }
+    }
+
+    /// What has no Rust type: `launch` takes all that `bound` names, a closure one type.
+    fn generic(name: Name, bound: Code, arg: Code, pointer: Option<u32>) -> Self {
+        let (ty, closure) = (Code::one(name), quote!(::ptx_dsl::runtime::Arg<'_>));
+        Passing { ty, closure, generic: Some(bound), arg, read_only: false, pointer }
     }
 }
 

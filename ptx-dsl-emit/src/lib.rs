@@ -12,6 +12,7 @@ mod launch;
 mod lives;
 mod mentions;
 mod native;
+mod operations;
 mod parting;
 mod regions;
 mod roles;
@@ -19,7 +20,9 @@ mod sorted;
 mod step;
 #[cfg(test)]
 mod tests;
+mod trails;
 mod values;
+mod waiting;
 mod waits;
 mod webs;
 
@@ -60,13 +63,23 @@ struct Emit<'m> {
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
     entered: Set<usize>,
+    /// Regions where a trail begins.
+    trails: Set<usize>,
     /// Are regions functions of their own? Those that are.
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
+    /// Are the instructions of a lane that are none of Rust functions, one for all that are alike?
+    shared: bool,
+    /// Do these functions stay apart in release, too?
+    apart: bool,
+    /// Those functions, by what they call.
+    operations: Vec<Code>,
     /// Numbers given to instructions that may reach global memory.
     places: usize,
     pieces: Vec<Code>,
+    /// Regions that wait, and where they go on.
+    waits: Vec<(u16, u16)>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
     common: Option<Code>,
     /// Where they all go on, if they do.
@@ -139,10 +152,15 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         classes: classes::Classes::default(),
         reqntid: function.reqntid,
         entered: Set::new(),
+        trails: Set::new(),
         large: false,
         far: false,
+        shared: false,
+        apart: false,
+        operations: Vec::new(),
         places: 0,
         pieces: Vec::new(),
+        waits: Vec::new(),
         common: None,
         common_next: None,
         agreed: Set::new(),
@@ -197,14 +215,14 @@ impl Emit<'_> {
         let rt = RT;
         let flags = flags.iter().map(|f| Fixed(f)).list();
         let types = instr.types.iter().map(|t| Name(format!("{t:?}"))).list();
-        let value = quote!(#rt::Q::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
+        let value = quote!(#rt::Qualifiers::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
         for (n, known) in self.quals.iter().enumerate() {
             if known.as_str() == value.as_str() {
                 return Code::one(name!("Q{n}"));
             }
         }
         let name = name!("Q{}", self.quals.len());
-        self.qual_items.push(quote!(const #name: #rt::Q = #value;));
+        self.qual_items.push(quote!(const #name: #rt::Q = #rt::Q::of(&const { #value });));
         self.quals.push(value);
         Code::one(name)
     }

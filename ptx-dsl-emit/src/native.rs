@@ -142,6 +142,11 @@ impl Emit<'_> {
         }
     }
 
+    /// Is it a function of the runtime that each lane calls?
+    pub fn calls_in_lanes(&self, f: FuncId, i: &Instr) -> bool {
+        i.entry.host == Host::Lane && self.native(f, i).is_none()
+    }
+
     /// Is the instruction one? Registers must be as wide as the types say.
     pub fn native(&self, f: FuncId, i: &Instr) -> Option<Native> {
         if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {

@@ -20,6 +20,22 @@ pub fn read_by(i: &Instr) -> Vec<&Arg> {
     i.operands.iter().filter(|a| !written(a)).list()
 }
 
+/// The registers of a destination.
+pub fn targets_of<'o>(o: &'o Operand, out: &mut Vec<&'o Operand>) {
+    match o {
+        Operand::Vector(list) => {
+            for o in list {
+                targets_of(o, out);
+            }
+        }
+        Operand::Pair(a, b) => {
+            targets_of(a, out);
+            targets_of(b, out);
+        }
+        o => out.push(o),
+    }
+}
+
 /// Does it read the condition code, does it write it?
 pub fn carry_use(instr: &Instr) -> (bool, bool) {
     let o = instr.entry.opcode;

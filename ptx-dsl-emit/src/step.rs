@@ -2,29 +2,30 @@
 //! arm a region.
 
 use super::block::Block;
-use super::classes::whole_barrier;
 use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
-use super::values::names_space;
-use super::{Emit, RT, function_of};
-use crate::code::{Code, Fixed, Name, name};
-use crate::roles::{named_destinations, read_by, written_by};
+use super::{Emit, RT};
+use crate::code::{Code, Fixed, name};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
-use ptx_dsl_table::hir::{FuncId, Instr, Operand};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
     pub fn step(&mut self, program: &Program<'m>) -> (Code, Code) {
         let rt = RT;
         let exit = number(program.regions.len());
-        let mut size = 0;
+        let (mut size, mut called) = (0, 0);
         for r in &program.regions {
             size += r.body.len();
+            for item in &r.body {
+                called += usize::from(matches!(item, Item::Instr(i) if self.calls_in_lanes(r.func, i)));
+            }
         }
         (self.large, self.far) = (size > LARGE, size > FAR);
+        (self.shared, self.apart) = (called > SHARED, called > APART);
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
-        let mut waits = Vec::new();
+        self.find_trails(program);
+        let mut arms = Vec::new();
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
@@ -36,16 +37,17 @@ impl<'m> Emit<'m> {
             }
             let parted = self.classes.parted.get(pc) == Some(&true);
             if let End::Block { instr, next } = &r.end {
-                waits.push(self.waiting(r.func, pc, instr, *next));
+                arms.push(self.waiting(r.func, pc, instr, *next));
                 if parted && let Some(code) = self.warp_wide(r.func, pc, instr, *next) {
                     runs.push(code);
                 }
             } else if parted {
                 runs.push(self.arm(program, pc, r));
             } else {
-                waits.push(self.abreast(program, pc));
+                arms.push(self.abreast(program, pc));
             }
         }
+        arms.push(self.all_waits());
         let settle = self.settle();
         let kept = if self.keeps { quote!(let mut kept = false;) } else { quote!() };
         let step = quote! {
@@ -53,7 +55,7 @@ impl<'m> Emit<'m> {
             loop {
                 x.turn(pc)?;
                 pc = match pc {
-                    #(#waits)*
+                    #(#arms)*
                     _ if pc >= #exit => return Ok(#rt::Next::Exit),
                     _ => {
                         #settle
@@ -84,67 +86,6 @@ impl<'m> Emit<'m> {
             }
         };
         (step, run)
-    }
-
-    /// A blocking instruction, for all warps of the cohort.
-    fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
-        let rt = RT;
-        self.entered.insert(next);
-        if self.waits_as_one(f, instr) {
-            return self.waiting_as_one(f, pc, instr, next);
-        }
-        let (here, next) = (number(pc), number(next));
-        let call = self.warp_call(f, instr);
-        let (before, call, after) = (call.before, call.call, call.after);
-        let after = if after.is_empty() {
-            after
-        } else {
-            quote!(if let #rt::Flow::Next = flow { #rt::lanes(m, |l| { #after }); })
-        };
-        let settle = self.settle();
-        let all = quote! {
-            #settle
-            for k in 0..ws.len() {
-                let w = &mut ws[k];
-                let m = x.warp(k);
-                #before
-                let flow = #call?;
-                #after
-                x.flow(flow, #here, #next);
-            }
-            match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
-        };
-        match whole_barrier(instr) {
-            Some(id) => {
-                quote!(#here => { if x.pass_barrier(#id) { #next } else { #all } })
-            }
-            None => quote!(#here => { #all }),
-        }
-    }
-
-    /// A blocking instruction that a whole warp need not wait for, when one comes to it.
-    fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<Code> {
-        let function = function_of(instr.entry.opcode, instr);
-        let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync", "mbarrier_try_wait"];
-        if !warp.contains(&function.as_str()) && !function.starts_with("match") {
-            return None;
-        }
-        if self.waits_as_one(f, instr) {
-            return Some(self.attempt_as_one(f, pc, instr, next));
-        }
-        let rt = RT;
-        let (here, next) = (number(pc), number(next));
-        let call = self.warp_call(f, instr);
-        let (before, call, after) = (call.before, call.call, call.after);
-        Some(quote! {
-            #here if m == u32::MAX => {
-                #before
-                match #call? {
-                    #rt::Flow::Next => { #rt::lanes(u32::MAX, |l| { #after }); #next }
-                    _ => { x.branch(m, #here); m = 0; #here }
-                }
-            }
-        })
     }
 
     /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
@@ -389,39 +330,6 @@ impl<'m> Emit<'m> {
         set
     }
 
-    /// The regions that follow each other from `pc` on for a warp that is whole.
-    fn trail(&self, program: &Program<'m>, pc: usize) -> Vec<usize> {
-        let mut trail = vec![pc];
-        loop {
-            let last = trail[trail.len() - 1];
-            let next = match &program.regions[last].end {
-                End::Goto(t) => *t,
-                End::Block { next, .. } => *next,
-                _ => break,
-            };
-            let region = &program.regions[next];
-            let one_way = program.ways.get(next) == Some(&1);
-            let fits = match &region.end {
-                End::Block { instr, .. } => everybody(instr) && region.body.is_empty(),
-                _ => matches!(program.regions[last].end, End::Block { .. }) && region.results.is_none(),
-            };
-            let parts = |r: usize| self.classes.parted.get(r) == Some(&true);
-            let parts = !parts(pc) && parts(next) && !matches!(region.end, End::Block { .. });
-            if !one_way || !fits || parts || trail.len() == TRAIL || trail.contains(&next) {
-                break;
-            }
-            trail.push(next);
-        }
-        // it ends with a region that can end
-        if matches!(program.regions[trail[trail.len() - 1]].end, End::Block { .. }) {
-            trail.pop();
-        }
-        if trail.len() > 1 {
-            trail.extend_from_slice(&ending(program, trail[trail.len() - 1])[1..]);
-        }
-        trail
-    }
-
     /// The code of regions that follow each other.
     fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> Code {
         let (rt, fork) = (RT, Fixed(fork));
@@ -492,47 +400,6 @@ impl<'m> Emit<'m> {
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
     }
-
-    fn warp_call(&mut self, f: FuncId, instr: &Instr) -> WarpCall {
-        let rt = RT;
-        let q = self.q(instr);
-        let function = self.function(instr);
-        let site = self.site(instr);
-        self.generic = !names_space(instr);
-        let mut before = Code::new();
-        let mut sources: Vec<Name> = Vec::new();
-        for a in &read_by(instr) {
-            for value in &self.read(f, &a.value, a.ty) {
-                let name = name!("s{}", sources.len());
-                before.extend(match a.value {
-                    Operand::Imm(_) => quote!(let #name: #rt::Lanes = [#value; 32];),
-                    _ => quote!(let #name: #rt::Lanes = #rt::from_lanes(|l| #value);),
-                });
-                sources.push(name);
-            }
-        }
-        let mut after = Code::new();
-        let mut dests: Vec<Name> = Vec::new();
-        for a in &written_by(instr) {
-            let mut values = Vec::new();
-            for _ in 0..self.width(a) {
-                let name = name!("d{}", dests.len());
-                before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-                values.push(quote!(#name[l]));
-                dests.push(name);
-            }
-            after.extend(self.write(f, &a.value, &mut values.iter()));
-        }
-        // A missing `|p` still has its place.
-        for _ in dests.len()..named_destinations(instr, dests.len()) {
-            let name = name!("d{}", dests.len());
-            before.extend(quote!(let mut #name: #rt::Lanes = [0; 32];));
-            dests.push(name);
-        }
-        before.extend(quote!(x.site = #site;));
-        let call = quote!(#function(x, #q, [#(&#sources),*], [#(&mut #dests),*]));
-        WarpCall { before, call, after }
-    }
 }
 
 /// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
@@ -569,30 +436,17 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed
     Some(b.finish(next))
 }
 
-/// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
-const TRAIL: usize = 32;
-
 /// Instructions above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
 
 /// Instructions above which rows of memory are reached by calls (`far_stretch`).
 const FAR: usize = 500;
 
-/// Is it an instruction that needs the whole warp, and no more of it than to be there?
-fn everybody(instr: &Instr) -> bool {
-    let function = function_of(instr.entry.opcode, instr);
-    let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync"];
-    let all = |o: &Operand| matches!(o, Operand::Imm(m) if *m as u32 == u32::MAX);
-    (warp.contains(&function.as_str()) || function.starts_with("match"))
-        && instr.pred.is_none()
-        && instr.operands.last().is_some_and(|m| all(&m.value))
-}
+/// Instructions that are calls in each lane above which those that are alike share a function.
+const SHARED: usize = 64;
 
-struct WarpCall {
-    before: Code,
-    call: Code,
-    after: Code,
-}
+/// Those above which these functions stay apart in release.
+const APART: usize = 500;
 
 /// A region's number.
 pub fn number(pc: usize) -> u16 {

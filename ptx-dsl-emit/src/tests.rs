@@ -93,6 +93,35 @@ fn straight_code_becomes_many_functions_and_no_long_chains() {
     assert!(chain < Some(40), "{chain:?}");
 }
 
+/// 1,000 of them take rustc seconds, and took minutes.
+#[test]
+fn instructions_that_are_alike_share_their_code() {
+    type Part = fn(&mut String, usize);
+    let cases: [(&str, Part); 4] = [
+        ("shfl_sync", |s, i| {
+            let _ = writeln!(s, "shfl.sync.idx.b32 %v{i}, %t, 1, 31, %t; xor.b32 %t, %t, %v{i};");
+        }),
+        // a whole warp does these in a row, 32 at a time
+        ("shfl_sync", |s, i| {
+            let _ = writeln!(s, "shfl.sync.bfly.b32 %v{i}, %t, 1, 31, -1; xor.b32 %t, %t, %v{i};");
+        }),
+        ("prmt", |s, i| {
+            let _ = writeln!(s, "prmt.b32 %v{i}, %t, %t, 5; xor.b32 %t, %t, %v{i};");
+        }),
+        ("prefetch", |s, i| {
+            let _ = writeln!(s, "prefetch.global.L1 [%x+{}];", 4 * i);
+        }),
+    ];
+    for (function, part) in cases {
+        let (small, large) = (take(&text(200, part)).0, take(&text(800, part)).0);
+        let dense = large.as_str().split_whitespace().collect::<String>();
+        let calls = dense.matches(&format!("::{function}(")).count();
+        assert_eq!(calls, 1, "{function}");
+        let (small, large) = (small.as_str().len(), large.as_str().len());
+        assert!(large < small * 9 / 2, "{function}: {small}, then {large} bytes");
+    }
+}
+
 #[test]
 fn names_are_names_of_rust() {
     let named = |text| rust_name(text).to_string();

@@ -1,8 +1,9 @@
 //! Reading and writing operands, one lane at a time. Values travel as `u64` bits; a `.b128` is two of them.
 
 use super::mentions::{CARRY, Key};
-use super::native::{Shape, int};
-use super::{Emit, FUNCTION_TAG};
+use super::native::{Shape, UNIFORM, int};
+use super::operations::Given;
+use super::{Emit, FUNCTION_TAG, RT};
 use crate::code::{Code, Fixed, Name, name};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
@@ -174,7 +175,7 @@ impl Emit<'_> {
     }
 
     pub fn sreg(&self, name: &str) -> Code {
-        let rt = super::RT;
+        let rt = RT;
         let name = name.trim_start_matches('%');
         for many in ["envreg", "pm"] {
             if let Some(n) = name.strip_prefix(many)
@@ -192,34 +193,92 @@ impl Emit<'_> {
         quote!(#rt::isa::sreg::#f(x, l))
     }
 
-    /// Statements that store `values` (one `u64` expression a place) to an operand in lane `l`.
-    pub fn write(&mut self, func: FuncId, operand: &Operand, values: &mut Iter<'_, Code>) -> Code {
+    /// The value of an operand in all lanes.
+    pub fn whole(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>, out: &mut Vec<Given>) {
+        let rt = RT;
+        out.push(match operand {
+            Operand::Reg(r, e) => {
+                let k = (func.0, r.0, *e);
+                let (f, bits) = self.key_field(k);
+                let shape = self.classes.shape(&k);
+                match bits {
+                    64 if !shape.rows() => Given::Lanes(quote!(w.#f)),
+                    _ if bits == 128 || !shape.rows() => Given::Register(bits, quote!(w.#f)),
+                    _ if shape == UNIFORM => Given::One(quote!((w.#f[0] as u64))),
+                    _ => {
+                        let stride = shape.stride;
+                        Given::Made(quote!(#rt::lanes::addresses(w.#f.map(u64::from), #stride, #bits)))
+                    }
+                }
+            }
+            Operand::Address(Base::Reg(r), offset) if !self.classes.shape(&(func.0, r.0, 0)).rows() => {
+                let (f, bits) = self.key_field((func.0, r.0, 0));
+                match (bits, *offset) {
+                    (64, 0) => Given::Lanes(quote!(w.#f)),
+                    (64, offset) => {
+                        let offset = offset as u64;
+                        Given::Made(quote!(#rt::lanes::offset_u64(&w.#f, #offset)))
+                    }
+                    (_, offset) => {
+                        let offset = offset as u32;
+                        Given::Made(quote!(#rt::lanes::offset_u32(&w.#f, #offset)))
+                    }
+                }
+            }
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                for o in list {
+                    self.whole(func, o, ty, out);
+                }
+                return;
+            }
+            Operand::Pair(a, b) => {
+                self.whole(func, a, ty, out);
+                return self.whole(func, b, ty, out);
+            }
+            Operand::Select(r, _) => return self.whole(func, &Operand::Reg(*r, 0), ty, out),
+            o => {
+                // what does not depend on the lane is a constant
+                let constant = matches!(o, Operand::Imm(_) | Operand::FuncAddr(_));
+                for value in self.read(func, o, ty) {
+                    out.push(match constant {
+                        true => Given::One(value),
+                        false => Given::Made(quote!(#rt::from_lanes(|l| #value))),
+                    });
+                }
+                return;
+            }
+        });
+    }
+
+    /// Statements that store `values` (`Lanes`, one a place) to an operand, for the lanes of `mask`.
+    pub fn put(&mut self, func: FuncId, operand: &Operand, values: &mut Iter<'_, Code>, mask: &Code) -> Code {
+        let rt = RT;
         match operand {
             Operand::Reg(r, e) => {
                 let f = self.field(func, *r, *e);
                 let Some(v) = values.next() else { return quote!() };
                 match self.reg_bits(func, *r) {
-                    1 => quote!(w.#f = w.#f & !(1 << l) | (((#v) & 1) as u32) << l;),
-                    8 => quote!(w.#f[l] = (#v) as u8;),
-                    16 => quote!(w.#f[l] = (#v) as u16;),
-                    32 => quote!(w.#f[l] = (#v) as u32;),
-                    64 => quote!(w.#f[l] = #v;),
-                    _ => {
+                    1 => quote!(#rt::lanes::put_mask(&mut w.#f, &#v, #mask);),
+                    128 => {
                         let high = values.next();
-                        quote!(w.#f[l] = (#v) as u128 | ((#high) as u128) << 64;)
+                        quote!(#rt::lanes::put_u128(&mut w.#f, &#v, &#high, #mask);)
+                    }
+                    bits => {
+                        let put = name!("put_u{bits}");
+                        quote!(#rt::lanes::#put(&mut w.#f, &#v, #mask);)
                     }
                 }
             }
             Operand::Vector(list) => {
                 let mut all = Code::new();
                 for o in list {
-                    all.extend(self.write(func, o, values));
+                    all.extend(self.put(func, o, values, mask));
                 }
                 all
             }
             Operand::Pair(a, b) => {
-                let first = self.write(func, a, values);
-                let second = self.write(func, b, values);
+                let first = self.put(func, a, values, mask);
+                let second = self.put(func, b, values, mask);
                 quote!(#first #second)
             }
             _ => {

@@ -1,4 +1,5 @@
-//! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... }`. The closure's parameters become kernel parameters.
+//! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The closure's parameters become kernel
+//! parameters; performance directives stand behind them.
 
 use crate::expand;
 use crate::report;
@@ -8,32 +9,56 @@ use crate::tokens::Source;
 use crate::trees;
 use proc_macro::{TokenStream, TokenTree};
 use ptx_dsl_emit::RustType;
-use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, Stmt, VarDecl, Word};
-use ptx_dsl_syntax::parse::{parse_body, parse_header};
+use ptx_dsl_syntax::Compiled;
+use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
+use ptx_dsl_syntax::parse::{parse_closure, parse_header};
 use ptx_dsl_syntax::span::Span;
 use ptx_dsl_syntax::token::{Tok, Token};
 
+/// Where the parameters begin, if these tokens, of which the first `used` are the header, are a closure.
+pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
+    let bar = |i: usize| matches!(tokens.get(i), Some(Token { kind: Tok::Punct('|'), .. }));
+    if bar(used) {
+        return Some(used);
+    }
+    let moves = matches!(tokens.get(used), Some(Token { kind: Tok::Word(word), .. }) if word == "move");
+    (moves && bar(used + 1)).then_some(used + 1)
+}
+
 /// Expands to a block whose value is the kernel.
 pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
-    let (header, _, mut diagnostics) = parse_header(&source.tokens);
+    let (header, used, mut diagnostics) = parse_header(&source.tokens);
     let tokens = source.tokens.as_slice();
     let start = tokens[bar].span();
     let mut block = Vec::new();
+    if used < bar {
+        let help = Some("remove `move`, and make what the kernel needs a parameter".to_owned());
+        problem(
+            source,
+            tokens[used].span(),
+            154,
+            "a kernel captures nothing, so `move` moves nothing",
+            help,
+            &mut block,
+        );
+    }
     let Some(close) = closing_bar(tokens, bar + 1) else {
-        let (first, last) = source.span(start);
-        let message = "the parameters of the kernel have no closing `|`".to_owned();
-        report::problem(&Problem { code: 150, message, first, last, help: None }, &mut block);
+        problem(source, start, 150, "the parameters of the kernel have no closing `|`", None, &mut block);
         return block;
     };
-    let params = parameters(source, &tokens[bar + 1..close], &mut block);
-    let (body, instrs, mut more) = parse_body(&tokens[close + 1..]);
+    let Params { right: params, broken } = parameters(source, &tokens[bar + 1..close], &mut block);
+    let name = word(&entry_name(source, start), start);
+    let linkage = vec![word(".visible", start)];
+    let mut function = Function { linkage, entry: true, name, params, span: start, ..Function::default() };
+    let (instrs, mut more) = parse_closure(&tokens[close + 1..], &mut function);
     let mut module = Module::default();
     if let Some(header) = header {
         header.apply(&mut module);
     }
-    module.items.push(Item::Function(kernel(start, params, body)));
+    module.items.push(Item::Function(function));
     module.instrs = instrs;
     let mut compiled = ptx_dsl_syntax::compile_ast(module);
+    say_what_is_no_capture(tokens, &broken, &mut compiled);
     // In the order in which they were found.
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
@@ -46,19 +71,72 @@ pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
     vec![TokenTree::Group(trees::block(block))]
 }
 
-/// The kernel that the expression stands for.
-fn kernel(at: Span, params: Vec<VarDecl>, body: Vec<Stmt>) -> Function {
-    Function {
-        linkage: vec![word(".visible", at)],
-        entry: true,
-        attribute: None,
-        name: word("kernel", at),
-        rets: Vec::new(),
-        params,
-        directives: Vec::new(),
-        body: Some(body),
-        span: at,
+/// A name that no other closure has, so that the texts of several can be one module: line, column, and a hash of the file and of
+/// all that is written.
+fn entry_name(source: &Source, at: Span) -> String {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let span = source.span(at).0;
+    let file = span.file();
+    // The same wherever the package lies.
+    let file = file.strip_prefix(&variable("CARGO_MANIFEST_DIR")).unwrap_or(&file);
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    hash.add(&variable("CARGO_PKG_NAME"));
+    hash.add(file);
+    for token in &source.tokens {
+        match &token.kind {
+            Tok::Word(text) | Tok::Number(text) | Tok::Str(text) => hash.add(text),
+            Tok::Punct(c) => hash.add(c.encode_utf8(&mut [0; 4])),
+        }
     }
+    format!("kernel_{}_{}_{:08x}", span.line(), span.column(), hash.0 as u32 ^ (hash.0 >> 32) as u32)
+}
+
+/// FNV-1a.
+struct Hash(u64);
+
+impl Hash {
+    /// A text and where it ends.
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        self.0 = (self.0 ^ 0xff).wrapping_mul(0x100_0000_01b3);
+    }
+}
+
+/// A name that is not declared may be one of the Rust around the kernel, if a value or an address could stand there. Of a parameter
+/// with which something is wrong that was said.
+fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Compiled) {
+    compiled.diagnostics.retain_mut(|d| {
+        let name = if d.code == 401 { name_at(tokens, d.span) } else { None };
+        let Some(name) = name else { return true };
+        for parameter in broken {
+            if parameter == name {
+                return false;
+            }
+        }
+        let what = d.message.as_str();
+        let (address, value) = (what.starts_with("register or variable"), what.starts_with("register "));
+        let predicate = d.helps.iter().any(|help| help.contains(".pred"));
+        if value && !predicate {
+            let (ty, load) = if address { ("&[f32]", "ld.param.u64 %rd") } else { ("u32", "ld.param.u32 %r") };
+            d.notes.push("a kernel captures nothing of the Rust around it; it gets its parameters".to_owned());
+            d.helps.push(format!("for a value of Rust write a parameter, `{name}: {ty}`, and `{load}, [{name}]`"));
+        }
+        true
+    });
+}
+
+/// The name that stands here, if Rust could have one like it.
+fn name_at(tokens: &[Token], at: Span) -> Option<&str> {
+    for token in tokens {
+        if token.id == at.first
+            && let Tok::Word(name) = &token.kind
+        {
+            return (!name.starts_with(['%', '$'])).then_some(name);
+        }
+    }
+    None
 }
 
 fn word(text: &str, span: Span) -> Word {
@@ -84,9 +162,16 @@ fn closing_bar(tokens: &[Token], from: usize) -> Option<usize> {
     None
 }
 
+/// The parameters, and the names of those with which something is wrong.
+#[derive(Default)]
+struct Params {
+    right: Vec<VarDecl>,
+    broken: Vec<String>,
+}
+
 /// The parameters; what is wrong with one is put into `out`.
-fn parameters(source: &Source, tokens: &[Token], out: &mut Vec<TokenTree>) -> Vec<VarDecl> {
-    let mut params = Vec::new();
+fn parameters(source: &Source, tokens: &[Token], out: &mut Vec<TokenTree>) -> Params {
+    let mut params = Params::default();
     let (mut depth, mut from) = (0, 0);
     for (i, t) in tokens.iter().enumerate() {
         if depth == 0 && matches!(t.kind, Tok::Punct(',')) {
@@ -99,30 +184,34 @@ fn parameters(source: &Source, tokens: &[Token], out: &mut Vec<TokenTree>) -> Ve
     params
 }
 
-fn parameter(source: &Source, part: &[Token], params: &mut Vec<VarDecl>, out: &mut Vec<TokenTree>) {
+fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Vec<TokenTree>) {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return };
     let span = first.span().to(last.span());
-    let [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, a, ..] = part else {
-        return wrong(source, span, NO_TYPE, out);
+    let message = match part {
+        [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, a, ..] => {
+            let ty = a.span().to(last.span());
+            match declaration(name, first.span(), span, ty, &source.rust(ty)) {
+                Some(d) => return params.right.push(d),
+                None => NO_PARAMETER,
+            }
+        }
+        _ => NO_TYPE,
     };
-    let ty = a.span().to(last.span());
-    match declaration(name, first.span(), span, ty, &source.rust(ty)) {
-        Some(d) => params.push(d),
-        None => wrong(
-            source,
-            span,
-            "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`",
-            out,
-        ),
+    if let Tok::Word(name) = &first.kind {
+        params.broken.push(name.clone());
     }
+    let help = Some("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`".to_owned());
+    problem(source, span, 151, message, help, out);
 }
 
 const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
 
-fn wrong(source: &Source, span: Span, message: &str, out: &mut Vec<TokenTree>) {
-    let (first, last) = source.span(span);
-    let help = Some("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`".to_owned());
-    report::problem(&Problem { code: 151, message: message.to_owned(), first, last, help }, out);
+const NO_PARAMETER: &str =
+    "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`";
+
+fn problem(source: &Source, at: Span, code: u16, message: &str, help: Option<String>, out: &mut Vec<TokenTree>) {
+    let (first, last) = source.span(at);
+    report::problem(&Problem { code, message: message.to_owned(), first, last, help }, out);
 }
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -> Option<VarDecl> {

@@ -13,15 +13,14 @@ use ptx_dsl_emit::code::{Code, Name};
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::hir::FuncId;
 use ptx_dsl_syntax::parse::parse_header;
-use ptx_dsl_syntax::token::{Tok, Token};
 use std::cell::RefCell;
 
 /// `ptx!`
 pub fn ptx(input: TokenStream) -> Vec<TokenTree> {
     let source = Source::new(&trees::list(input));
     let (_, used, _) = parse_header(&source.tokens);
-    if let Some(Token { kind: Tok::Punct('|'), .. }) = source.tokens.get(used) {
-        return closure::closure(&source, used);
+    if let Some(bar) = closure::bar(&source.tokens, used) {
+        return closure::closure(&source, bar);
     }
     let compiled = ptx_dsl_syntax::compile(&source.tokens);
     let (items, _) = kernels(&source, &compiled);

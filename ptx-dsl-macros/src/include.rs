@@ -1,5 +1,8 @@
-//! `include_ptx!("file.ptx")`: the same as `ptx!` for a file, relative to the file that includes it. A file has no header, so
-//! levels of findings stand behind its name: `include_ptx!("file.ptx", allow(PTX0516))`.
+//! `include_ptx!("file.ptx")`: the same as `ptx!` for a file, relative to the file in which the path is written, as
+//! `include_str!` has it. A file has no header, so levels of findings stand behind its name:
+//! `include_ptx!("file.ptx", allow(PTX0516))`.
+
+mod search;
 
 use crate::expand::Expansion;
 use crate::report;
@@ -12,7 +15,7 @@ use ptx_dsl_syntax::levels;
 use ptx_dsl_syntax::lex::lex;
 use ptx_dsl_syntax::lines::Lines;
 use ptx_dsl_syntax::parse::parse_levels;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Expands the macro.
 pub fn include(input: TokenStream) -> Vec<TokenTree> {
@@ -22,13 +25,22 @@ pub fn include(input: TokenStream) -> Vec<TokenTree> {
         Err(span) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), span),
     };
     let rest = Source::new(&input[1..]);
-    let mut path = span.local_file().unwrap_or_default();
-    path.pop();
-    path.push(&name);
+    let path = path(&name, span);
     match std::fs::read_to_string(&path) {
         Ok(text) => expand(&name, span, &text, &path, &rest),
         Err(e) => fail(format!("cannot read `{}`: {e}", path.display()), span),
     }
+}
+
+/// The file of that name. Where nobody says in which file the macro stands, it is looked for in the package.
+fn path(name: &str, span: Span) -> PathBuf {
+    if let Some(mut path) = span.local_file() {
+        path.pop();
+        path.push(name);
+        return path;
+    }
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(".".into());
+    search::search(Path::new(&package), name).unwrap_or(name.into())
 }
 
 fn fail(message: String, span: Span) -> Vec<TokenTree> {

@@ -1,9 +1,9 @@
-//! Rust tokens -> PTX tokens. Rust's lexer glues some PTX pieces together (`1.128x256b` is one literal) and cuts others
-//! (`%r1` is two tokens); both are mended here. Each source token keeps its span under its number.
+//! Rust tokens -> PTX tokens. What Rust's lexer glues together or cuts apart, `rust_tokens` of the parser mends. Each source token
+//! keeps its span under its number.
 
 use crate::trees;
-use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
-use ptx_dsl_syntax::lex::split_literal;
+use proc_macro::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use ptx_dsl_syntax::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_syntax::token::{Tok, Token};
 
 /// PTX tokens with the Rust spans and Rust tokens they came from.
@@ -16,135 +16,40 @@ pub struct Source {
     pub rust: Vec<Option<TokenTree>>,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
-    end: Option<Position>,
 }
 
-/// Where a token starts or ends, if the compiler says.
+/// Where a token starts or ends.
 type Position = (usize, usize);
 
-fn start(span: Span) -> Option<Position> {
-    if span.line() > 0 { Some((span.line(), span.column())) } else { None }
+/// Where a token starts and ends, if the compiler says. rust-analyzer says line 1 and column 1 of all.
+fn place(token: Span) -> Option<(Position, Position)> {
+    let (start, end) = (token, token.end());
+    let (start, end) = ((start.line(), start.column()), (end.line(), end.column()));
+    (start.0 > 0 && start < end).then_some((start, end))
 }
 
-fn end(span: Span) -> Option<Position> {
-    start(span.end())
+/// Reads Rust tokens.
+#[derive(Default)]
+struct Reader {
+    out: Source,
+    /// By PTX token: is it known whether it touches the one before?
+    known: Vec<bool>,
+    /// Where the last token ends.
+    end: Option<Position>,
+    /// Of a last token that is punctuation: does the next one touch it, if that is punctuation too?
+    joint: Option<bool>,
 }
 
 impl Source {
     /// All of these tokens.
     pub fn new(trees: &[TokenTree]) -> Self {
-        let mut s = Source::default();
-        s.read(trees);
-        s.join();
-        s
-    }
-
-    fn id(&mut self, span: Span, token: Option<TokenTree>) -> u32 {
-        self.spans.push((span, span));
-        self.rust.push(token);
-        self.spans.len() as u32 - 1
-    }
-
-    fn glued(&mut self, first: Span, last: Span) -> bool {
-        let glued = self.end.is_some() && self.end == start(first);
-        self.end = end(last);
-        glued
-    }
-
-    fn push(&mut self, kind: Tok, id: u32, glued: bool) {
-        self.tokens.push(Token { kind, id, glued });
-    }
-
-    fn read(&mut self, trees: &[TokenTree]) {
-        let mut rest = trees;
-        while let [tree, after @ ..] = rest {
-            rest = after;
-            match tree {
-                TokenTree::Group(g) => {
-                    let pair = match g.delimiter() {
-                        Delimiter::Parenthesis => ('(', ')'),
-                        Delimiter::Brace => ('{', '}'),
-                        Delimiter::Bracket => ('[', ']'),
-                        Delimiter::None => {
-                            self.read(&trees::list(g.stream()));
-                            continue;
-                        }
-                    };
-                    let (open, close) = (g.span_open(), g.span_close());
-                    let glued = self.glued(open, open);
-                    let first = self.id(open, None);
-                    self.push(Tok::Punct(pair.0), first, glued);
-                    self.read(&trees::list(g.stream()));
-                    let glued = self.glued(close, close);
-                    let last = self.id(close, None);
-                    self.push(Tok::Punct(pair.1), last, glued);
-                    self.groups.push((first, tree.clone(), last));
-                }
-                TokenTree::Ident(i) => {
-                    let glued = self.glued(i.span(), i.span());
-                    let id = self.id(i.span(), Some(tree.clone()));
-                    let mut text = i.to_string();
-                    if let Some(plain) = text.strip_prefix("r#") {
-                        text = plain.to_owned();
-                    }
-                    self.push(Tok::Word(text), id, glued);
-                }
-                TokenTree::Punct(p) => {
-                    // A doc comment inside PTX is a comment.
-                    if p.as_char() == '#'
-                        && let [doc, after @ ..] = rest
-                        && is_doc(doc)
-                    {
-                        rest = after;
-                        continue;
-                    }
-                    let glued = self.glued(p.span(), p.span());
-                    let c = p.as_char();
-                    let id = self.id(p.span(), Some(tree.clone()));
-                    self.push(Tok::Punct(c), id, glued);
-                }
-                TokenTree::Literal(l) => {
-                    let glued = self.glued(l.span(), l.span());
-                    let text = l.to_string();
-                    let id = self.id(l.span(), Some(tree.clone()));
-                    split_literal(&text, id, glued, &mut self.tokens);
-                }
-            }
-        }
-    }
-
-    /// `%` `r1` -> `%r1`, `$` `L` -> `$L`, also in the middle of a name.
-    fn join(&mut self) {
-        let old = std::mem::take(&mut self.tokens);
-        let mut i = 0;
-        while i < old.len() {
-            let token = &old[i];
-            let sigil = matches!(token.kind, Tok::Punct('%' | '$'));
-            if sigil && let Some(Token { kind: Tok::Word(word), glued: true, id: name_id }) = old.get(i + 1) {
-                let c = if token.kind == Tok::Punct('%') { '%' } else { '$' };
-                let before = self.tokens.last_mut();
-                let after_value = before
-                    .as_ref()
-                    .is_some_and(|t| matches!(t.kind, Tok::Word(_) | Tok::Number(_) | Tok::Punct(')' | ']')));
-                if c == '$'
-                    && token.glued
-                    && let Some(Token { kind: Tok::Word(name), .. }) = before
-                {
-                    name.push(c);
-                    name.push_str(word);
-                    i += 2;
-                    continue;
-                }
-                if !(c == '%' && token.glued && after_value) {
-                    self.spans[token.id as usize].1 = self.spans[*name_id as usize].1;
-                    self.tokens.push(Token { kind: Tok::Word(format!("{c}{word}")), id: token.id, glued: token.glued });
-                    i += 2;
-                    continue;
-                }
-            }
-            self.tokens.push(token.clone());
-            i += 1;
-        }
+        let mut reader = Reader::default();
+        reader.read(trees);
+        let Reader { mut out, known, .. } = reader;
+        infer_glued(&mut out.tokens, &known);
+        let spans = &mut out.spans;
+        out.tokens = join_names(&out.tokens, &mut |first, last| spans[first as usize].1 = spans[last as usize].1);
+        out
     }
 
     /// The Rust span of a range of tokens: where it starts and where it ends.
@@ -188,6 +93,95 @@ impl Source {
             }
         }
         None
+    }
+}
+
+impl Reader {
+    /// Gives a source token its number.
+    fn id(&mut self, span: Span, token: Option<TokenTree>) -> u32 {
+        self.out.spans.push((span, span));
+        self.out.rust.push(token);
+        self.out.spans.len() as u32 - 1
+    }
+
+    /// Does what stands here touch the token before, if that is known? `punctuation` says of a character of it whether the next one
+    /// touches that.
+    fn glued(&mut self, span: Span, punctuation: Option<bool>) -> Option<bool> {
+        let place = place(span);
+        let glued = match (self.end, place) {
+            // Tokens of two places have been put together by a macro.
+            (Some(end), Some((start, _))) if end <= start => Some(end == start),
+            _ => self.joint.filter(|_| punctuation.is_some()),
+        };
+        self.end = place.map(|(_, end)| end);
+        self.joint = punctuation;
+        glued
+    }
+
+    fn push(&mut self, kind: Tok, id: u32, glued: Option<bool>) {
+        self.out.tokens.push(Token { kind, id, glued: glued == Some(true) });
+        self.known.push(glued.is_some());
+    }
+
+    fn bracket(&mut self, bracket: char, span: Span) -> u32 {
+        let glued = self.glued(span, None);
+        let id = self.id(span, None);
+        self.push(Tok::Punct(bracket), id, glued);
+        id
+    }
+
+    fn read(&mut self, trees: &[TokenTree]) {
+        let mut rest = trees;
+        while let [tree, after @ ..] = rest {
+            rest = after;
+            match tree {
+                TokenTree::Group(g) => {
+                    let (open, close) = match g.delimiter() {
+                        Delimiter::Parenthesis => ('(', ')'),
+                        Delimiter::Brace => ('{', '}'),
+                        Delimiter::Bracket => ('[', ']'),
+                        Delimiter::None => {
+                            self.read(&trees::list(g.stream()));
+                            continue;
+                        }
+                    };
+                    let first = self.bracket(open, g.span_open());
+                    self.read(&trees::list(g.stream()));
+                    let last = self.bracket(close, g.span_close());
+                    self.out.groups.push((first, tree.clone(), last));
+                }
+                TokenTree::Ident(i) => {
+                    let glued = self.glued(i.span(), None);
+                    let id = self.id(i.span(), Some(tree.clone()));
+                    let mut text = i.to_string();
+                    if let Some(plain) = text.strip_prefix("r#") {
+                        text = plain.to_owned();
+                    }
+                    self.push(Tok::Word(text), id, glued);
+                }
+                TokenTree::Punct(p) => {
+                    // A doc comment inside PTX is a comment.
+                    if p.as_char() == '#'
+                        && let [doc, after @ ..] = rest
+                        && is_doc(doc)
+                    {
+                        rest = after;
+                        continue;
+                    }
+                    let glued = self.glued(p.span(), Some(p.spacing() == Spacing::Joint));
+                    let id = self.id(p.span(), Some(tree.clone()));
+                    self.push(Tok::Punct(p.as_char()), id, glued);
+                }
+                TokenTree::Literal(l) => {
+                    let glued = self.glued(l.span(), None);
+                    let id = self.id(l.span(), Some(tree.clone()));
+                    let tokens = &mut self.out.tokens;
+                    split_literal(&l.to_string(), id, glued == Some(true), tokens);
+                    self.known.push(glued.is_some());
+                    self.known.resize(tokens.len(), true);
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::span::Span;
 
 /// A piece of text with its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
     /// The text.
     pub text: String,
@@ -51,7 +51,7 @@ pub enum Item {
 }
 
 /// `.entry` or `.func`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Function {
     /// `.extern`, `.visible`, `.weak`, in the order written, with their dots.
     pub linkage: Vec<Word>,

@@ -1,5 +1,5 @@
-//! From text to tokens: what `include_ptx!`, the command line and the tests read. Also the splitting of Rust literals,
-//! which the macro needs because rustc reads `1.128x256b` as one literal.
+//! From text to tokens: what `include_ptx!`, the command line and the tests read. Tokens of Rust, which `ptx!` gets, are the
+//! business of [`crate::rust_tokens`].
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ fn follow(b: u8) -> bool {
 }
 
 /// May this byte stand inside a piece of an opcode?
-fn in_word(b: u8) -> bool {
+pub(crate) fn in_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
@@ -239,33 +239,5 @@ impl Lexer<'_> {
         self.out.ranges.push(start..self.pos);
         self.out.tokens.push(Token { kind, id, glued: self.glued });
         self.glued = true;
-    }
-}
-
-/// Splits the text of a Rust literal into PTX tokens that share its number: `1.128x256b` is a number, a dot and a number.
-/// `glued` says whether white space stands before the first piece; there is none between the others.
-pub fn split_literal(text: &str, id: u32, glued: bool, out: &mut Vec<Token>) {
-    if let (Some(open), Some(close)) = (text.find('"'), text.rfind('"'))
-        && open < close
-    {
-        out.push(Token { kind: Tok::Str(text[open + 1..close].to_string()), id, glued });
-        return;
-    }
-    let mut first = true;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let mut alnum = 0;
-        while alnum < rest.len() && in_word(rest.as_bytes()[alnum]) {
-            alnum += 1;
-        }
-        let len = if alnum > 0 { alnum } else { c.len_utf8() };
-        let kind = match c {
-            '0'..='9' => Tok::Number(rest[..len].to_string()),
-            c if alnum == 0 => Tok::Punct(c),
-            _ => Tok::Word(rest[..len].to_string()),
-        };
-        out.push(Token { kind, id, glued: glued || !first });
-        first = false;
-        rest = &rest[len..];
     }
 }

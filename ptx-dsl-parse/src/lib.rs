@@ -7,6 +7,7 @@ pub mod lex;
 pub mod lines;
 pub mod parse;
 pub mod print;
+pub mod rust_tokens;
 pub mod token;
 
 pub use ptx_dsl_diag::{diag, span};

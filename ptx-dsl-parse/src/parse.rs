@@ -4,7 +4,7 @@
 //! All errors of a module are reported. A broken statement is skipped to its `;` or to the `}` that ends its block, so it
 //! causes one report only.
 
-use crate::ast::{Module, Stmt, Word};
+use crate::ast::{Function, Module, Word};
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -27,6 +27,7 @@ mod tests;
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{Header, parse_header, parse_levels};
+pub(crate) use module::SPACES;
 pub use near::nearest;
 pub(crate) use stmt::SUFFIX;
 
@@ -49,11 +50,12 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     (module, parser.diags)
 }
 
-/// Parses the body of the expression form, `{ ... }` or its statements alone, and counts its instructions.
-pub fn parse_body(tokens: &[Token]) -> (Vec<Stmt>, u32, Vec<Diagnostic>) {
+/// Parses what stands behind the parameters of the expression form, performance directives and `{ ... }` or its statements alone,
+/// into `function`, and counts its instructions.
+pub fn parse_closure(tokens: &[Token], function: &mut Function) -> (u32, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
-    let body = parser.whole_body();
-    (body, parser.instrs, parser.diags)
+    parser.closure(function);
+    (parser.instrs, parser.diags)
 }
 
 /// Is it nothing but digits, or nothing?

@@ -29,24 +29,31 @@ pub fn one_of<M: Monitor>(m: u32) -> u32 {
 /// A lane vector from a function of the lane.
 #[inline(always)]
 pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
-    std::array::from_fn(f)
+    // `from_fn` is many times the code
+    let mut v = [0; 32];
+    for (l, v) in v.iter_mut().enumerate() {
+        *v = f(l);
+    }
+    v
 }
 
 fn active(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |l| mask >> l & 1 != 0)
 }
 
-/// Reads a parameter of `size` bytes, eight at a time.
+/// Reads a parameter of `size` bytes, eight at a time: at `at`, in the frame of each lane if it has one.
+#[inline(never)]
 pub fn read_param<M: Monitor>(
     x: &mut Ctx<'_, M>,
-    at: impl Fn(usize) -> u64,
+    frame: Option<&Lanes>,
+    at: u64,
     size: u32,
 ) -> Result<Vec<Lanes>, Box<Fault>> {
     let mut v = vec![[0; 32]; size.div_ceil(8) as usize];
     for (i, (from, word)) in (0..).step_by(8).zip(&mut v).enumerate() {
         let bytes = (size - 8 * i as u32).min(8);
         for lane in active(x.mask) {
-            let at = at(lane as usize) + from;
+            let at = frame.map_or(0, |f| f[lane as usize]) + at + from;
             word[lane as usize] = x.read_aligned(AddrSpace::ParamFunc, at, bytes, 1, lane)?[0];
         }
     }
@@ -54,16 +61,18 @@ pub fn read_param<M: Monitor>(
 }
 
 /// Writes a parameter of `size` bytes.
+#[inline(never)]
 pub fn write_param<M: Monitor>(
     x: &mut Ctx<'_, M>,
-    at: impl Fn(usize) -> u64,
+    frame: Option<&Lanes>,
+    at: u64,
     size: u32,
     v: &[Lanes],
 ) -> Result<(), Box<Fault>> {
     for (i, (from, word)) in (0..size).step_by(8).zip(v).enumerate() {
         let bytes = (size - 8 * i as u32).min(8);
         for lane in active(x.mask) {
-            let at = at(lane as usize) + u64::from(from);
+            let at = frame.map_or(0, |f| f[lane as usize]) + at + u64::from(from);
             x.write_aligned(AddrSpace::ParamFunc, at, bytes, 1, [word[lane as usize], 0, 0, 0], lane)?;
         }
     }

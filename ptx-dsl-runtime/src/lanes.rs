@@ -5,6 +5,7 @@ mod instances;
 mod stretches;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
+mod wide;
 
 pub(crate) use blend::LANE;
 pub use blend::{Register, put};
@@ -16,6 +17,8 @@ use stretches::{called_heads, called_rows};
 pub(crate) use vectors::Avx2;
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 pub(crate) use vectors::Avx512;
+
+pub use wide::*;
 
 use crate::isa::arith::float;
 use crate::mem::address::AddrSpace;
@@ -68,10 +71,10 @@ pub trait Level: Copy + 'static {
         at.map(|at| row[at as usize & 31])
     }
     /// 32, the lanes of a warp: where vectors are wide loops over them are laid out flat, elsewhere they stay loops, of this
-    /// many rows of eight.
+    /// many rows of eight. In development they stay loops, too: rustc makes no vectors there, and each instruction would be 32.
     #[inline(always)]
     fn lanes(rows: u8) -> usize {
-        if Self::FMA { 32 } else { (rows as usize).min(4) * 8 }
+        if Self::FMA && !cfg!(debug_assertions) { 32 } else { (rows as usize).min(4) * 8 }
     }
 }
 

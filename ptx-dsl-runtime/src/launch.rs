@@ -358,6 +358,12 @@ macro_rules! buffers {
         impl<'a, T: Pod $(, const $n: usize)?> IntoBuffer<'a> for &'a $t {
             fn into_buffer(self) -> Arg<'a> { slice(&self[..]) }
         }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a mut $t> for Arg<'a> {
+            fn from(buffer: &'a mut $t) -> Self { slice_mut(&mut buffer[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a $t> for Arg<'a> {
+            fn from(buffer: &'a $t) -> Self { slice(&buffer[..]) }
+        }
     )* };
 }
 buffers! { [T]; Vec<T>; [T; N], N; }
@@ -397,6 +403,12 @@ macro_rules! pointers {
     )* };
 }
 pointers! { [T]; Vec<T>; [T; N], N; }
+
+impl From<u64> for Arg<'_> {
+    fn from(value: u64) -> Self {
+        scalar(value)
+    }
+}
 
 /// Checks one argument against its parameter; gives the bytes for parameter memory and the buffer.
 fn place<'s>(

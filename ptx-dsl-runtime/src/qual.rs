@@ -8,17 +8,17 @@ pub struct Flag(u16);
 const WORDS: usize = q::NAMES.len().div_ceil(64);
 
 /// An instruction's qualifiers, as written, and its types, in the order written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Q {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Qualifiers {
     flags: [u64; WORDS],
     /// The types, in the order written; `Ty::None` after the last.
     pub ty: [Ty; 4],
 }
 
-impl Q {
+impl Qualifiers {
     /// From the qualifiers and types written. More than four types are not kept.
-    pub const fn new(flags: &[Flag], ty: &[Ty]) -> Q {
-        let mut q = Q { flags: [0; WORDS], ty: [Ty::None; 4] };
+    pub const fn new(flags: &[Flag], ty: &[Ty]) -> Qualifiers {
+        let mut q = Qualifiers { flags: [0; WORDS], ty: [Ty::None; 4] };
         let mut i = 0;
         while i < flags.len() {
             q.flags[flags[i].0 as usize / 64] |= 1 << (flags[i].0 % 64);
@@ -31,11 +31,45 @@ impl Q {
         }
         q
     }
+}
+
+/// The qualifiers of an instruction. A reference to a constant: what is read through it folds away at any level of optimisation,
+/// while a copy does not where it is passed on to a function that is not inlined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Q(&'static Qualifiers);
+
+impl Q {
+    /// Those of a constant.
+    #[inline(always)]
+    pub const fn of(qualifiers: &'static Qualifiers) -> Q {
+        Q(qualifiers)
+    }
+
+    /// From the qualifiers and types written.
+    #[cfg(test)]
+    pub fn new(flags: &[Flag], ty: &[Ty]) -> Q {
+        Q(Box::leak(Box::new(Qualifiers::new(flags, ty))))
+    }
+
+    /// [`Qualifiers::ty`], for constant functions.
+    #[inline(always)]
+    pub const fn types(self) -> [Ty; 4] {
+        self.0.ty
+    }
 
     /// Is the qualifier written?
     #[inline(always)]
     pub const fn has(self, flag: Flag) -> bool {
-        self.flags[flag.0 as usize / 64] >> (flag.0 % 64) & 1 != 0
+        self.0.flags[flag.0 as usize / 64] >> (flag.0 % 64) & 1 != 0
+    }
+}
+
+impl std::ops::Deref for Q {
+    type Target = Qualifiers;
+
+    #[inline(always)]
+    fn deref(&self) -> &Qualifiers {
+        self.0
     }
 }
 
@@ -267,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_set_holds_what_it_was_given() {
-        const S: Q = Q::new(&[q::rn, q::ftz, q::_1d, q::zero], &[Ty::F32, Ty::U8]);
+        const S: Q = Q::of(&const { Qualifiers::new(&[q::rn, q::ftz, q::_1d, q::zero], &[Ty::F32, Ty::U8]) });
         assert!(S.has(q::rn) && S.has(q::ftz) && S.has(q::_1d) && S.has(q::zero));
         assert!(!S.has(q::rz) && !S.has(q::sat) && !S.has(q::shared_cta));
         assert_eq!(S.ty, [Ty::F32, Ty::U8, Ty::None, Ty::None]);

@@ -15,7 +15,7 @@ extern crate self as ptx_dsl_syntax;
 use diag::{Class, Diagnostic, Severity};
 pub use ptx_dsl_check as check;
 pub use ptx_dsl_flow::rules;
-pub use ptx_dsl_parse::{ast, lex, lines, parse, print, token};
+pub use ptx_dsl_parse::{ast, lex, lines, parse, print, rust_tokens, token};
 pub use ptx_dsl_table::{diag, hir, isa, span, ty};
 use token::Token;
 

@@ -28,6 +28,33 @@
 //! assert!(double::PTX.contains("ld.global.u32"));
 //! # Ok::<(), ptx_dsl::Error>(())
 //! ```
+//!
+//! A kernel can be an expression as well, whose parameters are those of a closure. `on` makes a Rust closure of a kernel in either form:
+//!
+//! ```
+//! use ptx_dsl::{Error, prelude::*};
+//!
+//! fn fill(value: u32) -> impl Fn(&mut [u32]) -> Result<Report, Error> {
+//!     // `value` is not captured: a kernel gets its parameters, and nothing else.
+//!     let kernel = ptx!(<sm_90, ptx 8.0> |x: &mut [u32], v: u32| .maxntid 256 {
+//!         .reg .b32 %i, %v;
+//!         .reg .b64 %x;
+//!         ld.param.u64 %x, [x];
+//!         ld.param.u32 %v, [v];
+//!         mov.u32 %i, %tid.x;
+//!         mad.wide.u32 %x, %i, 4, %x;
+//!         st.global.u32 [%x], %v;
+//!         ret;
+//!     });
+//!     let run = kernel.on(&Host::new(), Launch::grid(1).block(8));
+//!     move |x| run(x, value)
+//! }
+//!
+//! let mut x = [0; 8];
+//! fill(7)(&mut x)?;
+//! assert_eq!(x, [7; 8]);
+//! # Ok::<(), Error>(())
+//! ```
 
 pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]

@@ -27,8 +27,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
   bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
           [--no-unchecked: not the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
-          README says] [--opencl PROGRAM: see benches/opencl]; --compile: what kernels of 100 and 1,000 instructions take to
-          compile
+          README says] [--opencl PROGRAM: see benches/opencl]; --compile: what kernels of 1,000 instructions
+          of every family take to compile: [--dev] [--family NAME] [--shapes lanes,rows,guarded,loop,divergent]
+          [--counts N,N] [--all: each instruction by itself] [--opcode NAME] [--spellings N]
   oracle  compare the front end with ptxas on many statements of every form, legal and not:
           [--family <name>] [--seed <number>] [--count <number>] [--all] (what is on the list, too) [--stale] (what
           there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own

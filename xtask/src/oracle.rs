@@ -8,7 +8,7 @@ pub mod operands;
 pub mod place;
 mod report;
 mod second;
-mod spell;
+pub mod spell;
 pub mod statement;
 
 use std::collections::{BTreeMap, HashSet};

@@ -5,25 +5,9 @@ use super::super::values::names_space;
 use super::super::{Emit, RT};
 use super::{Block, Repr, Value, literal, ty};
 use crate::code::{Code, Name};
-use crate::roles::{read_by, written, written_by};
+use crate::roles::{read_by, targets_of, written, written_by};
 use ptx_dsl_quote::quote;
 use ptx_dsl_table::hir::{Arg, Instr, Operand};
-
-/// The registers of a destination.
-fn targets<'o>(o: &'o Operand, out: &mut Vec<&'o Operand>) {
-    match o {
-        Operand::Vector(list) => {
-            for o in list {
-                targets(o, out);
-            }
-        }
-        Operand::Pair(a, b) => {
-            targets(a, out);
-            targets(b, out);
-        }
-        o => out.push(o),
-    }
-}
 
 impl Emit<'_> {
     /// Does it depend on nothing but its operands, and take its time?
@@ -45,7 +29,7 @@ impl Emit<'_> {
         let mut same = true;
         let (mut sources, mut dests) = (Vec::new(), Vec::new());
         for a in &i.operands {
-            if written(a) { targets(&a.value, &mut dests) } else { sources.push(&a.value) }
+            if written(a) { targets_of(&a.value, &mut dests) } else { sources.push(&a.value) }
         }
         if let Some((p, _)) = &i.pred {
             sources.push(p);
@@ -84,7 +68,7 @@ impl Block<'_, '_> {
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {
             let mut all = Vec::new();
-            targets(&a.value, &mut all);
+            targets_of(&a.value, &mut all);
             for o in all {
                 results.push((o, names.len()));
                 for _ in 0..super::super::values::places(a.ty) {

@@ -63,14 +63,14 @@ impl Block<'_, '_> {
                 rows.push(if native.gives_any_nan() { one_nan(&value) } else { value });
             }
         } else {
-            let (q, function) = (self.e.q(i), self.e.function(i));
             for j in 0..nb {
                 let mut s = Vec::new();
                 for a in &sources {
                     s.append(&mut self.parts(&a.value, a.ty, Some((j, shape.p))));
                 }
+                let call = self.e.lane_call(i, &s, 1);
                 let value = if bits == 1 { quote!(d & 1 != 0) } else { quote!(d as #t) };
-                rows.push(quote!({ let [d, ..] = #function(#q, [#(#s),*]); #value }));
+                rows.push(quote!({ let [d, ..] = #call; #value }));
             }
         }
         self.named(common, &name, quote!(let #name: [#t; #n] = [#(#rows),*];));

@@ -124,27 +124,3 @@ fn parts_stand_together() {
         assert!(lex(text).1.is_empty(), "{text}");
     }
 }
-
-#[test]
-fn rust_literals() {
-    let cases = [
-        ("1.128x256b", "n1.n128x256b"),
-        ("02_13", "n02_13"),
-        ("4X", "n4X"),
-        ("0f3F800000", "n0f3F800000"),
-        ("1.5e-3", "n1.n5e-n3"),
-        ("\"str\"", "s\"str\""),
-        ("r#\"a\"b\"#", "s\"a\"b\""),
-        ("2.", "n2."),
-        ("'a'", "'wa'"),
-    ];
-    for (text, want) in cases {
-        let mut out = Vec::new();
-        split_literal(text, 7, true, &mut out);
-        assert_eq!(show(&out), want, "{text}");
-        assert!(out.iter().all(|t| t.id == 7));
-    }
-    let mut out = Vec::new();
-    split_literal("1.5", 0, false, &mut out);
-    assert_eq!(show(&out), " n1.n5");
-}

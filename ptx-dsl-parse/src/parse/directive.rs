@@ -76,6 +76,11 @@ pub(super) fn at_module(name: &str) -> bool {
     MODULE.contains(&name) || name == "shared" || name == "tex"
 }
 
+/// May a directive of this name stand inside a function, and not before its body?
+pub(super) fn in_body(name: &str) -> bool {
+    BODY.contains(&name) && !FUNCTION.contains(&name)
+}
+
 impl Parser<'_> {
     /// The directive that stands here, with its `;` if it takes one.
     pub(super) fn directive(&mut self, name: &str, place: Place) -> Res<Directive> {

@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::token::Tok;
 
 /// State spaces that begin a declaration.
-pub(super) const SPACES: [&str; 8] = ["reg", "sreg", "const", "global", "local", "param", "shared", "tex"];
+pub(crate) const SPACES: [&str; 8] = ["reg", "sreg", "const", "global", "local", "param", "shared", "tex"];
 /// Linking directives.
 pub(super) const LINKAGE: [&str; 4] = ["extern", "visible", "weak", "common"];
 
@@ -217,13 +217,9 @@ impl Parser<'_> {
         let mut function = Function {
             linkage,
             entry: keyword.text == ".entry",
-            attribute: None,
             name: Word { text: String::new(), span: keyword.span },
-            rets: Vec::new(),
-            params: Vec::new(),
-            directives: Vec::new(),
-            body: None,
             span: start.to(keyword.span),
+            ..Function::default()
         };
         if self.signature(&mut function).is_err() {
             // Broken, but the body is still worth reading.
@@ -375,8 +371,22 @@ impl Parser<'_> {
         }
     }
 
+    /// What stands behind the parameters of the expression form: directives and the body, or a body without braces.
+    pub(super) fn closure(&mut self, function: &mut Function) {
+        if self.tokens.last().is_some_and(|t| t.kind == Tok::Punct('}')) && !self.starts_declaration() {
+            // Where a directive is broken, the next one or the body comes.
+            let _ = self.function_directives(function);
+        }
+        function.body = Some(self.whole_body());
+    }
+
+    /// Does a statement that begins with a dot stand here?
+    fn starts_declaration(&self) -> bool {
+        self.dotted().is_some_and(|name| SPACES.contains(&name) || directive::in_body(name))
+    }
+
     /// The body of the expression form, with or without its braces.
-    pub(super) fn whole_body(&mut self) -> Vec<Stmt> {
+    fn whole_body(&mut self) -> Vec<Stmt> {
         let mut out = Vec::new();
         if self.is('{') && self.closes_at_end() {
             let open = self.bump();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ast::{Expr, Item, OperandKind};
+use crate::ast::{Expr, Function, Item, OperandKind, Stmt};
 use crate::lex::lex;
 use crate::print::{print, print_with_lines};
 
@@ -308,10 +308,48 @@ fn bodies() {
     for (text, statements, instrs) in
         [("{ ret; }", 1, 1), ("ret; exit;", 2, 2), ("{ ret; } { exit; }", 2, 2), ("", 0, 0), ("{}", 0, 0)]
     {
-        let (lexed, _) = lex(text);
-        let (body, count, diags) = parse_body(&lexed.tokens);
+        let (function, count, diags) = closure(text);
         assert!(diags.is_empty(), "{text}: {diags:?}");
-        assert_eq!((body.len(), count), (statements, instrs), "{text}");
+        assert_eq!((function.body.map(|b| b.len()), count), (Some(statements), instrs), "{text}");
+    }
+}
+
+/// What stands behind the parameters of the expression form.
+fn closure(text: &str) -> (Function, u32, Vec<Diagnostic>) {
+    let mut function = Function::default();
+    let (instrs, diags) = parse_closure(&lex(text).0.tokens, &mut function);
+    (function, instrs, diags)
+}
+
+#[test]
+fn directives_of_closures() {
+    let names = |f: &Function| f.directives.iter().map(|d| d.name.text.clone()).collect::<Vec<_>>();
+    for (text, directives, statements) in [
+        (".maxntid 256 .minnctapersm 2 { ret; }", &[".maxntid", ".minnctapersm"][..], 1),
+        (
+            ".reqntid 8, 8 .maxnreg 64 .reqnctapercluster 2, 1 .pragma \"x\"; { ret; exit; }",
+            &[".reqntid", ".maxnreg", ".reqnctapercluster", ".pragma"],
+            2,
+        ),
+        (".reg .b32 x; { ret; }", &[], 2),
+        (".loc 1 2 3 { ret; }", &[], 2),
+        ("ret; { ret; }", &[], 2),
+        (".shared .b32 x; ret;", &[], 2),
+    ] {
+        let (function, _, diags) = closure(text);
+        assert!(diags.is_empty(), "{text}: {diags:?}");
+        assert_eq!(names(&function), directives, "{text}");
+        assert_eq!(function.body.map(|b| b.len()), Some(statements), "{text}");
+    }
+    // An unknown one, two that stand elsewhere.
+    for (text, code, left) in [
+        (".maxntdi 256 .maxnreg 64 { ret; }", 114, &[".maxnreg"][..]),
+        (".target sm_90 { ret; }", 115, &[]),
+        (".maxntid 3 ret;", 115, &[]),
+    ] {
+        let (function, _, diags) = closure(text);
+        assert_eq!(diags.iter().map(|d| d.code).collect::<Vec<_>>(), [code], "{text}");
+        assert_eq!(names(&function), left, "{text}");
     }
 }
 
@@ -458,7 +496,7 @@ fn garbage_never_panics() {
         let (lexed, _) = lex(&text);
         let (module, _) = parse(&lexed.tokens);
         let once = print(&module, &|_| None);
-        let (_, instrs, diags) = parse_body(&lexed.tokens);
+        let (_, instrs, diags) = closure(&text);
         assert!(instrs as usize <= lexed.tokens.len());
         assert!(diags.iter().all(|d| (d.span.last as usize) < lexed.ranges.len().max(1)));
         // What survives of a broken module still prints as PTX that parses the same.

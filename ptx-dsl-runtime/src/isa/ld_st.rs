@@ -79,7 +79,7 @@ const fn elements(q: Q) -> usize {
         8
     } else if q.has(q::v4) {
         4
-    } else if q.has(q::v2) || matches!(q.ty[0], Ty::B128) {
+    } else if q.has(q::v2) || matches!(q.types()[0], Ty::B128) {
         2
     } else {
         1

@@ -120,7 +120,7 @@ fn by(f: impl Fn(u64) -> u64) -> Lanes {
     std::array::from_fn(|l| f(l as u64))
 }
 
-const fn qs(flags: &[crate::Flag], ty: Ty) -> Q {
+fn qs(flags: &[crate::Flag], ty: Ty) -> Q {
     Q::new(flags, &[ty])
 }
 

@@ -9,6 +9,11 @@ use crate::Off;
 pub fn instances() -> Vec<*const ()> {
     let mut all: Vec<*const ()> =
         vec![crate::launch::run::<Off> as *const (), crate::launch::run::<crate::Checked> as *const ()];
+    all.extend([
+        Ctx::<Off>::flow as *const (),
+        crate::read_param::<Off> as *const (),
+        crate::write_param::<Off> as *const (),
+    ]);
     macro_rules! of {
         ($($t:ident $bytes:literal $row:literal $half:literal),*) => {$(
             all.extend([

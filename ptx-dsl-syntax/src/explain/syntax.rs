@@ -234,4 +234,12 @@ pub(super) const LIST: &[Explanation] = &[
         "ptx! {\n    <sm_90, ptx 8.0>\n    .visible .entry k(.param .u32 x: &[f32]) { ret; }\n}",
         "ptx! {\n    <sm_90, ptx 8.0>\n    .visible .entry k(.param .u64 x: &[f32]) { ret; }\n}",
     ),
+    rust(
+        154,
+        "a kernel captures nothing",
+        "A kernel in expression form is no Rust closure with surroundings: values of Rust are its parameters. The closure that `on` \
+         gives owns what it needs, so nothing is moved into it either.",
+        "let k = ptx!(<sm_90, ptx 8.0> move |n: u32| { ret; });",
+        "let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });",
+    ),
 ];

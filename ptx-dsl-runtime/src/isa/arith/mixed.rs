@@ -7,8 +7,8 @@ use crate::qual::{Q, Ty, q};
 /// Is it a form whose result is a half pair made of other types, or of the four-lane formats?
 #[inline(always)]
 pub const fn handles(q: Q) -> bool {
-    matches!(q.ty[0], Ty::E4m3x4 | Ty::E5m2x4)
-        || matches!(q.ty[0], Ty::F16x2 | Ty::Bf16x2) && !matches!(q.ty[1], Ty::None)
+    let [ty, source, ..] = q.types();
+    matches!(ty, Ty::E4m3x4 | Ty::E5m2x4) || matches!(ty, Ty::F16x2 | Ty::Bf16x2) && !matches!(source, Ty::None)
 }
 
 /// The format of a lane and how far apart lanes lie.

@@ -1,0 +1,5 @@
+use ptx_dsl::ptx;
+
+fn main() {
+    let k = ptx!(<sm_90, ptx 8.0> move |n: u32| { ret; });
+}

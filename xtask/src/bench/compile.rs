@@ -1,0 +1,232 @@
+//! `cargo xtask bench --compile`: what kernels cost rustc. Times are those of the processor, rustc's and the macro's together, so
+//! that other programs do not count.
+
+mod kernels;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use kernels::{SHAPES, Shape};
+use ptx_dsl_syntax::explain::EXPLANATIONS;
+use ptx_dsl_syntax::isa::{FAMILIES, Instr};
+
+use crate::ptxas;
+use crate::random::Random;
+
+/// What a kernel of 1,000 instructions may take, in seconds, with the plain host: in development with `opt-level = 1`, in release.
+const LIMITS: [f64; 2] = [10.0, 20.0];
+/// Longer than that nobody waits here.
+const GIVEN_UP: u32 = 100;
+
+/// What is asked for.
+struct Options<'a> {
+    family: Option<&'a str>,
+    opcode: Option<&'a str>,
+    /// Every instruction by itself, not only all of a family together.
+    all: bool,
+    shapes: Vec<Shape>,
+    counts: Vec<usize>,
+    spellings: usize,
+    release: bool,
+}
+
+fn options<'a>(arguments: &[&'a str]) -> Result<Options<'a>, String> {
+    let mut out = Options {
+        family: None,
+        opcode: None,
+        all: false,
+        shapes: SHAPES.to_vec(),
+        counts: vec![1000],
+        spellings: 1,
+        release: true,
+    };
+    let mut rest = arguments.iter();
+    while let Some(name) = rest.next() {
+        let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
+        let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
+        match *name {
+            "--all" => out.all = true,
+            "--dev" => out.release = false,
+            "--family" => out.family = Some(value()?),
+            "--opcode" => (out.opcode, out.all) = (Some(value()?), true),
+            "--spellings" => out.spellings = number(value()?)?,
+            "--counts" => out.counts = value()?.split(',').map(number).collect::<Result<_, _>>()?,
+            "--shapes" => {
+                let wanted = value()?;
+                out.shapes.retain(|s| wanted.split(',').any(|w| w.eq_ignore_ascii_case(&format!("{s:?}"))));
+            }
+            _ => return Err(format!("unknown argument `{name}`")),
+        }
+    }
+    Ok(out)
+}
+
+/// Compiles kernels as compilers write them, then 1,000 instructions of each family, or of each instruction, in several shapes.
+pub fn run(arguments: &[&str]) -> Result<(), String> {
+    let options = options(arguments)?;
+    let bench = Bench::new()?;
+    println!("seconds of processor time{:>38} {:>10}", "dev", "release");
+    let mut over = Vec::new();
+    let mut measure = |label: String, text: &str| -> Result<(), String> {
+        let dev = bench.seconds(text, false)?;
+        let release = if options.release { bench.seconds(text, true)? } else { 0.0 };
+        let slow = dev > LIMITS[0] || release > LIMITS[1];
+        println!("{label:<52} {dev:>10.2} {release:>10.2}{}", if slow { "   over the limit" } else { "" });
+        if slow {
+            over.push(label);
+        }
+        Ok(())
+    };
+    if options.family.is_none() && options.opcode.is_none() {
+        for n in [1, 100, 1000] {
+            measure(format!("as compilers write, {n}"), &kernels::typical(n))?;
+        }
+    }
+    let mut families: BTreeMap<&'static str, Vec<&'static Instr>> = BTreeMap::new();
+    for (name, list) in FAMILIES {
+        families.entry(name).or_default().extend(list.iter());
+    }
+    families.retain(|name, _| options.family.is_none_or(|f| f == *name));
+    for (family, entries) in families {
+        let wanted = entries.iter().filter(|e| options.opcode.is_none_or(|o| o == e.opcode));
+        let mut mixes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for entry in wanted {
+            let most = if options.all { options.spellings } else { 6 };
+            for spelling in kernels::spellings(family, entry, most) {
+                let text = spelling.statement.to_string();
+                if options.all {
+                    for (shape, count) in
+                        options.shapes.iter().flat_map(|s| options.counts.iter().map(move |c| (*s, *c)))
+                    {
+                        let kernel = kernels::module(
+                            &kernels::repeated(std::slice::from_ref(&text), count),
+                            shape,
+                            kernels::home(entry),
+                        );
+                        measure(format!("{text} {shape:?} {count}"), &kernel)?;
+                    }
+                } else {
+                    mixes.entry(kernels::home(entry)).or_default().push(text);
+                }
+            }
+        }
+        for (target, mut of) in mixes {
+            let mut random = Random::new(1);
+            for i in (1..of.len()).rev() {
+                of.swap(i, random.below(i + 1));
+            }
+            for (shape, count) in options.shapes.iter().flat_map(|s| options.counts.iter().map(move |c| (*s, *c))) {
+                let kernel = mix(&of, shape, count, target);
+                measure(format!("{family} {target} {shape:?} {count}"), &kernel)?;
+            }
+        }
+    }
+    if over.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} kernels are over the limits:\n  {}", over.len(), over.join("\n  ")))
+    }
+}
+
+/// A kernel of all of these, but for those that do not go together with others (`.cta_group::1` and `::2`).
+fn mix(of: &[String], shape: Shape, count: usize, target: &str) -> String {
+    let mut of = of.to_vec();
+    loop {
+        let text = kernels::module(&kernels::repeated(&of, of.len().min(count)), shape, target);
+        let wrong = kernels::accepted(&text);
+        if wrong.is_empty() || of.len() < 2 {
+            return kernels::module(&kernels::repeated(&of, count), shape, target);
+        }
+        // Registers differ, the words do not.
+        let word = |s: &str| s.trim_start_matches("@%Zg ").split(' ').next().unwrap_or_default().to_owned();
+        let bad: Vec<String> = wrong.iter().map(|w| word(w)).collect();
+        let before = of.len();
+        of.retain(|s| !bad.contains(&word(s)));
+        if of.len() == before {
+            of.pop();
+        }
+    }
+}
+
+/// A package that holds one kernel at a time.
+struct Bench {
+    directory: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Result<Bench, String> {
+        let root = ptxas::root();
+        let directory = root.join("target").join("compile-bench");
+        let source = directory.join("src");
+        std::fs::create_dir_all(&source).map_err(|e| format!("cannot make {}: {e}", source.display()))?;
+        // The profile is README's.
+        let manifest = format!(
+            "[package]\nname = \"compile-bench\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nptx-dsl = {{ path = {:?} }}\n\n\
+             [profile.dev]\nopt-level = 1\n\n[profile.dev.package.ptx-dsl-runtime]\nopt-level = 2\n\n[workspace]\n",
+            root.join("ptx-dsl")
+        );
+        write(&directory.join("Cargo.toml"), &manifest)?;
+        let lock = root.join("Cargo.lock");
+        std::fs::copy(&lock, directory.join("Cargo.lock"))
+            .map_err(|e| format!("cannot copy {}: {e}", lock.display()))?;
+        let codes = EXPLANATIONS.iter().flat_map(|list| list.iter()).map(|e| e.code).filter(|c| (600..700).contains(c));
+        let allowed: String = codes.map(|c| format!(", allow(PTX{c:04})")).collect();
+        write(
+            &source.join("lib.rs"),
+            &format!(
+                "use ptx_dsl::prelude::*;\n\nptx_dsl::include_ptx!(\"made.ptx\"{allowed});\n\n\
+                 pub fn run(data: &mut [u8], n: u32) -> bool {{\n    \
+                 let arguments = &mut [Arg::buffer(data), Arg::value(n.to_le_bytes())];\n    \
+                 made.launch_raw(&Host::new(), Launch::grid(1).block(128), arguments).is_ok()\n}}\n"
+            ),
+        )?;
+        let bench = Bench { directory };
+        // What it depends on.
+        for release in [false, true] {
+            bench.seconds(&kernels::typical(1), release)?;
+        }
+        Ok(bench)
+    }
+
+    /// What the kernel alone takes.
+    fn seconds(&self, text: &str, release: bool) -> Result<f64, String> {
+        write(&self.directory.join("src/made.ptx"), text)?;
+        let before = spent();
+        let start = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -t {GIVEN_UP}; exec \"$0\" \"$@\""), env!("CARGO"), "build", "--quiet"]);
+        command
+            .current_dir(&self.directory)
+            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_TARGET_DIR", self.directory.join("target"));
+        if release {
+            command.arg("--release");
+        }
+        let output = command.stdin(Stdio::null()).output().map_err(|e| format!("cannot run cargo: {e}"))?;
+        let wall = start.elapsed().as_secs_f64();
+        let seconds = match (before, spent()) {
+            (Some(before), Some(after)) => after - before,
+            _ => wall,
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() && !said.contains("signal") {
+            return Err(format!("a generated kernel does not compile:\n{said}"));
+        }
+        Ok(seconds)
+    }
+}
+
+/// Processor time of all programs that were waited for, in seconds, where Linux says it.
+fn spent() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold spaces: `cutime` and `cstime`, in hundredths.
+    let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?;
+    Some(ticks / 100.0)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
