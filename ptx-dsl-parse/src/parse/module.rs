@@ -373,6 +373,7 @@ impl Parser<'_> {
 
     /// What stands behind the parameters of the expression form: directives and the body, or a body without braces.
     pub(super) fn closure(&mut self, function: &mut Function) {
+        function.entry = true;
         if self.tokens.last().is_some_and(|t| t.kind == Tok::Punct('}')) && !self.starts_declaration() {
             // Where a directive is broken, the next one or the body comes.
             let _ = self.function_directives(function);
