@@ -73,6 +73,8 @@ struct Emit<'m> {
     shared: bool,
     /// Do these functions stay apart in release, too?
     apart: bool,
+    /// And those for what a warp does together?
+    distant: bool,
     /// Those functions, by what they call.
     operations: Vec<Code>,
     /// Numbers given to instructions that may reach global memory.
@@ -157,6 +159,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         far: false,
         shared: false,
         apart: false,
+        distant: false,
         operations: Vec::new(),
         places: 0,
         pieces: Vec::new(),

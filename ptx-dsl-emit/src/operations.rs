@@ -66,6 +66,12 @@ pub enum Taken {
     Nothing,
 }
 
+/// The attribute of a function that stays apart in development, where rustc would otherwise take its time in each place, and in
+/// release only in a kernel that is large.
+pub fn stays(large: bool) -> Code {
+    if large { quote!(#[inline(never)]) } else { quote!(#[cfg_attr(debug_assertions, inline(never))]) }
+}
+
 impl Emit<'_> {
     /// The function with these parameters and this body, and those that are like it.
     fn operation(&mut self, attribute: &Code, rest: Code) -> Name {
@@ -87,10 +93,7 @@ impl Emit<'_> {
         if !self.shared {
             return quote!(#function(#q, [#(#sources),*]));
         }
-        let attribute = match self.apart {
-            true => quote!(#[inline(never)]),
-            false => quote!(#[cfg_attr(debug_assertions, inline(never))]),
-        };
+        let attribute = stays(self.apart);
         let (count, given) = (sources.len(), (0..results).map(|r| name!("d{r}")).list());
         let name = self.operation(
             &attribute,

@@ -8,6 +8,7 @@ use super::{Emit, RT};
 use crate::code::{Code, Fixed, name};
 use crate::sorted::Set;
 use ptx_dsl_quote::quote;
+use ptx_dsl_table::list::List;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -23,6 +24,7 @@ impl<'m> Emit<'m> {
         }
         (self.large, self.far) = (size > LARGE, size > FAR);
         (self.shared, self.apart) = (called > SHARED, called > APART);
+        self.distant = size + program.regions.len() > LARGE;
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
         self.find_trails(program);
         let mut arms = Vec::new();
@@ -37,48 +39,48 @@ impl<'m> Emit<'m> {
             }
             let parted = self.classes.parted.get(pc) == Some(&true);
             if let End::Block { instr, next } = &r.end {
-                arms.push(self.waiting(r.func, pc, instr, *next));
+                arms.push((number(pc), self.waiting(r.func, pc, instr, *next)));
                 if parted && let Some(code) = self.warp_wide(r.func, pc, instr, *next) {
-                    runs.push(code);
+                    runs.push((number(pc), code));
                 }
             } else if parted {
-                runs.push(self.arm(program, pc, r));
+                runs.push((number(pc), self.arm(program, pc, r)));
             } else {
-                arms.push(self.abreast(program, pc));
+                arms.push((number(pc), self.abreast(program, pc)));
             }
         }
-        arms.push(self.all_waits());
+        let waits = self.all_waits();
         let settle = self.settle();
         let kept = if self.keeps { quote!(let mut kept = false;) } else { quote!() };
+        let other = quote! {
+            #waits
+            _ if pc >= #exit => return Ok(#rt::Next::Exit),
+            _ => {
+                #settle
+                for k in 0..ws.len() {
+                    let m = x.warp(k);
+                    run::<M, L>(x, &mut ws[k], pc, m)?;
+                }
+                match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
+            }
+        };
+        let next = if self.large { self.parts(arms, &other) } else { chosen(arms, &other) };
         let step = quote! {
             #kept
             loop {
                 x.turn(pc)?;
-                pc = match pc {
-                    #(#arms)*
-                    _ if pc >= #exit => return Ok(#rt::Next::Exit),
-                    _ => {
-                        #settle
-                        for k in 0..ws.len() {
-                            let m = x.warp(k);
-                            run::<M, L>(x, &mut ws[k], pc, m)?;
-                        }
-                        match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
-                    }
-                };
+                pc = #next;
                 if x.diverged() {
                     #settle
                     return Ok(#rt::Next::Go(pc));
                 }
             }
         };
+        let next = chosen(runs, &quote!(_ => { x.branch(m, pc); m = 0; pc }));
         let run = quote! {
             loop {
                 x.mask = m;
-                let next: #rt::Pc = match pc {
-                    #(#runs)*
-                    _ => { x.branch(m, pc); m = 0; pc }
-                };
+                let next: #rt::Pc = #next;
                 match x.next(m, next)? {
                     Some((next, lanes)) => { pc = next; m = lanes; }
                     None => return Ok(()),
@@ -86,6 +88,45 @@ impl<'m> Emit<'m> {
             }
         };
         (step, run)
+    }
+
+    /// What [`chosen`] gives, in a large kernel: the arms are in functions of some each. All arms of a `match` go on at one place, which
+    /// LLVM goes through for each arm that it simplifies.
+    fn parts(&mut self, mut arms: Vec<(u16, Code)>, other: &Code) -> Code {
+        if arms.len() <= ARMS {
+            return chosen(arms, other);
+        }
+        let (rt, mut calls) = (RT, Code::new());
+        arms.sort_by_key(|(pc, _)| *pc);
+        for part in arms.chunks(ARMS) {
+            let name = name!("part{}", self.pieces.len());
+            let (first, last) = (part[0].0, part[part.len() - 1].0);
+            let codes = part.iter().map(|(_, code)| code).list();
+            self.pieces.push(quote! {
+                #[inline(never)]
+                fn #name<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    pc: #rt::Pc,
+                    ws: &mut [Warp],
+                ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                    Ok(#rt::Next::Go(match pc {
+                        #(#codes)*
+                        // it is none of these
+                        _ => return Ok(#rt::Next::Exit),
+                    }))
+                }
+            });
+            calls.extend(quote! {
+                if #first <= pc && pc <= #last {
+                    match #name::<M, L>(x, pc, ws)? {
+                        #rt::Next::Go(next) => break 'next next,
+                        #rt::Next::Exit => {}
+                        #rt::Next::Split => return Ok(#rt::Next::Split),
+                    }
+                }
+            });
+        }
+        quote!('next: { #calls match pc { #other } })
     }
 
     /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
@@ -434,6 +475,25 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed
         _ => return None,
     };
     Some(b.finish(next))
+}
+
+/// Arms of one `match`, at most: LLVM compares all that it goes to whenever it has simplified one.
+pub const ARMS: usize = 64;
+
+/// What the arm of `pc` gives, of these by region, or one of `other`.
+pub fn chosen(mut arms: Vec<(u16, Code)>, other: &Code) -> Code {
+    if arms.len() <= ARMS {
+        let arms = arms.iter().map(|(_, code)| code).list();
+        return quote!(match pc { #(#arms)* #other });
+    }
+    arms.sort_by_key(|(pc, _)| *pc);
+    let mut parts = Code::new();
+    for part in arms.chunks(ARMS) {
+        let last = part[part.len() - 1].0;
+        let arms = part.iter().map(|(_, code)| code).list();
+        parts.extend(quote!(if pc <= #last { break 'next match pc { #(#arms)* _ => break 'other }; }));
+    }
+    quote!('next: { 'other: { #parts } match pc { #other } })
 }
 
 /// Instructions above which the regions of a kernel are functions of their own.

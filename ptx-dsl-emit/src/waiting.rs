@@ -1,8 +1,8 @@
 //! Regions that end with an instruction at which a warp may wait: a function each, which calls the one of the runtime.
 
 use super::classes::whole_barrier;
-use super::operations::{Given, Taken};
-use super::step::number;
+use super::operations::{Given, Taken, stays};
+use super::step::{ARMS, chosen, number};
 use super::values::names_space;
 use super::{Emit, RT, function_of};
 use crate::code::{Code, Name, name};
@@ -21,8 +21,9 @@ impl<'m> Emit<'m> {
         let (here, next) = (number(pc), number(next));
         let name = waiter(pc);
         let call = self.waiting_call(f, instr);
+        let stays = stays(self.distant);
         self.pieces.push(quote! {
-            #[inline(never)]
+            #stays
             fn #name<M: #rt::Monitor>(
                 x: &mut #rt::Ctx<'_, M>,
                 w: &mut Warp,
@@ -42,17 +43,19 @@ impl<'m> Emit<'m> {
     /// part of `step`, which is long enough.
     pub fn all_waits(&mut self) -> Code {
         let rt = RT;
-        let (mut here, mut next, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for (pc, to) in std::mem::take(&mut self.waits) {
-            names.push(waiter(pc.into()));
+        let (mut here, mut arms) = (Vec::new(), Vec::new());
+        for (pc, next) in std::mem::take(&mut self.waits) {
+            let name = waiter(pc.into());
             here.push(pc);
-            next.push(to);
+            arms.push((pc, quote!(#pc => (#name(x, w, m), #next),)));
         }
         if here.is_empty() {
             return Code::new();
         }
+        let (stays, many) = (stays(self.distant), here.len() > ARMS);
+        let chosen = chosen(arms, &quote!(_ => return Ok(None),));
         self.pieces.push(quote! {
-            #[inline(never)]
+            #stays
             fn wait<M: #rt::Monitor>(
                 x: &mut #rt::Ctx<'_, M>,
                 pc: #rt::Pc,
@@ -60,18 +63,22 @@ impl<'m> Emit<'m> {
             ) -> ::core::result::Result<::core::option::Option<#rt::Pc>, ::std::boxed::Box<#rt::Fault>> {
                 for (k, w) in ws.iter_mut().enumerate() {
                     let m = x.warp(k);
-                    let (flow, next) = match pc {
-                        #(#here => (#names(x, w, m), #next),)*
-                        _ => break,
-                    };
+                    let (flow, next) = #chosen;
                     x.flow(flow?, pc, next);
                 }
                 Ok(x.go())
             }
         });
         let settle = self.settle();
+        let these = match many {
+            false => quote!(#(#here)|*),
+            true => {
+                here.sort_unstable();
+                quote!(_ if [#(#here),*].binary_search(&pc).is_ok())
+            }
+        };
         quote! {
-            #(#here)|* => {
+            #these => {
                 #settle
                 match wait(x, pc, ws)? { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
             }

@@ -376,7 +376,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     }
 
     /// The current warp is done with the blocking instruction of region `here` and goes on at `next`, or waits.
-    #[inline(never)]
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn flow(&mut self, flow: Flow, here: Pc, next: Pc) {
         match flow {
             Flow::Next => self.branch(self.cur.mask, next),
