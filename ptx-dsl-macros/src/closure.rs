@@ -11,6 +11,7 @@ use proc_macro::{TokenStream, TokenTree};
 use ptx_dsl_emit::RustType;
 use ptx_dsl_syntax::Compiled;
 use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
+use ptx_dsl_syntax::diag::Diagnostic;
 use ptx_dsl_syntax::parse::{parse_closure, parse_header};
 use ptx_dsl_syntax::span::Span;
 use ptx_dsl_syntax::token::{Tok, Token};
@@ -32,18 +33,13 @@ pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
     let start = tokens[bar].span();
     let mut block = Vec::new();
     if used < bar {
-        let help = Some("remove `move`, and make what the kernel needs a parameter".to_owned());
-        problem(
-            source,
-            tokens[used].span(),
-            154,
-            "a kernel captures nothing, so `move` moves nothing",
-            help,
-            &mut block,
-        );
+        let d = Diagnostic::error(154, tokens[used].span(), "a kernel captures nothing, so `move` moves nothing")
+            .help("remove `move`, and make what the kernel needs a parameter");
+        problem(source, d, &mut block);
     }
     let Some(close) = closing_bar(tokens, bar + 1) else {
-        problem(source, start, 150, "the parameters of the kernel have no closing `|`", None, &mut block);
+        let d = Diagnostic::error(150, start, "the parameters of the kernel have no closing `|`");
+        problem(source, d, &mut block);
         return block;
     };
     let Params { right: params, broken } = parameters(source, &tokens[bar + 1..close], &mut block);
@@ -200,8 +196,8 @@ fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Vec
     if let Tok::Word(name) = &first.kind {
         params.broken.push(name.clone());
     }
-    let help = Some("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`".to_owned());
-    problem(source, span, 151, message, help, out);
+    let d = Diagnostic::error(151, span, message).help("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`");
+    problem(source, d, out);
 }
 
 const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
@@ -209,9 +205,9 @@ const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
 const NO_PARAMETER: &str =
     "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`";
 
-fn problem(source: &Source, at: Span, code: u16, message: &str, help: Option<String>, out: &mut Vec<TokenTree>) {
-    let (first, last) = source.span(at);
-    report::problem(&Problem { code, message: message.to_owned(), first, last, help }, out);
+fn problem(source: &Source, d: Diagnostic, out: &mut Vec<TokenTree>) {
+    let (first, last) = source.span(d.span);
+    report::problem(&Problem { code: d.code, message: d.message, first, last, help: d.helps.into_iter().next() }, out);
 }
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -> Option<VarDecl> {
