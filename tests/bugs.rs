@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use crate::ptxas;
 use ptx_dsl::{Arg, Error, Host, Report};
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::lex::lex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/real-bugs.md");
 
@@ -200,7 +200,7 @@ fn bugs() -> Vec<Bug> {
 /// Codes of errors and of warnings.
 fn ours(text: &str) -> (Vec<u16>, Vec<u16>) {
     let (lexed, mut found) = lex(text);
-    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let codes = |severity: Severity| {
         let mut codes: Vec<u16> = found.iter().filter(|d| d.severity == severity).map(|d| d.code).collect();
         codes.sort_unstable();

@@ -1,5 +1,5 @@
 //! rust-analyzer on the kernels of this repository and on a crate of its own: what builds shows no finding, a mistake shows its own.
-//! rust-analyzer gives macros neither positions nor files (`ptx-dsl-parse/src/rust_tokens.rs`, `ptx-dsl-macros/src/include/search.rs`).
+//! rust-analyzer gives macros neither positions nor files (`crates/ptx-dsl-syntax/src/rust_tokens.rs`, `ptx-dsl-macros/src/include/search.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

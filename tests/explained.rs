@@ -2,8 +2,8 @@
 //! wrong example gives its code and no other, and each right one nothing, the unit tests of the front end say.
 
 use crate::ptxas;
-use ptx_dsl_syntax::explain::EXPLANATIONS;
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::lex::lex;
 
 /// Right examples may have the header of the macros in front: they are assembled as they print.
 #[test]
@@ -12,7 +12,7 @@ fn ptxas_takes_the_right_examples() {
     for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| !e.is_rust()) {
         let text = e.right();
         let (lexed, found) = lex(&text);
-        let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+        let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
         assert!(found.is_empty() && compiled.diagnostics.is_empty(), "PTX{:04}: {:?}", e.code, compiled.diagnostics);
         if text.starts_with(".version") {
             modules.push((format!("PTX{:04}", e.code), text));

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::lex::lex;
 
 const HEAD: &str = ".version 9.0\n.target sm_100a\n.address_size 64\n";
 
@@ -147,10 +147,10 @@ fn take(text: &str) -> Duration {
     let clock = Instant::now();
     let before = busy(clock);
     let (lexed, found) = lex(text);
-    let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+    let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     let took = busy(clock) - before;
     if found.is_empty() && !compiled.failed() {
-        let again = ptx_dsl_syntax::compile(&lex(&compiled.ptx).0.tokens);
+        let again = ptx_dsl_frontend::compile(&lex(&compiled.ptx).0.tokens);
         assert!(!again.failed() && again.ptx == compiled.ptx);
     }
     took

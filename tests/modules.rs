@@ -1,8 +1,8 @@
 //! Whole modules: parse -> print -> parse is a fixpoint, and what is printed is what ptxas accepts.
 
 use crate::ptxas;
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::lex::lex;
 
 fn files() -> Vec<(String, String)> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx");
@@ -19,7 +19,7 @@ fn files() -> Vec<(String, String)> {
 /// Compiles a text that must be right.
 fn printed(name: &str, text: &str) -> String {
     let (lexed, mut found) = lex(text);
-    let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+    let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     found.extend(compiled.diagnostics);
     let errors: Vec<_> = found.iter().filter(|d| d.severity == Severity::Error).map(|d| (d.code, &d.message)).collect();
     assert!(errors.is_empty(), "{name}: {errors:?}");

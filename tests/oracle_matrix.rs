@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::ptxas;
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::isa::syntax::{Form, OpForm, Shape, forms};
-use ptx_dsl_syntax::isa::{FAMILIES, Instr, OpTy, Role};
-use ptx_dsl_syntax::lex::lex;
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
+use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy, Role};
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::ty::Ty;
 
 const UNDER_TEST: &[&str] = &[
     "async_store",
@@ -129,7 +129,7 @@ fn spellings() -> Vec<String> {
             let most = form.slots.iter().map(|s| s.alts.len() + 1).max().unwrap_or(1);
             for round in 0..2 * most {
                 // Slots of many alternatives turn, others go along; what is optional stays out in every second turn.
-                let word = |(i, s): (usize, &ptx_dsl_syntax::isa::syntax::Slot)| -> String {
+                let word = |(i, s): (usize, &ptx_dsl_frontend::isa::syntax::Slot)| -> String {
                     let given = s.group == 0 || (round + usize::from(s.group)) % 2 == 0;
                     let turn = if s.alts.len() + 1 < most { round / 2 + i } else { round / 2 };
                     if given { s.alts[turn % s.alts.len()].to_string() } else { String::new() }
@@ -172,7 +172,7 @@ fn accepted(target: &str, version: &str, lines: &[String]) -> Vec<String> {
     let text = module(target, version, lines);
     let first = text.lines().position(|l| *l == lines[0]).expect("the first line") + 1;
     let (lexed, mut found) = lex(&text);
-    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let errors = found.iter().filter(|d| d.severity == Severity::Error);
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let line = |byte: usize| ends.partition_point(|end| *end < byte) + 1;

@@ -1,11 +1,11 @@
 //! Every form of tcgen05 with every pair of its qualifiers, legal or not: the table and ptxas must say the same.
 
 use crate::ptxas;
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::isa::syntax::{Form, OpForm, Shape, forms};
-use ptx_dsl_syntax::isa::{FAMILIES, Instr, OpTy};
-use ptx_dsl_syntax::lex::lex;
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
+use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy};
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::ty::Ty;
 use std::collections::BTreeSet;
 
 const TARGETS: [(&str, &str); 9] = [
@@ -158,7 +158,7 @@ fn spellings_have_the_verdicts_of_ptxas() {
         assert!(theirs.contains(&(text.lines().count() - 1)), "{name}: ptxas read it all\n{printed}");
         let (lexed, early) = lex(text);
         assert!(early.is_empty());
-        let found = ptx_dsl_syntax::compile(&lexed.tokens).diagnostics;
+        let found = ptx_dsl_frontend::compile(&lexed.tokens).diagnostics;
         let errors = found.iter().filter(|d| d.severity == Severity::Error);
         let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
         let line = |at: usize| starts.partition_point(|s| *s <= at);

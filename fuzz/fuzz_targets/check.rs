@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ptx_dsl_syntax::{compile, lex::lex};
+use ptx_dsl_frontend::{compile, lex::lex};
 
 fuzz_target!(|bytes: &[u8]| {
     let (lexed, early) = lex(&String::from_utf8_lossy(bytes));

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ptx_dsl_syntax::{compile, lex::lex};
+use ptx_dsl_frontend::{compile, lex::lex};
 
 #[path = "../../ptx-dsl/src/bin/ptx-dsl/layout.rs"]
 mod layout;

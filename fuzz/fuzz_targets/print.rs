@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ptx_dsl_syntax::{lex::lex, parse::parse, print::print};
+use ptx_dsl_frontend::{lex::lex, parse::parse, print::print};
 
 /// The text as it prints, if it parses without a complaint.
 fn printed(text: &str) -> Option<String> {

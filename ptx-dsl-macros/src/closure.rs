@@ -8,13 +8,13 @@ use crate::rust_type::{path_end, rust_type};
 use crate::tokens::Source;
 use crate::trees;
 use proc_macro::{TokenStream, TokenTree};
-use ptx_dsl_emit::RustType;
-use ptx_dsl_syntax::Compiled;
-use ptx_dsl_syntax::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
-use ptx_dsl_syntax::diag::Diagnostic;
-use ptx_dsl_syntax::parse::{parse_closure, parse_header};
-use ptx_dsl_syntax::span::Span;
-use ptx_dsl_syntax::token::{Tok, Token};
+use ptx_dsl_codegen::RustType;
+use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
+use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::parse::{parse_closure, parse_header};
+use ptx_dsl_frontend::span::Span;
+use ptx_dsl_frontend::token::{Tok, Token};
 
 /// Where the parameters begin, if these tokens, of which the first `used` are the header, are a closure.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
@@ -53,7 +53,7 @@ pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
     }
     module.items.push(Item::Function(function));
     module.instrs = instrs;
-    let mut compiled = ptx_dsl_syntax::compile_ast(module);
+    let mut compiled = ptx_dsl_frontend::compile_ast(module);
     say_what_is_no_capture(tokens, &broken, &mut compiled);
     // In the order in which they were found.
     diagnostics.append(&mut more);

@@ -8,11 +8,11 @@ use crate::rust_type::rust_type;
 use crate::tokens::Source;
 use crate::trees;
 use proc_macro::{Ident, Span, TokenStream, TokenTree};
-use ptx_dsl_emit as emit;
-use ptx_dsl_emit::code::{Code, Name};
-use ptx_dsl_syntax::Compiled;
-use ptx_dsl_syntax::hir::FuncId;
-use ptx_dsl_syntax::parse::parse_header;
+use ptx_dsl_codegen as emit;
+use ptx_dsl_codegen::code::{Code, Name};
+use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::hir::FuncId;
+use ptx_dsl_frontend::parse::parse_header;
 use std::cell::RefCell;
 
 /// `ptx!`
@@ -22,7 +22,7 @@ pub fn ptx(input: TokenStream) -> Vec<TokenTree> {
     if let Some(bar) = closure::bar(&source.tokens, used) {
         return closure::closure(&source, bar);
     }
-    let compiled = ptx_dsl_syntax::compile(&source.tokens);
+    let compiled = ptx_dsl_frontend::compile(&source.tokens);
     let (items, _) = kernels(&source, &compiled);
     items
 }
@@ -37,13 +37,13 @@ pub fn kernels(source: &Source, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ide
 
 /// What differs between PTX tokens in Rust and PTX in a file.
 pub struct Expansion<'a> {
-    pub line: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> u32,
-    pub spans: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span),
+    pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> u32,
+    pub spans: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span),
     /// The Rust tokens of a parameter's type.
-    pub rust: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> TokenStream,
+    pub rust: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> TokenStream,
     pub file: Option<String>,
     /// `file:line:column` and the line itself, where rustc cannot show it.
-    pub place: &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>,
+    pub place: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>,
 }
 
 impl Expansion<'_> {
@@ -86,7 +86,7 @@ impl Expansion<'_> {
         (out, names)
     }
 
-    fn ident(&self, name: &Name, at: ptx_dsl_syntax::span::Span) -> Ident {
+    fn ident(&self, name: &Name, at: ptx_dsl_frontend::span::Span) -> Ident {
         let span = (self.spans)(at).0;
         if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
     }

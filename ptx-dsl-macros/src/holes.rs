@@ -3,7 +3,7 @@
 
 use crate::trees;
 use proc_macro::{Group, TokenStream, TokenTree};
-use ptx_dsl_emit::code::{Code, Name};
+use ptx_dsl_codegen::code::{Code, Name};
 use std::cell::RefCell;
 
 /// Nothing in emitted code begins like this: names of kernels come behind `__ptx_`.

@@ -11,10 +11,10 @@ use crate::rust_type::string;
 use crate::tokens::Source;
 use crate::trees;
 use proc_macro::{Span, TokenStream, TokenTree};
-use ptx_dsl_syntax::levels;
-use ptx_dsl_syntax::lex::lex;
-use ptx_dsl_syntax::lines::Lines;
-use ptx_dsl_syntax::parse::parse_levels;
+use ptx_dsl_frontend::levels;
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::parse::parse_levels;
 use std::path::{Path, PathBuf};
 
 /// Expands the macro.
@@ -54,14 +54,14 @@ fn fail(message: String, span: Span) -> Vec<TokenTree> {
 fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> Vec<TokenTree> {
     let (levels, mut wrong) = parse_levels(&rest.tokens);
     let (lexed, mut diagnostics) = lex(text);
-    let mut compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+    let mut compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     diagnostics.append(&mut compiled.diagnostics);
     wrong.append(&mut levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
     let mut out = report::items(&wrong, &|s| rest.span(s), &|_| None);
     let lines = Lines::new(text);
-    let at = |s: ptx_dsl_syntax::span::Span| lines.line_column(lexed.bytes(s).start);
-    let place = |s: ptx_dsl_syntax::span::Span| {
+    let at = |s: ptx_dsl_frontend::span::Span| lines.line_column(lexed.bytes(s).start);
+    let place = |s: ptx_dsl_frontend::span::Span| {
         let (line, column) = at(s);
         let shown = lines.text(line.saturating_sub(1)).trim_end();
         Some(format!("{name}:{line}:{column}\n  | {shown}"))

@@ -1,5 +1,5 @@
 //! The procedural macros of ptx-dsl: `ptx!` and `include_ptx!`. Thin on purpose: tokens in, the front end
-//! (`ptx-dsl-syntax`) checks, `ptx-dsl-emit` writes the host closure, `report` shows what is wrong.
+//! (`ptx-dsl-frontend`) checks, `ptx-dsl-codegen` writes the host closure, `report` shows what is wrong.
 #![cfg_attr(ptx_dsl_nightly, feature(proc_macro_diagnostic, proc_macro_span))]
 
 mod closure;

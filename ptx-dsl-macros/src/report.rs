@@ -3,13 +3,13 @@
 
 use crate::trees;
 use proc_macro::{Ident, Literal, Punct, Spacing, Span, TokenTree};
-use ptx_dsl_syntax::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use std::fmt;
 
 /// Tokens of PTX to Rust spans, the first and the last.
-type Spans<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> (Span, Span);
+type Spans<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span);
 /// Tokens of PTX to a place in a file that rustc does not show.
-type Places<'a> = &'a dyn Fn(ptx_dsl_syntax::span::Span) -> Option<String>;
+type Places<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>;
 
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
 pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> Vec<TokenTree> {

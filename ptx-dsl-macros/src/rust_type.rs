@@ -3,7 +3,7 @@
 
 use crate::trees;
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
-use ptx_dsl_emit::RustType;
+use ptx_dsl_codegen::RustType;
 use std::str::Chars;
 
 /// Reads a type; nothing if these tokens cannot be one.

@@ -3,8 +3,8 @@
 
 use crate::trees;
 use proc_macro::{Delimiter, Spacing, Span, TokenStream, TokenTree};
-use ptx_dsl_syntax::rust_tokens::{infer_glued, join_names, split_literal};
-use ptx_dsl_syntax::token::{Tok, Token};
+use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
+use ptx_dsl_frontend::token::{Tok, Token};
 
 /// PTX tokens with the Rust spans and Rust tokens they came from.
 #[derive(Default)]
@@ -53,7 +53,7 @@ impl Source {
     }
 
     /// The Rust span of a range of tokens: where it starts and where it ends.
-    pub fn span(&self, span: ptx_dsl_syntax::span::Span) -> (Span, Span) {
+    pub fn span(&self, span: ptx_dsl_frontend::span::Span) -> (Span, Span) {
         (self.spans_of(span.first).0, self.spans_of(span.last).1)
     }
 
@@ -65,12 +65,12 @@ impl Source {
     }
 
     /// The line of the first token of a range, 0 if unknown.
-    pub fn line(&self, span: ptx_dsl_syntax::span::Span) -> u32 {
+    pub fn line(&self, span: ptx_dsl_frontend::span::Span) -> u32 {
         self.span(span).0.line() as u32
     }
 
     /// The Rust tokens of a range.
-    pub fn rust(&self, span: ptx_dsl_syntax::span::Span) -> TokenStream {
+    pub fn rust(&self, span: ptx_dsl_frontend::span::Span) -> TokenStream {
         let mut out = Vec::new();
         let mut id = span.first;
         while id <= span.last {

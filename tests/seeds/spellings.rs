@@ -2,8 +2,8 @@
 //! the same modules.
 
 use crate::ptxas;
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::lex::lex;
 
 const DECLARATIONS: &str = ".reg .pred p, q;
     .reg .b16 half;
@@ -23,7 +23,7 @@ pub fn module(version: &str, target: &str, body: &str) -> String {
 /// The codes of all errors, and the printed module.
 pub fn compile(text: &str) -> (Vec<u16>, String) {
     let (lexed, mut found) = lex(text);
-    let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+    let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     found.extend(compiled.diagnostics);
     (found.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code).collect(), compiled.ptx)
 }

@@ -22,16 +22,16 @@ use std::ops::Range;
 
 use super::ptxas;
 
-use ptx_dsl_syntax::diag::{Diagnostic, Severity};
-use ptx_dsl_syntax::explain::explanation;
-use ptx_dsl_syntax::isa::{FAMILIES, directive, sreg, syntax, target};
-use ptx_dsl_syntax::lex::{Lexed, lex};
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::explain::explanation;
+use ptx_dsl_frontend::isa::{FAMILIES, directive, sreg, syntax, target};
+use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::ty::Ty;
 
 /// What a module gives.
 pub fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     let (lexed, mut found) = lex(text);
-    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     (lexed, found)
 }
 
@@ -124,7 +124,7 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     }
     if has == 0 {
         let flawless = after.iter().all(|d| d.severity != Severity::Error);
-        return Ok(flawless.then(|| ptx_dsl_syntax::compile(&lexed.tokens).ptx));
+        return Ok(flawless.then(|| ptx_dsl_frontend::compile(&lexed.tokens).ptx));
     }
     if has < had || d.severity != Severity::Error {
         return Ok(None);
@@ -517,7 +517,7 @@ fn begins(opcode: &str, words: &str) -> bool {
 
 /// Is it a word of some syntax block?
 fn qualifier(word: &str) -> bool {
-    let text = |i: &ptx_dsl_syntax::isa::Instr| {
+    let text = |i: &ptx_dsl_frontend::isa::Instr| {
         i.syntax.match_indices(&format!(".{word}")).any(|(at, found)| {
             !i.syntax[at + found.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
         })

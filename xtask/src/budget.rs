@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::lex::lex;
 
 use crate::ptxas::root;
 
@@ -116,7 +116,7 @@ fn front(text: &str) -> Used {
     for _ in 0..20 {
         let (lexed, _) = lex(text);
         let start = Instant::now();
-        let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+        let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
         best = best.min(start.elapsed());
         assert!(!compiled.failed(), "the kernel is right: {:?}", compiled.diagnostics);
     }

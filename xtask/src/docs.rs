@@ -4,10 +4,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use ptx_dsl_syntax::explain::EXPLANATIONS;
-use ptx_dsl_syntax::isa::syntax::forms;
-use ptx_dsl_syntax::isa::{FAMILIES, Host, Instr, target};
-use ptx_dsl_syntax::rules::{RULES, rule_of};
+use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::isa::syntax::forms;
+use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, target};
+use ptx_dsl_frontend::rules::{RULES, rule_of};
 
 /// Writes the files, or with `check` says which of them are not what they would be.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ptx_dsl_syntax::diag::{Diagnostic, Severity};
-use ptx_dsl_syntax::lex::{Lexed, lex};
-use ptx_dsl_syntax::lines::Lines;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lines::Lines;
 
 pub use report::{Code, Report, counted};
 
@@ -35,7 +35,7 @@ impl Module<'_> {
             Err(error) => return Report::not_made(format!("{}: {error}", self.path.display())),
         };
         let (lexed, mut found) = lex(&text);
-        let compiled = ptx_dsl_syntax::compile(&lexed.tokens);
+        let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
         found.extend(compiled.diagnostics);
         let (errors, warnings): (Vec<_>, Vec<_>) = found.into_iter().partition(|d| d.severity == Severity::Error);
         let shown = |list: &[Diagnostic]| list.iter().map(|d| show(&text, &lexed, d)).collect::<Vec<_>>();
@@ -69,7 +69,7 @@ impl Module<'_> {
 
     /// The module as printed and as laid out, against the module itself.
     fn compare(&self, text: &str, printed: &str) -> Result<(), (Code, String)> {
-        let again = ptx_dsl_syntax::compile(&lex(printed).0.tokens).ptx;
+        let again = ptx_dsl_frontend::compile(&lex(printed).0.tokens).ptx;
         let laid_out = layout::layout(text.as_bytes());
         let mut texts = vec![("printed", printed.as_bytes())];
         match &laid_out {

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
-use ptx_dsl_syntax::isa::syntax::forms;
-use ptx_dsl_syntax::isa::{FAMILIES, Instr, Ptx};
+use ptx_dsl_frontend::isa::syntax::forms;
+use ptx_dsl_frontend::isa::{FAMILIES, Instr, Ptx};
 
 use crate::random::Random;
 use batch::{Case, Verdict};
@@ -85,7 +85,7 @@ fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
         let (version, text) = rest.split_once(' ')?;
         let (major, minor) = version.split_once('.')?;
         let version = Ptx(major.parse().ok()?, minor.parse().ok()?);
-        let target = ptx_dsl_syntax::isa::target::target(target)?.name;
+        let target = ptx_dsl_frontend::isa::target::target(target)?.name;
         Some(Case { family: "", opcode: "", kind: "", text: text.into(), target, version })
     };
     let cases = text.lines().map(|l| case(l).ok_or(format!("not `target version statement`: {l}")));
@@ -383,7 +383,7 @@ fn first(entry: &Instr) -> &'static str {
 }
 
 /// A list of the ISA's qualifiers that was not made from the table.
-const SECOND_SOURCE: &str = include_str!("../../ptx-dsl-syntax/tests/forms/words.txt");
+const SECOND_SOURCE: &str = include_str!("../../crates/ptx-dsl-frontend/tests/forms/words.txt");
 
 /// Qualifiers by the first word of the opcode.
 type Words = BTreeMap<&'static str, Vec<String>>;

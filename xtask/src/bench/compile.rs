@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use kernels::{SHAPES, Shape};
-use ptx_dsl_syntax::explain::EXPLANATIONS;
-use ptx_dsl_syntax::isa::{FAMILIES, Instr};
+use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::isa::{FAMILIES, Instr};
 
 use crate::ptxas;
 use crate::random::Random;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::hir::{Instr as Typed, Operand, RegId, Stmt};
-use ptx_dsl_syntax::isa::syntax::{Form as Syntax, forms};
-use ptx_dsl_syntax::isa::target::target;
-use ptx_dsl_syntax::isa::{FAMILIES, Host, Instr, Role};
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::hir::{Instr as Typed, Operand, RegId, Stmt};
+use ptx_dsl_frontend::isa::syntax::{Form as Syntax, forms};
+use ptx_dsl_frontend::isa::target::target;
+use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, Role};
+use ptx_dsl_frontend::lex::lex;
 
 use super::data::{Form, Set, Width, add};
 use super::kind::Kind;
@@ -118,7 +118,7 @@ fn written(family: &'static str, entry: &'static Instr, form: &Syntax, words: &[
 /// The kinds of its operands, and the statement with their names.
 fn typed(text: &str) -> Option<(Vec<Kind>, Form)> {
     let module = format!("{}{text}\nLAST:\nret;\n}}\n", batch::head(TARGET, NEWEST, false));
-    let hir = ptx_dsl_syntax::compile(&lex(&module).0.tokens).hir;
+    let hir = ptx_dsl_frontend::compile(&lex(&module).0.tokens).hir;
     let function = hir.functions.iter().find(|f| f.entry)?;
     let is_it = |s: &'_ Stmt| if let Stmt::Instr(i) = s { (i.entry.opcode != "ret").then(|| i.clone()) } else { None };
     let instr: Box<Typed> = function.body.iter().find_map(is_it)?;
@@ -182,7 +182,7 @@ pub fn legal(sets: &mut Vec<Set>) -> Vec<String> {
                 super::text::kernel("k", &Set { forms: Vec::new(), ..set.clone() }, std::slice::from_ref(form))
             );
             let (lexed, found) = lex(&text);
-            let all = found.into_iter().chain(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+            let all = found.into_iter().chain(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
             !all.into_iter().any(|d| d.severity == Severity::Error)
         };
         let keep: Vec<bool> = set.forms.iter().map(takes).collect();

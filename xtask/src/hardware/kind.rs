@@ -1,6 +1,6 @@
 //! Kinds of operands: how wide they are, what register holds one, and which values are special.
 
-use ptx_dsl_syntax::ty::{Class, Ty};
+use ptx_dsl_frontend::ty::{Class, Ty};
 
 /// What an operand is. Signed, unsigned and untyped integers are one kind for each width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ptx_dsl_syntax::diag::Severity;
-use ptx_dsl_syntax::isa::Ptx;
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::isa::Ptx;
+use ptx_dsl_frontend::lex::lex;
 
 /// A statement for a target and version.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
         .reg .f64 %e<60>; .reg .pred %p<9>; .reg .u32 %u<3>; .reg .s32 %s<3>; .reg .u64 %ud<3>; .reg .s64 %sd<3>; \
         .reg .u16 %uh<3>; .reg .s16 %sh<3>;"
         .to_string();
-    let number = ptx_dsl_syntax::isa::target::target(target).map_or(0, |t| t.number);
+    let number = ptx_dsl_frontend::isa::target::target(target).map_or(0, |t| t.number);
     if version >= Ptx(8, 3) && number >= 70 {
         registers += " .reg .b128 %q<9>; .reg .f16 %hf<3>; .reg .f16x2 %hx<3>;";
     }
@@ -208,7 +208,7 @@ fn parallel(worker: impl Fn() -> Result<(), String> + Sync) -> Result<(), String
 /// What the front end says of each line; the flow of such a module means nothing.
 fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     let (lexed, mut found) = lex(text);
-    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut out = vec![None; count];
     for d in found.iter().filter(|d| d.severity == Severity::Error && !(600..700).contains(&d.code)) {

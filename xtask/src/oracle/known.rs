@@ -1,6 +1,6 @@
 //! Disagreements that stay, with their reasons: `known.txt`.
 
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_frontend::ty::Ty;
 
 use super::batch::{Case, Verdict};
 

@@ -1,8 +1,8 @@
 //! Operands as the table describes them: a register of the type of each, a vector where a vector stands.
 
-use ptx_dsl_syntax::isa::syntax::{Form, OpForm, Shape, is_type};
-use ptx_dsl_syntax::isa::{Instr, OpTy, OperandSpec, Role};
-use ptx_dsl_syntax::ty::Ty;
+use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, is_type};
+use ptx_dsl_frontend::isa::{Instr, OpTy, OperandSpec, Role};
+use ptx_dsl_frontend::ty::Ty;
 
 use super::statement::Node;
 

@@ -3,8 +3,8 @@
 
 use crate::random::Random;
 
-/// For each form its shortest and longest spelling, and behind `|` the look of its operands: `ptx-dsl-syntax/tests/forms.rs`.
-const SPELLINGS: &str = include_str!("../../../ptx-dsl-syntax/tests/forms/spellings.txt");
+/// For each form its shortest and longest spelling, and behind `|` the look of its operands: `crates/ptx-dsl-frontend/tests/forms.rs`.
+const SPELLINGS: &str = include_str!("../../../crates/ptx-dsl-frontend/tests/forms/spellings.txt");
 
 const REGISTERS: &[&str] = &["%r", "%d", "%f", "%e", "%h", "%p", "%q", "%c"];
 

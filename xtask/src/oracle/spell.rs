@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use ptx_dsl_syntax::isa::Instr;
-use ptx_dsl_syntax::isa::syntax::{Form, forms};
+use ptx_dsl_frontend::isa::Instr;
+use ptx_dsl_frontend::isa::syntax::{Form, forms};
 
 use super::operands::Writer;
 use super::statement::Statement;
@@ -82,7 +82,7 @@ fn choices(form: &Form, most: usize, random: &mut Random) -> Vec<Vec<Option<usiz
     random.thin(&mut out, most);
     for _ in 0..out.len() {
         let groups = random.next();
-        let one = |(i, s): (usize, &ptx_dsl_syntax::isa::syntax::Slot)| {
+        let one = |(i, s): (usize, &ptx_dsl_frontend::isa::syntax::Slot)| {
             let given = s.group == 0 || groups >> s.group & 1 == 1 && groups >> (s.group + 17) & 1 == 1;
             given.then(|| all(i).flatten().nth(random.below(s.alts.len())).unwrap_or(0))
         };

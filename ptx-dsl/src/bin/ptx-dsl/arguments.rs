@@ -1,9 +1,9 @@
 //! The arguments.
 
 use clap::{Arg, ArgAction, Command};
-use ptx_dsl_syntax::check::Options;
-use ptx_dsl_syntax::isa::target;
-use ptx_dsl_syntax::levels;
+use ptx_dsl_frontend::check::Options;
+use ptx_dsl_frontend::isa::target;
+use ptx_dsl_frontend::levels;
 
 /// The command line.
 pub fn command() -> Command {

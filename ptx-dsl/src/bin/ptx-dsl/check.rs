@@ -7,11 +7,11 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
-use ptx_dsl_syntax::compile_at;
-use ptx_dsl_syntax::diag::{Diagnostic, Severity};
-use ptx_dsl_syntax::levels;
-use ptx_dsl_syntax::lex::{Lexed, lex};
-use ptx_dsl_syntax::lines::Lines;
+use ptx_dsl_frontend::compile_at;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::levels;
+use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lines::Lines;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs};
@@ -337,7 +337,7 @@ impl Shown<'_> {
     }
 
     /// The bytes of a span, not empty where there is a character to point at.
-    fn bytes(&self, span: ptx_dsl_syntax::span::Span) -> Range<usize> {
+    fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Range<usize> {
         let range = self.lexed.bytes(span);
         range.start.min(self.text.len())..range.end.clamp(range.start, self.text.len().max(range.start))
     }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use clap::ArgMatches;
-use ptx_dsl_syntax::explain::{EXPLANATIONS, explanation};
-use ptx_dsl_syntax::isa::syntax::{Form, forms};
-use ptx_dsl_syntax::isa::{FAMILIES, Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
-use ptx_dsl_syntax::rules::rule_of;
+use ptx_dsl_frontend::explain::{EXPLANATIONS, explanation};
+use ptx_dsl_frontend::isa::syntax::{Form, forms};
+use ptx_dsl_frontend::isa::{FAMILIES, Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
+use ptx_dsl_frontend::rules::rule_of;
 
 /// `ptx-dsl explain PTX0207`
 pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
@@ -63,7 +63,7 @@ pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
         found = all().filter(|i| i.opcode == shorter).collect();
     }
     if found.is_empty() {
-        let near = ptx_dsl_syntax::parse::nearest(opcode, &all().map(|i| i.opcode).collect::<Vec<_>>());
+        let near = ptx_dsl_frontend::parse::nearest(opcode, &all().map(|i| i.opcode).collect::<Vec<_>>());
         let help = near.map_or("`ptx-dsl isa` lists them all".to_string(), |n| format!("did you mean `{n}`?"));
         return Err(format!("`{opcode}` is no instruction: {help}"));
     }
@@ -192,7 +192,7 @@ fn condition(w: &When) -> String {
     }
 }
 
-fn needs(since: Option<ptx_dsl_syntax::isa::Ptx>, requires: Option<Targets>) -> String {
+fn needs(since: Option<ptx_dsl_frontend::isa::Ptx>, requires: Option<Targets>) -> String {
     let version = since.map(|v| format!("PTX ISA {}.{}", v.0, v.1));
     let targets = requires.map(target::describe);
     [version, targets].into_iter().flatten().collect::<Vec<_>>().join(", ")

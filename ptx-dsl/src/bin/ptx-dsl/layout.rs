@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ptx_dsl_syntax::lex::lex;
-use ptx_dsl_syntax::token::{Tok, Token};
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::token::{Tok, Token};
 
 /// A file laid out, or nothing if its lexer complains or a token would change. Bytes outside of ASCII stand in comments only,
 /// in whatever encoding: they are kept as they are.

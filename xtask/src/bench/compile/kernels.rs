@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use ptx_dsl_syntax::isa::{Host, Instr};
-use ptx_dsl_syntax::lex::lex;
+use ptx_dsl_frontend::isa::{Host, Instr};
+use ptx_dsl_frontend::lex::lex;
 
 use crate::oracle::place;
 use crate::oracle::spell::{self, Spelling};
@@ -178,9 +178,9 @@ fn first(text: &mut String, letter: char, number: usize, i: usize, shape: Shape)
 /// What the front end has against a module: the texts of the lines with an error, or the message of one that has none.
 pub fn accepted(text: &str) -> Vec<String> {
     let (lexed, mut found) = lex(text);
-    found.extend(ptx_dsl_syntax::compile(&lexed.tokens).diagnostics);
+    found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
     let broken =
-        found.iter().filter(|d| d.severity == ptx_dsl_syntax::diag::Severity::Error && !(600..700).contains(&d.code));
+        found.iter().filter(|d| d.severity == ptx_dsl_frontend::diag::Severity::Error && !(600..700).contains(&d.code));
     let line = |at: usize| {
         let (start, end) =
             (text[..at].rfind('\n').map_or(0, |i| i + 1), text[at..].find('\n').map_or(text.len(), |i| at + i));

@@ -1,0 +1,141 @@
+//! Kernels that are large in one respect each take time in proportion.
+
+use super::code::{Code, Name};
+use super::{Source, Text, kernel, rust_name};
+use ptx_dsl_quote::quote;
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_isa::hir::FuncId;
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// A kernel with `part` once for each number below `n`, and as many registers.
+fn text(n: usize, part: fn(&mut String, usize)) -> String {
+    let mut body = String::new();
+    (0..n).for_each(|i| part(&mut body, i));
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 d) .reqntid 128\n{{\n\
+         .reg .pred %p; .reg .b32 %v<{n}>, %t; .reg .b64 %x;\n\
+         ld.param.u64 %x, [d];\nmov.u32 %t, %tid.x;\n{body}\nout:\nst.global.u32 [%x], %t;\nret;\n}}\n"
+    )
+}
+
+/// Its code, and the time it takes to emit it.
+fn take(text: &str) -> (Code, Duration) {
+    let (lexed, _) = lex(text);
+    let compiled = ptx_dsl_frontend::compile(&lexed.tokens);
+    assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
+    let problems = RefCell::new(Vec::new());
+    let source = Source {
+        line: &|_| 1,
+        name: &|name, _| name.clone(),
+        rust_type: &|_| None,
+        file: Some("k.ptx".into()),
+        problems: &problems,
+    };
+    let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k"));
+    let start = Instant::now();
+    let [code, item] = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
+    let time = start.elapsed();
+    assert!(!code.is_empty() && !item.is_empty());
+    (code, time)
+}
+
+type Case = (&'static str, fn(&mut String, usize));
+
+const CASES: &[Case] = &[
+    ("branches over what all lanes can compute", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; setp.lt.u32 %p, %t, {i}; @%p bra l{i}; add.u32 %v{i}, %v{i}, 1;");
+        let _ = writeln!(s, "add.u32 %t, %t, %v{i}; l{i}: xor.b32 %v{i}, %v{i}, {i};");
+    }),
+    ("branches over barriers", |s, i| {
+        let _ = writeln!(s, "setp.lt.u32 %p, %t, {i}; @%p bra l{i}; add.u32 %t, %t, 3;");
+        let _ = writeln!(s, "st.global.u32 [%x], %t; l{i}: bar.sync 0; xor.b32 %t, %t, {i};");
+    }),
+    ("ways out", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; setp.eq.u32 %p, %t, {i}; @%p bra out; add.u32 %t, %t, %v{i};");
+    }),
+    ("loops", |s, i| {
+        let _ = writeln!(s, "mov.u32 %v{i}, %t; l{i}: add.u32 %t, %t, 3; sub.u32 %v{i}, %v{i}, 1;");
+        let _ = writeln!(s, "setp.ne.u32 %p, %v{i}, 0; @%p bra l{i};");
+    }),
+    ("loads and stores in a row", |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; ld.global.u32 %v{i}, [%x+{}]; add.u32 %t, %t, %v{i};", 4 * i);
+        let _ = writeln!(s, "st.global.u32 [%x+{}], %t;", 4 * i);
+    }),
+];
+
+#[test]
+fn time_grows_with_size_and_not_with_its_square() {
+    for (name, part) in CASES {
+        let (small, large) = (text(200, *part), text(800, *part));
+        // Four times the size may take nine times as long; once more, and again, if it was bad luck.
+        let bad = (0..3).all(|_| {
+            let (small, large) = (take(&small).1, take(&large).1);
+            eprintln!("{name}: {small:?}, then {large:?}");
+            large > small * 9 + Duration::from_millis(60)
+        });
+        assert!(!bad, "{name}");
+    }
+}
+
+/// rustc takes time with the square of what a function holds, and has no stack for chains of thousands of operators.
+#[test]
+fn straight_code_becomes_many_functions_and_no_long_chains() {
+    let text = text(5000, |s, i| {
+        let _ = writeln!(s, "add.u32 %v{i}, %t, {i}; xor.b32 %t, %t, %v{i};");
+    });
+    let (code, _) = take(&text);
+    let pieces = code.as_str().split("Piece for").count();
+    assert!(pieces > 10_000 / 500, "{pieces}");
+    let chain = code.as_str().split([';', '{', '}']).map(|s| s.matches("&&").count()).max();
+    assert!(chain < Some(40), "{chain:?}");
+}
+
+/// 1,000 of them take rustc seconds, and took minutes.
+#[test]
+fn instructions_that_are_alike_share_their_code() {
+    type Part = fn(&mut String, usize);
+    let cases: [(&str, Part); 4] = [
+        ("shfl_sync", |s, i| {
+            let _ = writeln!(s, "shfl.sync.idx.b32 %v{i}, %t, 1, 31, %t; xor.b32 %t, %t, %v{i};");
+        }),
+        // a whole warp does these in a row, 32 at a time
+        ("shfl_sync", |s, i| {
+            let _ = writeln!(s, "shfl.sync.bfly.b32 %v{i}, %t, 1, 31, -1; xor.b32 %t, %t, %v{i};");
+        }),
+        ("prmt", |s, i| {
+            let _ = writeln!(s, "prmt.b32 %v{i}, %t, %t, 5; xor.b32 %t, %t, %v{i};");
+        }),
+        ("prefetch", |s, i| {
+            let _ = writeln!(s, "prefetch.global.L1 [%x+{}];", 4 * i);
+        }),
+    ];
+    for (function, part) in cases {
+        let (small, large) = (take(&text(200, part)).0, take(&text(800, part)).0);
+        let dense = large.as_str().split_whitespace().collect::<String>();
+        let calls = dense.matches(&format!("::{function}(")).count();
+        assert_eq!(calls, 1, "{function}");
+        let (small, large) = (small.as_str().len(), large.as_str().len());
+        assert!(large < small * 9 / 2, "{function}: {small}, then {large} bytes");
+    }
+}
+
+#[test]
+fn names_are_names_of_rust() {
+    let named = |text| rust_name(text).to_string();
+    assert_eq!(["k", "match", "self", "$1", "%"].map(named), ["k", "r#match", "self_", "_1", "__"]);
+}
+
+#[test]
+fn holes_are_filled() {
+    let (one, many, none) = (Name("a".into()), ["x", "y\n\"z"], [0u8; 0]);
+    let (sum, place) = (quote!(#one + 1), Code::one(7usize));
+    let code = quote!(f(#sum, [#(#many: #place),*], &[#(-#none),*], |#one| -1, 'b', "#one") #[x]);
+    let text = code.as_str().replace(' ', "");
+    assert_eq!(text, r##"f(a+1,["x":7usize,"y\n\"z":7usize],&[],|a|-1,'b',"#one")#[x]"##);
+    // What stands in a hole is a token of its own.
+    let negative = Code::one(-1i64);
+    assert_eq!((quote!(1 -#negative)).as_str().split_whitespace().collect::<Vec<_>>(), ["1", "-", "-1i64"]);
+}

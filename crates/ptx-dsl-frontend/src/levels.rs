@@ -1,0 +1,132 @@
+//! What the levels of findings do ([`ptx_dsl_syntax::levels`]).
+
+use crate::diag::{Diagnostic, Severity};
+pub use ptx_dsl_syntax::levels::{LINTS, Level, Selector, SetLevel};
+use ptx_dsl_syntax::parse::errors::no_lint;
+
+/// May the level of this code be set?
+pub fn is_lint(code: u16) -> bool {
+    if crate::is_flow(code) {
+        return crate::explain::explanation(code).is_some();
+    }
+    for lint in LINTS {
+        if lint.0 == code {
+            return true;
+        }
+    }
+    false
+}
+
+/// Gives every finding its level; of several for a finding the last counts. Returns what is wrong with the levels themselves.
+pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if levels.is_empty() {
+        return Vec::new();
+    }
+    for d in found.as_mut_slice() {
+        match level_of(d, levels) {
+            Some(Level::Warn) => d.severity = Severity::Warning,
+            Some(Level::Deny) => d.severity = Severity::Error,
+            Some(Level::Allow) | None => {}
+        }
+    }
+    crate::keep(found, &|d| level_of(d, levels) != Some(Level::Allow));
+    let mut wrong = Vec::new();
+    for l in levels {
+        if let Selector::Code(code) = l.of
+            && !is_lint(code)
+        {
+            wrong.push(no_lint(l.span, code));
+        }
+    }
+    wrong
+}
+
+fn level_of(d: &Diagnostic, levels: &[SetLevel]) -> Option<Level> {
+    if !is_lint(d.code) {
+        return None;
+    }
+    levels.iter().rev().find(|l| l.of.covers(d)).map(|l| l.level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Class;
+    use crate::span::Span;
+
+    fn warning(code: u16) -> Diagnostic {
+        Diagnostic::warning(code, Span::default(), "x")
+    }
+
+    fn set(level: Level, code: u16) -> SetLevel {
+        SetLevel { level, of: Selector::Code(code), span: Span::token(7) }
+    }
+
+    #[test]
+    fn allow_removes_warn_softens_deny_hardens() {
+        let broken = Diagnostic::new(Class::Broken, 612, Span::default(), "y");
+        let mut found = vec![warning(516), warning(517), broken, warning(601)];
+        let levels = [set(Level::Allow, 516), set(Level::Deny, 517), set(Level::Warn, 612)];
+        assert!(apply(&levels, &mut found).is_empty());
+        let left: Vec<_> = found.iter().map(|d| (d.code, d.severity)).collect();
+        assert_eq!(left, [(517, Severity::Error), (612, Severity::Warning), (601, Severity::Warning)]);
+    }
+
+    #[test]
+    fn the_last_level_of_a_code_counts() {
+        let mut found = vec![warning(516)];
+        apply(&[set(Level::Allow, 516), set(Level::Deny, 516)], &mut found);
+        assert_eq!(found[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn a_class_is_set_at_once() {
+        let finding = |class| Diagnostic::new(class, 605, Span::default(), "x");
+        let severities = |of, level| {
+            let mut found = Class::ALL[1..].iter().map(|class| finding(*class)).collect();
+            apply(&[SetLevel { level, of, span: Span::default() }], &mut found);
+            found.iter().map(|d| (d.class.name(), d.severity)).collect::<Vec<_>>()
+        };
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(
+            severities(Selector::Class(Class::Protocol), Level::Deny),
+            [("broken", error), ("protocol", error), ("suspicious", warning)]
+        );
+        assert_eq!(
+            severities(Selector::Warnings, Level::Deny),
+            [("broken", error), ("protocol", error), ("suspicious", error)]
+        );
+        assert_eq!(severities(Selector::Warnings, Level::Allow), [("broken", error)]);
+    }
+
+    #[test]
+    fn errors_cannot_be_allowed() {
+        let mut found = vec![Diagnostic::error(207, Span::default(), "y")];
+        let wrong = apply(&[set(Level::Allow, 207)], &mut found);
+        assert_eq!((found.len(), wrong.len()), (1, 1));
+        assert_eq!((wrong[0].code, wrong[0].span), (133, Span::token(7)));
+        // Nor what no rule says.
+        assert_eq!(apply(&[set(Level::Allow, 699)], &mut found)[0].code, 133);
+    }
+
+    /// Each rule of 06xx by its wrong example: left out, a warning, an error.
+    #[test]
+    fn every_rule_has_a_level() {
+        for e in crate::explain::EXPLANATIONS.iter().flat_map(|l| l.iter()).filter(|e| (600..700).contains(&e.code)) {
+            if e.is_rust() {
+                assert!(is_lint(e.code));
+                continue;
+            }
+            let (lexed, _) = crate::lex::lex(&e.wrong());
+            let found = |level| -> Vec<Severity> {
+                let all = crate::compile_at(&lexed.tokens, None, None, &[(level, Selector::Code(e.code))]).diagnostics;
+                all.iter().filter(|d| d.code == e.code).map(|d| d.severity).collect()
+            };
+            assert!(found(Level::Allow).is_empty(), "PTX{:04}", e.code);
+            for (level, severity) in [(Level::Warn, Severity::Warning), (Level::Deny, Severity::Error)] {
+                let found = found(level);
+                assert!(!found.is_empty() && found.iter().all(|s| *s == severity), "PTX{:04}", e.code);
+            }
+        }
+    }
+}

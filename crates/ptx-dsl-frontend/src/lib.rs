@@ -1,0 +1,136 @@
+//! The front end of `ptx-dsl`: [`compile`] is all of it, from tokens to what is found. Its stages are crates of their own, for
+//! cargo to compile side by side: `ptx-dsl-syntax` reads and prints, `ptx-dsl-syntax` makes the typed module with the table of
+//! `ptx-dsl-isa`, `ptx-dsl-lint` has the rules of protocol and flow.
+//!
+//! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
+
+pub mod explain;
+pub mod levels;
+#[cfg(test)]
+mod tests;
+// The tests of helps name the crate.
+#[cfg(test)]
+extern crate self as ptx_dsl_frontend;
+
+use diag::{Class, Diagnostic, Severity};
+pub use ptx_dsl_isa::{diag, hir, isa, span, ty};
+pub use ptx_dsl_lint::rules;
+pub use ptx_dsl_syntax::{ast, check, lex, lines, parse, print, rust_tokens, token};
+use token::Token;
+
+/// What comes of a module.
+#[derive(Debug, Clone, Default)]
+pub struct Compiled {
+    /// As written.
+    pub ast: ast::Module,
+    /// Typed; what was broken is left out.
+    pub hir: hir::Module,
+    /// Canonical PTX.
+    pub ptx: String,
+    /// By instruction (`ast::Instr::index`): its line in `ptx`, from 1.
+    pub lines: Vec<u32>,
+    /// Everything found, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Compiled {
+    /// Is there an error?
+    pub fn failed(&self) -> bool {
+        has_error(&self.diagnostics)
+    }
+}
+
+fn has_error(found: &[Diagnostic]) -> bool {
+    for d in found {
+        if d.severity == Severity::Error {
+            return true;
+        }
+    }
+    false
+}
+
+fn keep(found: &mut Vec<Diagnostic>, wanted: &dyn Fn(&Diagnostic) -> bool) {
+    found.retain(wanted);
+}
+
+/// Parses, checks and prints a module.
+pub fn compile(tokens: &[Token]) -> Compiled {
+    compile_for(tokens, None, None)
+}
+
+/// As [`compile`], with another target or version than the module declares; platform options of the target stay.
+pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
+    compile_at(tokens, target, version, &[])
+}
+
+/// As [`compile_for`], with levels of findings that count after those of the header.
+pub fn compile_at(
+    tokens: &[Token],
+    target: Option<&str>,
+    version: Option<(u32, u32)>,
+    levels: &[(levels::Level, levels::Selector)],
+) -> Compiled {
+    let (mut ast, mut diagnostics) = parse::parse(tokens);
+    for &(level, of) in levels {
+        ast.levels.push(levels::SetLevel { level, of, span: span::Span::default() });
+    }
+    if let Some(name) = target {
+        ast.target.retain(|w| isa::target::option(&w.text).is_some());
+        ast.target.insert(0, ast::Word { text: name.to_string(), span: span::Span::default() });
+    }
+    if let Some((major, minor)) = version {
+        ast.version = Some(ast::Version { major, minor, span: span::Span::default() });
+    }
+    let mut compiled = compile_ast(ast);
+    // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
+    let mut header = false;
+    for d in &diagnostics {
+        header |= matches!(d.code, 130 | 131);
+    }
+    if header {
+        keep(&mut compiled.diagnostics, &|d| !matches!(d.code, 304 | 305));
+    }
+    // The parser leaves out what it cannot read: how the rest flows says nothing then.
+    if has_error(&diagnostics) {
+        keep(&mut compiled.diagnostics, &|d| !is_flow(d.code));
+    }
+    diagnostics.append(&mut compiled.diagnostics);
+    diag::sort(&mut diagnostics);
+    compiled.diagnostics = diagnostics;
+    compiled
+}
+
+/// The rules of 06xx.
+fn is_flow(code: u16) -> bool {
+    (600..700).contains(&code)
+}
+
+/// Checks and prints a module that was parsed before, or put together by the caller.
+pub fn compile_ast(ast: ast::Module) -> Compiled {
+    let check::Checked { hir, whole, mut diagnostics } = check::check(&ast, &check::Options::default());
+    // Calls are followed, so that all functions must be known first.
+    diagnostics.append(&mut ptx_dsl_lint::check(&hir, &whole));
+    diag::sort(&mut diagnostics);
+    diagnostics.dedup();
+    // `nvcc -G` inlines nothing, not even what loads from Tensor Memory for its caller, stores each result at once, and leaves
+    // in what an optimiser takes out.
+    let mut debug = false;
+    for word in &ast.target {
+        debug |= word.text == "debug";
+    }
+    if debug {
+        keep(&mut diagnostics, &|d| !matches!((d.code, d.class), (605, Class::Protocol) | (620 | 622, _)));
+    }
+    let mut wrong = levels::apply(&ast.levels, &mut diagnostics);
+    diagnostics.append(&mut wrong);
+    // Hints about the flow wait until the module is right.
+    let mut broken = false;
+    for d in &diagnostics {
+        broken |= d.severity == Severity::Error && !is_flow(d.code);
+    }
+    if broken {
+        keep(&mut diagnostics, &|d| d.severity == Severity::Error || !is_flow(d.code));
+    }
+    let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
+    Compiled { ast, hir, ptx, lines, diagnostics }
+}

@@ -1,0 +1,241 @@
+//! Every help that shows code is compiled: the edit that it describes is made, and the finding must be gone; ptxas takes what
+//! comes out clean.
+
+use std::path::Path;
+
+use ptx_dsl_frontend::explain::EXPLANATIONS;
+use ptx_dsl_frontend::lex::lex;
+
+#[path = "../../../tests/support/helps.rs"]
+mod helps;
+#[path = "../../../tests/support/ptxas.rs"]
+mod ptxas;
+
+/// Modules with their names.
+type Modules = Vec<(String, String)>;
+
+/// The wrong examples.
+fn explained() -> Modules {
+    let mut modules = Modules::new();
+    for explanation in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
+        if !explanation.is_rust() {
+            modules.push((format!("PTX{:04}", explanation.code), explanation.wrong()));
+        }
+    }
+    modules
+}
+
+#[test]
+fn of_the_explanations() {
+    helps::hold(&explained());
+}
+
+/// The bodies of the macros in the files.
+fn bodies(directory: &str) -> Modules {
+    let mut modules = Modules::new();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let mut files: Vec<_> = std::fs::read_dir(directory).expect("files").map(|f| f.expect("a file").path()).collect();
+    files.sort();
+    for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "rs")) {
+        let text = std::fs::read_to_string(file).expect("a text");
+        for part in text.split("ptx! {").skip(1) {
+            let Some(end) = part.find("\n}") else { continue };
+            modules
+                .push((file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), part[..end].to_string()));
+        }
+    }
+    modules
+}
+
+#[test]
+fn of_the_snapshots() {
+    helps::hold(&bodies("../tests/ui"));
+}
+
+/// A kernel around each of the statements.
+fn around(statements: &str) -> Modules {
+    let mut modules = Modules::new();
+    for statement in statements.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 16 .b8 g[64];\n.shared .align 16 .b8 s[64];\n\
+             .visible .entry k(.param .u64 p, .param .u32 n)\n{{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n\
+             .reg .f64 %fd<9>; .reg .pred %p<9>; .reg .b16 %h<9>;\n{statement}\nL:\nret;\n}}\n"
+        );
+        modules.push((statement.to_string(), text));
+    }
+    modules
+}
+
+/// The modules of a file.
+fn others() -> Modules {
+    let text = include_str!("helps/modules.txt").split_once('\n').map_or("", |(_, modules)| modules);
+    text.split("----\n").enumerate().map(|(i, text)| (format!("module {i}"), text.to_string())).collect()
+}
+
+#[test]
+fn of_other_modules() {
+    helps::hold(&others());
+}
+
+#[test]
+fn of_newcomers() {
+    helps::hold(&around(include_str!("helps/newcomers.txt")));
+}
+
+/// All helps that are written in the sources come up in these modules: none goes untried.
+#[test]
+fn of_all_kinds() {
+    let mut modules = bodies("../tests/ui");
+    modules.extend(explained());
+    modules.extend(around(include_str!("helps/newcomers.txt")));
+    modules.extend(others());
+    let found = modules.iter().flat_map(|(_, text)| helps::findings(text).1);
+    let given: Vec<String> = found.flat_map(|d| d.helps).collect();
+    let mut untried = Vec::new();
+    for stage in ["parse", "check", "flow", "table"] {
+        for literal in literals(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ptx-dsl-{stage}/src"))) {
+            if asks(&literal) && !given.iter().any(|help| fits(&literal, help)) {
+                untried.push(format!("{stage}: {literal}"));
+            }
+        }
+    }
+    assert!(untried.is_empty(), "{} helps\n{}", untried.len(), untried.join("\n"));
+}
+
+/// The string literals of the files in a folder.
+fn literals(folder: &Path) -> Vec<String> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            out.extend(literals(&path));
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let own = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            out.extend(strings(own));
+        }
+    }
+    out
+}
+
+/// The string literals of a Rust source, without comments.
+fn strings(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '/' if chars.peek() == Some(&'/') => while chars.next_if(|c| *c != '\n').is_some() {},
+            // `'"'` and `'\''`
+            '\'' => {
+                let first = chars.next();
+                if first == Some('\\') || chars.peek() == Some(&'\'') {
+                    chars.next();
+                    chars.next_if_eq(&'\'');
+                }
+            }
+            '"' => {
+                let mut literal = String::new();
+                while let Some(c) = chars.next_if(|c| *c != '"') {
+                    match (c, chars.peek().copied()) {
+                        ('\\', Some('\n')) => while chars.next_if(|c| c.is_whitespace()).is_some() {},
+                        ('\\', Some('n')) => {
+                            chars.next();
+                            literal.push('\n');
+                        }
+                        ('\\', Some(escaped)) => {
+                            chars.next();
+                            literal.push(escaped);
+                        }
+                        _ => literal.push(c),
+                    }
+                }
+                chars.next();
+                out.push(literal);
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Does the text ask for an edit? A rule of the table has its help behind a line break.
+fn asks(literal: &str) -> bool {
+    let help = literal.split_once('\n').map_or(literal, |(_, help)| help);
+    let verbs = ["write", "did you mean", "remove", "add", "put", "declare", "close it with", "end the statement with"];
+    verbs.iter().any(|verb| {
+        help.match_indices(verb).any(|(i, _)| {
+            let begins = i == 0 || help[..i].ends_with([' ', ',']);
+            let code = help[i + verb.len()..].trim_start();
+            begins && (code.starts_with('`') || code == "{}")
+        })
+    })
+}
+
+/// Is the help made by this literal? What stands for a value is anything.
+fn fits(literal: &str, help: &str) -> bool {
+    let own = literal.split_once('\n').map_or(literal, |(_, help)| help).replace("{{", "\u{1}").replace("}}", "\u{2}");
+    let mut rest = help;
+    for (i, piece) in own.split('{').enumerate() {
+        let piece = if i == 0 { piece } else { piece.split_once('}').map_or("", |p| p.1) };
+        let piece = piece.replace('\u{1}', "{").replace('\u{2}', "}");
+        match rest.find(&piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Legal modules in which one word of an opcode has lost a letter or is of another type.
+fn misspelt() -> Modules {
+    let types = ["u32", "f64", "b16", "s64", "pred", "f32", "b64", "b8"];
+    let mut modules = Modules::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("files").map(|f| f.expect("a file").path()).collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let (lexed, _) = lex(&text);
+        for (i, token) in lexed.tokens.iter().enumerate() {
+            let range = lexed.ranges[token.id as usize].clone();
+            let (own, line) = (&text[range.clone()], text[..range.start].rfind('\n').map_or(0, |i| i + 1));
+            let opcode = &text[line..range.start];
+            // Behind the guard, before the operands.
+            let opcode = opcode.trim_start().split_once(' ').filter(|o| o.0.starts_with('@')).map_or(opcode, |o| o.1);
+            if !text[line..].starts_with(' ')
+                || opcode.trim_start().contains(' ')
+                || opcode.trim_start().starts_with('.')
+            {
+                continue;
+            }
+            let mut wrong = Vec::new();
+            if own.len() > 2 && own.is_ascii() {
+                wrong.push(format!("{}{}", &own[..i % own.len()], &own[i % own.len() + 1..]));
+            }
+            if types.contains(&own) {
+                wrong.push(types[i % types.len()].to_string());
+            }
+            for wrong in wrong {
+                let name = format!("{} {own} as {wrong}", file.file_name().unwrap_or_default().to_string_lossy());
+                modules.push((name, format!("{}{wrong}{}", &text[..range.start], &text[range.end..])));
+            }
+        }
+    }
+    modules
+}
+
+/// One word of three; `PTX_DSL_MUTATIONS` asks for more, as in mutations.rs.
+#[test]
+fn of_misspelt_opcodes() {
+    let step = if std::env::var_os("PTX_DSL_MUTATIONS").is_some() { 1 } else { 3 };
+    let modules: Modules = misspelt().into_iter().step_by(step).collect();
+    assert!(modules.len() > 400, "{}", modules.len());
+    let mut failures = Vec::new();
+    for (name, text) in &modules {
+        failures.extend(helps::followed(text).failures.iter().map(|f| format!("{name}: {f}")));
+    }
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+    // ptxas takes its time, and sees one of ten.
+    helps::hold(&modules.into_iter().step_by(10).collect::<Modules>());
+}

@@ -1,0 +1,158 @@
+//! The addresses that instructions use, and how: which state space, how many bytes, reading or writing.
+
+use super::memory::{bytes, constant};
+use super::provenance::space;
+use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
+use ptx_dsl_isa::isa::{self, OperandSpec, Role};
+
+/// What kind of address an operand is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind<'h> {
+    /// In the space that the qualifier names.
+    In(&'h str),
+    /// Generic.
+    Generic,
+    /// Generic, of an object in shared memory.
+    Object,
+    /// In shared memory, in either form.
+    Shared,
+    /// Generic, of what a tensor's map may lie in: global memory, constants, parameters.
+    Map,
+}
+
+/// How an instruction uses one of its addresses.
+pub(super) struct Access<'h> {
+    pub arg: &'h Arg,
+    pub kind: Kind<'h>,
+    pub entry: &'static isa::Instr,
+    /// Reaches the shared memory of the own CTA only.
+    pub own: bool,
+    /// That is so because of the result that it gives.
+    pub own_for_result: bool,
+    pub writes: bool,
+    /// In bytes; 0 if that is not known.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+}
+
+impl Access<'_> {
+    /// The narrowest qualifier for shared memory that the instruction takes.
+    pub(super) fn shared(&self) -> &'static str {
+        let syntax = self.entry.syntax;
+        if syntax.contains(".shared{") || syntax.contains(".shared,") {
+            ".shared"
+        } else if syntax.contains(".shared::cta") {
+            ".shared::cta"
+        } else {
+            ".shared::cluster"
+        }
+    }
+}
+
+/// Does the instruction work on the same place of several CTAs of the cluster?
+pub(super) fn multicast(i: &Instr) -> bool {
+    i.begins(".multicast::cluster")
+}
+
+/// Calls `each` with the accesses of an instruction to memory that has a state space.
+pub(super) fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
+    let mut spaces = Vec::new();
+    for arg in &i.operands {
+        let (Role::Addr, Some(spec)) = (arg.role, i.entry.operand(arg.name)) else { continue };
+        let Some(memory) = spec.memory else { continue };
+        if memory.access == isa::memory::Access::Hint || memory.space == AddressSpace::TensorMemory {
+            continue;
+        }
+        if spaces.is_empty() {
+            qualifiers(i, &mut spaces);
+        }
+        // Where a function's parameters lie is not this function's business.
+        if spaces.first() == Some(&".param::func") {
+            return;
+        }
+        each(access(i, arg, spec, &memory, &spaces));
+    }
+}
+
+/// The first address that the instruction writes to, other than in global or local memory; that of an object that it initialises.
+pub(super) fn written(i: &Instr) -> Option<&Arg> {
+    let mut found = None;
+    accesses(i, &mut |access| {
+        let elsewhere = matches!(access.kind, Kind::In(".global" | ".local"));
+        if found.is_none() && !elsewhere && (access.writes || i.entry.opcode == "mbarrier.init") {
+            found = Some(access.arg);
+        }
+    });
+    found
+}
+
+/// The qualifiers that name a state space, in their order.
+fn qualifiers<'h>(i: &'h Instr, out: &mut Vec<&'h str>) {
+    for q in &i.quals {
+        if space(q).is_some() || q == ".param::func" {
+            out.push(q);
+        }
+    }
+}
+
+fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, spaces: &[&'h str]) -> Access<'h> {
+    let in_qualifier = |n: usize, otherwise: Kind<'h>| match spaces.get(n) {
+        Some(q) => Kind::In(q),
+        None => otherwise,
+    };
+    let kind = match memory.space {
+        AddressSpace::Qualifier(n) => in_qualifier(n, Kind::Generic),
+        AddressSpace::Shared(n) => in_qualifier(n, Kind::Object),
+        AddressSpace::AnyShared => Kind::Shared,
+        AddressSpace::TensorMap => Kind::Map,
+        AddressSpace::TensorMemory => Kind::Generic,
+    };
+    let own_space = |n: usize| own(in_qualifier(n, Kind::Generic));
+    let own_for_result = memory.reach == Reach::OwnCtaForResult && !own(kind) && returns(i);
+    let own = match memory.reach {
+        Reach::BySpace => own(kind),
+        Reach::OwnCta => true,
+        Reach::LikeQualifier(n) => own_space(n),
+        Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(".cta_group::2"),
+        Reach::OwnCtaForResult => own(kind) || own_for_result,
+    };
+    let size = size(i, memory.size);
+    let align = if spec.align > 0 { spec.align } else { size };
+    Access {
+        arg,
+        kind,
+        entry: i.entry,
+        own,
+        own_for_result,
+        writes: memory.access == isa::memory::Access::Write,
+        size: if i.fulfils_any(memory.partial) { 0 } else { size },
+        align: if i.fulfils_any(memory.unaligned) { 1 } else { align.max(1) },
+    }
+}
+
+fn own(kind: Kind) -> bool {
+    matches!(kind, Kind::In(".shared::cta" | ".shared"))
+}
+
+/// Does the instruction give a result, which is not thrown away?
+fn returns(i: &Instr) -> bool {
+    for arg in &i.operands {
+        if arg.role == Role::Dst && !matches!(arg.value, Operand::Sink) {
+            return true;
+        }
+    }
+    false
+}
+
+/// In bytes; 0 if that is not known.
+fn size(i: &Instr, size: Size) -> u32 {
+    let bytes = match size {
+        Size::Type => bytes(i),
+        Size::Bytes(n) => u64::from(n),
+        Size::Operand(name) => constant(i, name).unwrap_or(0),
+        Size::Unknown => 0,
+    };
+    u32::try_from(bytes).unwrap_or(0)
+}

@@ -1,0 +1,98 @@
+//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
+
+use super::Flow;
+use super::ask::begins_any;
+use super::converge::{Places, every_lane};
+use super::lanes::{Lanes, Shared};
+use super::meeting::only_elected;
+use super::memory::{Region, region};
+use super::provenance::{Origin, Provenance};
+use super::ssa::{Val, Value};
+use crate::errors::completion as errors;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    if n <= 32 || !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut said = false;
+    for (block, at, i) in flow.walk() {
+        if said || !once(i) {
+            continue;
+        }
+        let who = places.who(flow, lanes, block, at);
+        let elected = who.elected && only_elected(flow, lanes, block, at);
+        let every = every_lane(flow, lanes, &who, block, at) && !i.entry.opcode.starts_with("tcgen05");
+        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(flow, lanes, from, at, i) {
+            continue;
+        }
+        said = true;
+        let warps = n.div_ceil(32).min(who.warps(lanes.threads).len());
+        out.push(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
+    }
+}
+
+/// Is meant to be done once, if all its operands are the same?
+fn once(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    let into_shared = i.operand("dstMem").is_some() && !i.has(".bulk_group") && i.operand("mbar").is_some();
+    into_shared || op == "clusterlaunchcontrol.try_cancel" || (op.starts_with("tcgen05.mma") && i.has(".cta_group::1"))
+}
+
+/// Are the operands the same in all warps of the CTA?
+fn same(flow: &Flow, lanes: &Lanes, from: &Provenance, at: u32, i: &Instr) -> bool {
+    let place = match i.operand("dstMem") {
+        None => i.operand("addr"),
+        place => place,
+    };
+    if let Some(arg) = place {
+        match region(flow, from, at, arg, 1) {
+            Some(Region { base: Origin::Var(_), bytes: Some(_), mapped: false, .. }) => {}
+            _ => return false,
+        }
+    }
+    for (_, v) in flow.ssa.uses(at) {
+        let guard = matches!(flow.guard(at), Some((p, _)) if p == *v);
+        if !guard && !alike(flow, lanes, *v) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Is a value made of nothing that differs between warps?
+fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
+    let mut seen = Vec::new();
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) || lanes.shared(v) == Shared::Cta {
+            continue;
+        }
+        if seen.len() >= 64 {
+            return false;
+        }
+        seen.push(v);
+        match &flow.ssa.values[v as usize] {
+            Value::Def { instr, old: None, .. } if !differs(flow.instr(*instr)) => {}
+            Value::Phi { .. } => {}
+            _ => return false,
+        }
+        flow.ssa.push_sources(v, &mut stack);
+    }
+    true
+}
+
+/// Does it bring what may differ between warps?
+fn differs(i: &Instr) -> bool {
+    for a in &i.operands {
+        if let Operand::Sreg(name) = a.value
+            && !begins_any(name, &["%ctaid", "%nctaid", "%cluster", "%ntid"])
+        {
+            return true;
+        }
+    }
+    matches!(i.entry.opcode, "shfl.sync" | "vote.sync" | "match.sync" | "atom" | "activemask" | "elect.sync" | "call")
+}

@@ -1,0 +1,453 @@
+//! The catalogue of 06xx: what the flow of a kernel shows.
+
+use super::{against_the_manual, error, found, section, suspicious};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
+    match span {
+        Some(s) => d.label(s, text),
+        None => d,
+    }
+}
+
+fn here(one: bool) -> &'static str {
+    if one { "at most one lane of a warp is here" } else { "some lanes of the warp are certainly not here" }
+}
+
+const BRANCH: &str = "because of this branch";
+
+pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool) -> Diagnostic {
+    let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, and {}", here(one)));
+    section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5").help(
+        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as one that compares `%tid.x` with 32",
+    )
+}
+
+pub(crate) fn thread_in_all_lanes(span: Span, op: &str, sure: bool) -> Diagnostic {
+    section(
+        found(602, span, sure, format!("`{op}` is issued by a single thread, and every lane of the warp runs it")),
+        "each thread that runs it starts the operation once more: Table 46",
+        "9.7.16.5",
+    )
+    .help("elect a lane: `elect.sync _|p, 0xffffffff;`, and guard the instruction with `@p`")
+}
+
+pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool, sec: &str) -> Diagnostic {
+    let d = found(603, span, sure, format!("all lanes of a warp run `{op}` together, and {}", here(one)));
+    let d = section(
+        at(d, why, BRANCH),
+        "an aligned instruction in conditional code needs a condition that the warp shares",
+        sec,
+    );
+    d.help("move it to where the lanes are together again")
+}
+
+pub(crate) fn aligned_uneven(span: Span, op: &str, why: Span, sec: &str) -> Diagnostic {
+    let d = suspicious(603, span, format!("all lanes of a warp run `{op}` together, and some may go another way"));
+    let d = section(
+        if why == span { d } else { d.label(why, "each lane compares a number of its own here") },
+        "an aligned instruction in conditional code needs a condition that the warp shares",
+        sec,
+    );
+    d.help("move it to where the lanes are together again")
+}
+
+pub(crate) fn mask_names_absent(
+    span: Span,
+    op: &str,
+    mask: u32,
+    what: &str,
+    why: Option<Span>,
+    sure: bool,
+    sec: &str,
+) -> Diagnostic {
+    let d = found(604, span, sure, format!("the mask {mask:#x} of `{op}` names lanes that cannot run it: {what}"));
+    section(at(d, why, BRANCH), "every lane that the mask names runs the instruction with the same mask", sec)
+        .help("move it to where all of them are, or name only the lanes that are here")
+}
+
+pub(crate) fn elects_in_part(span: Span, mask: u32, there: u32) -> Diagnostic {
+    let d = suspicious(604, span, format!("the mask {mask:#x} of `elect.sync` names lanes that the CTA does not have"));
+    section(d, "every lane that the mask names runs the instruction with the same mask", "9.7.13.14")
+        .help(format!("name the lanes that there are: `{there:#x}`"))
+}
+
+pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, sec: &str) -> Diagnostic {
+    let lane = lacking.trailing_zeros();
+    let d = error(604, span, format!("every lane runs this `{op}`, and its mask {mask:#x} does not name lane {lane}"));
+    section(d, "a lane that runs the instruction is in its mask", sec)
+        .help("write `0xffffffff`, or let only those lanes run it")
+}
+
+const AWAIT: &str = "`tcgen05.ld` is asynchronous: it is done after `tcgen05.wait::ld`";
+
+pub(crate) fn load_not_awaited(span: Span, reg: &str, load: Span, every: bool) -> Diagnostic {
+    let when = if every { "" } else { " on some path" };
+    let d = against_the_manual(605, span, format!("`{reg}` is read{when} before `tcgen05.wait::ld`"));
+    section(d.label(load, "it is loaded here"), AWAIT, "9.7.16.8")
+        .note("ptxas 13.5 makes the first reader of a register wait for its load, so that the value is right")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the load and this place")
+}
+
+pub(crate) fn loaded_again(span: Span, reg: &str, first: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    let d = found(605, span, sure, format!("`{reg}` is loaded{when} while another `tcgen05.ld` still writes it"));
+    section(d.label(first, "the first load"), AWAIT, "9.7.16.8")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the two loads, or load into other registers")
+}
+
+pub(crate) fn released_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    let d =
+        found(605, span, sure, format!("this Tensor Memory is deallocated{when} while a `tcgen05.ld` still reads it"));
+    section(d.label(load, "loaded here"), AWAIT, "9.7.16.8")
+        .help("put `tcgen05.wait::ld.sync.aligned;` between the load and `tcgen05.dealloc`")
+}
+
+pub(crate) fn never_freed(span: Span, sure: bool) -> Diagnostic {
+    let what = if sure { "is never deallocated" } else { "is not deallocated by the warp that allocates it" };
+    section(
+        found(606, span, sure, format!("this Tensor Memory {what}")),
+        "what a kernel allocates it deallocates before it ends",
+        "9.7.16.7",
+    )
+    .help("end with `tcgen05.dealloc` of the same address, number of columns and `.cta_group`")
+}
+
+pub(crate) fn left_allocated(span: Span, alloc: Span, sure: bool) -> Diagnostic {
+    let d = found(606, span, sure, "the kernel ends here with Tensor Memory that is still allocated");
+    section(d.label(alloc, "allocated here"), "what a kernel allocates it deallocates before it ends", "9.7.16.7")
+        .help("put `tcgen05.dealloc` before this exit too")
+}
+
+pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    let d =
+        found(607, span, sure, format!("`tcgen05.alloc` comes{when} after the CTA has given up the right to allocate"));
+    section(
+        d.label(gave, "given up here"),
+        "after `tcgen05.relinquish_alloc_permit` a CTA allocates no more",
+        "9.7.16.7",
+    )
+    .help("move `tcgen05.relinquish_alloc_permit` behind the last `tcgen05.alloc`")
+}
+
+pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {
+    section(
+        suspicious(
+            608,
+            span,
+            "nothing makes the peer CTA meet this one before the pair's Tensor Memory is deallocated",
+        ),
+        "`.dealloc` of a pair may or may not wait for the peer, which must no longer access that memory: Table 48",
+        "9.7.16.5",
+    )
+    .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before it in both CTAs")
+}
+
+pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    let d = found(
+        609,
+        span,
+        sure,
+        format!("the response of `clusterlaunchcontrol.try_cancel` is read{when} before it has come"),
+    );
+    section(
+        d.label(ask, "asked for here"),
+        "the response is written asynchronously; only a wait on its mbarrier shows that it is there",
+        "9.7.13.17",
+    )
+    .help("loop on `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64` of its mbarrier before this load")
+}
+
+fn first_ctaid(d: Diagnostic) -> Diagnostic {
+    section(d, "`get_first_ctaid` of the response of a failed request is undefined", "9.7.13.18")
+        .help("guard it with the predicate of `clusterlaunchcontrol.query_cancel.is_canceled.pred.b128`")
+}
+
+const USED: &str = "the result is used here";
+
+/// `sure`: it decides or addresses whatever the answer is.
+pub(crate) fn first_ctaid_used(span: Span, used: Span, sure: bool) -> Diagnostic {
+    let text = if sure {
+        "the result of this is used, and nothing asks before whether the request succeeded"
+    } else {
+        "the result of this may be used where the request failed"
+    };
+    first_ctaid(found(610, span, sure, text).label(used, USED))
+}
+
+pub(crate) fn first_ctaid_of_failure(span: Span, used: Span) -> Diagnostic {
+    first_ctaid(error(610, span, "the result of this is used where the request failed").label(used, USED))
+}
+
+pub(crate) fn first_ctaid_sunk(span: Span) -> Diagnostic {
+    first_ctaid(against_the_manual(610, span, "this decodes a response that says that nothing was cancelled"))
+}
+
+pub(crate) fn first_ctaid_unasked(span: Span) -> Diagnostic {
+    first_ctaid(suspicious(610, span, "nothing asks whether the request succeeded before its response is decoded"))
+}
+
+pub(crate) fn arrives_twice(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    section(
+        found(
+            611,
+            span,
+            sure,
+            format!("this thread has arrived at the cluster barrier, and arrives again{when} without waiting"),
+        ),
+        "each `barrier.cluster.arrive` is followed by a `barrier.cluster.wait` before the next one",
+        "9.7.13.3",
+    )
+    .help("put `barrier.cluster.wait;` between the two")
+}
+
+pub(crate) fn wait_without_arrive(span: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    section(
+        found(612, span, sure, format!("this thread waits at the cluster barrier, and has not arrived{when}")),
+        "a thread waits for a phase of the barrier in which it arrived",
+        "9.7.13.3",
+    )
+    .help("put `barrier.cluster.arrive;` before it")
+}
+
+pub(crate) fn before_init(span: Span, name: &str) -> Diagnostic {
+    section(
+        error(613, span, format!("the mbarrier `{name}` is used here before its `mbarrier.init`")),
+        "any operation but `mbarrier.init` needs an object that is initialised",
+        "9.7.13.15",
+    )
+    .help("move `mbarrier.init` before this place, and let the other threads wait for it with `bar.sync`")
+}
+
+pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic {
+    let who = if elected { "the elected lane of each warp" } else { "every lane that comes here" };
+    section(
+        suspicious(614, span, format!("{who} initialises the mbarrier `{name}`")),
+        "`mbarrier.init` of an object that is initialised and not invalidated is undefined",
+        "9.7.13.15.9",
+    )
+    .help("let one thread of the CTA do it, as with `setp.eq.u32 p, %r, 0;` where `%r` is `%tid.x`")
+}
+
+pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Option<Span>, sec: &str) -> Diagnostic {
+    let d =
+        suspicious(615, span, format!("this `{op}` waits for the whole CTA, and thread {missing} never comes to it"));
+    section(at(d, why, BRANCH), "without a number of threads a barrier is for all threads of the CTA", sec).help(
+        format!("give the number of threads that meet here, and another barrier than 0: `{op} 1, 32;` for one warp"),
+    )
+}
+
+pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
+    let path = if never { "" } else { " on some path" };
+    suspicious(620, span, format!("`{reg}` is read here, and nothing wrote it before{path}"))
+        .note("the value of such a register is anything (PTX ISA 5.1.1)")
+        .help("write it first, if only with `mov`")
+}
+
+pub(crate) fn unreachable(span: Span) -> Diagnostic {
+    suspicious(621, span, "no path leads to this instruction")
+        .note("what stands before it always branches, returns or exits, and no label here is a target (PTX ISA 9.7.12)")
+        .help("remove it, or branch to it")
+}
+
+pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
+    suspicious(622, span, format!("this `{op}` never runs: {why}"))
+        .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
+        .help("remove the instruction, or compare with what can be")
+}
+
+fn points(is: &str, generic: bool, of: Option<&str>) -> String {
+    let kind = if generic { "a generic address of" } else { "an address in" };
+    match of {
+        Some(name) => format!("{kind} `{is}` memory, that of `{name}`,"),
+        None => format!("{kind} `{is}` memory,"),
+    }
+}
+
+const SPACES: &str = "an access reaches the state space that it names, by an address in that space";
+const MADE: &str = "made here";
+
+pub(crate) fn space_of_register(
+    span: Span,
+    reg: &str,
+    is: &str,
+    generic: bool,
+    want: &str,
+    of: Option<&str>,
+    by: Option<Span>,
+) -> Diagnostic {
+    let have = points(is, generic, of);
+    let d = error(630, span, format!("`{reg}` holds {have} and the instruction accesses `{want}`"));
+    section(at(d, by, MADE), SPACES, "5.1")
+        .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
+}
+
+/// What a register holds that is used as a generic address, as the beginning of a sentence.
+pub(crate) fn held(reg: &str, is: &str, of: Option<&str>) -> String {
+    format!("`{reg}` holds {}", points(is, true, of))
+}
+
+/// The same of a variable that is named.
+pub(crate) fn variable(name: &str, is: &str) -> String {
+    format!("`{name}` is a `{is}` variable,")
+}
+
+pub(crate) fn object_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(630, span, format!("{what} and this operand lies in shared memory"));
+    section(at(d, by, MADE), "mbarriers, responses and addresses of Tensor Memory lie in shared memory", "9.7.13.15")
+        .help("take the address of a `.shared` variable")
+}
+
+pub(crate) fn map_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(630, span, format!("{what} and this operand is a tensor's map"));
+    section(at(d, by, MADE), "a tensor's map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
+        .help("give the map as a kernel parameter, and its generic address here")
+}
+
+pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
+    section(at(d, by, MADE), SPACES, "6.4.1")
+        .help(format!("remove `{want}`, or convert the address with `cvta.to{is}.u64`"))
+}
+
+/// `write`: the state space that the instruction takes for it.
+pub(crate) fn native_as_generic(
+    span: Span,
+    reg: &str,
+    (is, write): (&str, &str),
+    of: Option<&str>,
+    by: Option<Span>,
+) -> Diagnostic {
+    let have = points(is, false, of);
+    let d = error(630, span, format!("`{reg}` holds {have} and the instruction takes a generic address"));
+    section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
+        .help(format!("add `{write}` to the instruction, or convert the address with `cvta{is}.u64`"))
+}
+
+pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
+    let d = error(631, span, format!("`{reg}` is an address of `{is}` memory, and is converted as one of `{want}`"));
+    section(at(d, by, MADE), "`cvta` converts addresses that lie in the space it names", "9.7.9.20")
+        .help(format!("write `{is}` in place of `{want}`"))
+}
+
+/// `to`: it is `cvta.to`, and the address is in its space already; else it is `cvta`, and the address is generic already.
+pub(crate) fn cvta_direction(span: Span, reg: &str, is: &str, to: bool, by: Option<Span>) -> Diagnostic {
+    let (have, help) = if to {
+        (
+            format!("an address in `{is}` already"),
+            format!("use `{reg}` as it is, or write `cvta{is}` for a generic address"),
+        )
+    } else {
+        (
+            "a generic address already".to_string(),
+            format!("use `{reg}` as it is, or write `cvta.to{is}` for the way back"),
+        )
+    };
+    let d = error(631, span, format!("`{reg}` is {have}"));
+    section(
+        at(d, by, MADE),
+        "`cvta` makes an address generic, `cvta.to` takes a generic one back into its space",
+        "9.7.9.20",
+    )
+    .help(help)
+}
+
+pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Option<Span>) -> Diagnostic {
+    let (have, want, help) = if generic {
+        ("a generic address", "an address in `.shared::cta`", "remove `.shared::cluster`".to_string())
+    } else {
+        ("an address in `.shared`", "a generic address", format!("write `{op}.shared::cluster`"))
+    };
+    let d = error(630, span, format!("`{reg}` holds {have}, and this `{op}` takes {want}"));
+    section(
+        at(d, by, MADE),
+        "with `.shared::cluster` the address is one in shared memory, without it a generic one",
+        "9.7.9.23",
+    )
+    .help(help)
+}
+
+pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(
+        635,
+        span,
+        sure,
+        format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"),
+    );
+    section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
+        .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
+}
+
+pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) -> Diagnostic {
+    let d = suspicious(
+        635,
+        span,
+        format!("`{reg}` may be an address in another CTA, but `{form}` names the window of the executing CTA"),
+    );
+    section(at(d, by, "mapped here"), "`cvta` converts addresses that lie in the window it names", "9.7.9.20")
+        .help("write `.shared::cluster`")
+}
+
+pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(
+        635,
+        span,
+        sure,
+        format!("`{reg}` {what} an mbarrier in another CTA, and an arrival there returns no state"),
+    );
+    section(at(d, by, "mapped here"), "the sink `_` takes the place of the state of a remote arrival", "9.7.13.15.13")
+        .help("write `_` for the state, and let the CTA that owns the mbarrier wait by parity")
+}
+
+pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> Diagnostic {
+    at(error(632, span, format!("this writes to `{name}`, which is read-only")), ty, "a shared reference")
+        .note("a kernel only reads what is behind a `&[T]`, so that many launches may share it")
+        .help(format!("make `{name}` a `&mut` slice"))
+}
+
+pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
+    let have = points(is, true, of);
+    let d = error(632, span, format!("`{reg}` holds {have} and this writes to it"));
+    section(at(d, by, MADE), "constants and the parameters of a kernel are read only", "5.1")
+        .help("write to a `.global`, `.shared` or `.local` variable")
+}
+
+pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
+    let what = if sure { "is" } else { "may be" };
+    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
+    section(d.label(data, "the data"), "the bytes complete on an mbarrier in the CTA that they come to", "9.7.9.25.4")
+        .help("map both by `mapa` with the same rank, or none")
+}
+
+pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
+    section(
+        suspicious(665, span, "this load takes memory for read-only, and the kernel writes to it")
+            .label(store, "written here"),
+        "`ld.global.nc` is for what nobody writes while the kernel runs",
+        "9.7.9.9",
+    )
+    .help("leave out `.nc`")
+}
+
+pub(crate) fn past_the_end(span: Span, name: &str, offset: i64, access: u32, size: u32) -> Diagnostic {
+    let bytes = if access == 1 { "1 byte".to_string() } else { format!("{access} bytes") };
+    let unit = if size == 1 { "byte" } else { "bytes" };
+    let place = if offset < 0 { "before the start" } else { "past the end" };
+    error(633, span, format!("this accesses {bytes} at `{name}+{offset}`, {place} of `{name}`"))
+        .note(format!("`{name}` has {size} {unit}, and what lies next to a variable is not defined (PTX ISA 5.4)"))
+        .help("declare the variable larger, or change the offset")
+}
+
+pub(crate) fn misaligned_register(span: Span, reg: &str, of: &str, offset: i64, align: u32) -> Diagnostic {
+    error(634, span, format!("`{reg}` is `{of}+{offset}` here, which is not a multiple of {align} bytes"))
+        .note(format!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"))
+        .help("add a multiple of the size of the access")
+}

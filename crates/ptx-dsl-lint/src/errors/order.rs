@@ -1,0 +1,191 @@
+//! The catalogue of what is said about scopes, order and phases: 0657, 0658, 0661, 0664 to 0673.
+
+use super::{error, found, section, suspicious};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+const BOTH: &str = "operations of two CTAs synchronise if both scopes hold the two";
+
+pub(crate) fn scope_too_narrow(span: Span, sure: bool) -> Diagnostic {
+    let d = found(657, span, sure, "this reaches the mbarrier of another CTA with a scope that ends at its own");
+    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+}
+
+pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic {
+    let d = found(657, span, sure, format!("this `{op}` of `.cta` scope reaches the memory of another CTA"));
+    section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
+}
+
+pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
+    section(
+        suspicious(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA"),
+        "operations of two CTAs synchronise if both scopes hold the two; without one a wait is `.acquire.cta`",
+        "8.5",
+    )
+    .help("write `.acquire.cluster`")
+}
+
+pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
+    section(
+        suspicious(661, span, "this load need not see what was written before the flag")
+            .label(poll, "the flag is polled here"),
+        "a volatile or relaxed operation orders nothing behind it",
+        "8.8",
+    )
+    .help("poll with `.acquire` and a scope that holds the writer, or put a `fence` with `.acq_rel` behind the loop")
+}
+
+pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
+    let (what, label, help) = if acquire {
+        (
+            "this acquires, and nothing in the kernel that writes to the object releases",
+            "written here",
+            "use `st`, `red` or `atom` with `.release` there, or put a `fence` with `.acq_rel` before it",
+        )
+    } else {
+        (
+            "this releases, and nothing in the kernel that reads the object acquires",
+            "read here",
+            "use `ld` or `atom` with `.acquire` there, or put a `fence` with `.acq_rel` behind it",
+        )
+    };
+    section(
+        suspicious(671, span, what).label(other, label),
+        "a release pattern on an object synchronises with an acquire pattern on it, and neither does anything alone",
+        "8.8",
+    )
+    .help(help)
+}
+
+pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagnostic {
+    section(
+        suspicious(
+            671,
+            span,
+            format!("the arrivals on `{name}` are relaxed, and its wait acquires what was stored before"),
+        )
+        .label(wait, "waited for here"),
+        "a relaxed arrival publishes nothing that its thread stored",
+        "9.7.13.15.13",
+    )
+    .help("write `.release`, or leave out `.relaxed` and the scope")
+}
+
+pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
+    let what = if sure {
+        "this is for the own CTA only, and the other side of the flag is in another one"
+    } else {
+        "this is for the own CTA only, and the other side of the flag has a wider scope"
+    };
+    section(found(672, span, sure, what).label(other, "the other side"), BOTH, "8.5")
+        .help("write the same scope on both sides: `.gpu` for all CTAs of the device")
+}
+
+pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
+    section(
+        suspicious(672, span, "this fence is for the own CTA, and the flag behind it for all that poll it")
+            .label(flag, "the flag"),
+        BOTH,
+        "8.5",
+    )
+    .help("write `fence.acq_rel.gpu`, or `membar.gl`")
+}
+
+pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
+    section(
+        suspicious(
+            673,
+            span,
+            format!("all CTAs come to this place in memory, and this `{op}` is atomic in its own one"),
+        ),
+        "two operations are atomic with respect to each other if both scopes hold the two threads",
+        "8.10.3",
+    )
+    .help("write `.gpu`, or leave the scope out")
+}
+
+pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> Diagnostic {
+    let what = if looped {
+        format!("each round completes a phase of `{name}`, and this waits for the same parity each time")
+    } else {
+        format!("a phase of `{name}` began after the last wait, and this waits for the same parity again")
+    };
+    section(
+        found(666, span, sure, what),
+        "phases have parity 0 and 1 in turn; a wait for that of the phase before the current one returns at once",
+        "9.7.13.15.16",
+    )
+    .help("keep the parity in a register, and flip it after each wait: `xor.b32 %r, %r, 1;`")
+}
+
+pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    section(
+        found(
+            667,
+            span,
+            sure,
+            format!("this state is{when} that of a phase that was waited for before the last arrival"),
+        )
+        .label(arrival, "the state is from here"),
+        "a state is for the phase in which its arrival was, and no longer good when two phases have gone",
+        "9.7.13.15.16",
+    )
+    .help("keep the state of each `mbarrier.arrive`, and wait with that of the last one")
+}
+
+pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> Diagnostic {
+    section(
+        error(667, span, format!("this is a state of `{of}`, and the wait is on `{on}`"))
+            .label(arrival, "the state is from here"),
+        "a state is for the object that its arrival was on",
+        "9.7.13.15.16",
+    )
+    .help("wait on the object that this arrival was on")
+}
+
+pub(crate) fn count_of_other_state(span: Span, arrival: Span) -> Diagnostic {
+    section(
+        suspicious(
+            668,
+            span,
+            "the pending count is asked of a state that is not that of an arrival with `.noComplete`",
+        )
+        .label(arrival, "the state is from here"),
+        "`mbarrier.pending_count` takes the state of an `mbarrier.arrive.noComplete` or `arrive_drop.noComplete`",
+        "9.7.13.15.17",
+    )
+    .help("arrive with `.noComplete` if the phase cannot complete with it")
+}
+
+pub(crate) fn more_than_pending(
+    span: Span,
+    name: &str,
+    come: u64,
+    pending: u64,
+    never: bool,
+    init: Span,
+) -> Diagnostic {
+    let what = if never {
+        format!("{come} arrive here on `{name}` and must not complete the phase, which is for {pending}")
+    } else {
+        format!("{come} arrive here on `{name}`, and at most {pending} are pending")
+    };
+    section(
+        error(668, span, what).label(init, "the count is given here"),
+        "an arrival takes no more than is pending, and one with `.noComplete` leaves something",
+        "9.7.13.15.13",
+    )
+    .help("give `init` a higher count, or arrive with less")
+}
+
+pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {
+    section(
+        found(669, span, sure, format!("bytes come to `{name}` in several CTAs, and only some of these expect them"))
+            .label(copy, "copied to several here")
+            .label(wait, "waited for here, in the others too"),
+        "a copy with `.multicast::cluster` completes on the mbarrier at the same place in each destination CTA",
+        "9.7.9.25.4",
+    )
+    .help("let every destination CTA run `mbarrier.arrive.expect_tx`, whoever issues the copy")
+}

@@ -1,0 +1,371 @@
+//! The catalogue of 0616 to 0619 and 0640 to 0662: protocols between threads, copies and CTAs.
+
+use super::{against_the_manual, error, found, section, suspicious};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
+    let who = other.map_or("a lane that is not elected".to_string(), |t| format!("thread {t}"));
+    let d =
+        error(616, span, format!("{who} uses `{name}` here, and nothing made it wait for `{op}` by another thread"));
+    section(
+        d.label(made, "made ready here, by other threads"),
+        "threads see what another one did after a barrier",
+        "8.9",
+    )
+    .help("put `bar.sync 0;` between the two")
+}
+
+pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
+    section(
+        error(617, span, format!("`{name}` is an mbarrier already when this initialises it again"))
+            .label(first, "initialised here"),
+        "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` ends its life",
+        "9.7.13.15.9",
+    )
+    .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or give the second one a place of its own")
+}
+
+pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
+    let what = if writes { "writes data over" } else { "reads as data" };
+    section(
+        error(618, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
+            .label(first, "initialised here"),
+        "the memory of an mbarrier is for other things after `mbarrier.inval` only",
+        "9.7.13.15.10",
+    )
+    .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or store elsewhere")
+}
+
+pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
+    section(
+        error(674, span, format!("`{name}` is no mbarrier any more when this uses it")).label(end, "invalidated here"),
+        "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
+        "9.7.13.15.10",
+    )
+    .help("put `mbarrier.inval` behind the last use, or `mbarrier.init` before this one")
+}
+
+pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
+    let what = format!("the other CTAs are let go on here, and need not see that `{name}` is initialised");
+    section(
+        against_the_manual(619, span, what).label(init, "initialised here"),
+        "a relaxed arrival publishes nothing; `fence.mbarrier_init` by the thread that initialised does",
+        "9.7.13.4",
+    )
+    .help("put `fence.mbarrier_init.release.cluster;` behind the `init`, under the same guard")
+}
+
+const PROXY: &str = "what threads write by the generic proxy, an asynchronous operation sees after a proxy fence";
+
+pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) -> Diagnostic {
+    let space = if global { ".global" } else { ".shared::cta" };
+    section(
+        error(640, span, format!("`{op}` reads what threads stored, and no proxy fence stands between"))
+            .label(store, "stored here"),
+        PROXY,
+        "9.7.13.4",
+    )
+    .help(format!("put `fence.proxy.async{space};` behind the stores, before the barrier"))
+}
+
+pub(crate) fn copied_without_fence(span: Span, op: &str, copy: Span) -> Diagnostic {
+    let what = format!("`{op}` reads what `cp.async` copied, and no proxy fence stands between");
+    section(against_the_manual(640, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
+        .help("put `fence.proxy.async.shared::cta;` behind the wait for the copy, before the barrier")
+}
+
+pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
+    section(
+        suspicious(
+            670,
+            span,
+            format!(
+                "`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread"
+            ),
+        )
+        .label(store, "stored here"),
+        "a proxy fence is for what its own thread did: those who store run it, and then meet",
+        "9.7.13.4",
+    )
+    .help("put `fence.proxy.async.shared::cta;` behind the stores, before the barrier")
+}
+
+pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
+    let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
+    section(
+        suspicious(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between"))
+            .label(load, "loaded here"),
+        "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
+        "9.7.13.4",
+    )
+    .help("put `fence.proxy.async.shared::cta;` behind the loads")
+}
+
+pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
+    section(
+        error(
+            642,
+            span,
+            format!("this waits for {count} arrivals on `{name}`, and in the whole kernel {come} can come"),
+        )
+        .label(init, "the count is given here"),
+        "a phase completes when as many have arrived as `init` says; `expect_tx` alone is no arrival",
+        "9.7.13.15.2",
+    )
+    .help("give `init` the number of threads that arrive, or let the others arrive too")
+}
+
+pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: Span) -> Diagnostic {
+    section(
+        error(643, span, format!("`{name}` is told to expect {want} bytes, and the copies bring {come}"))
+            .label(copy, "copied here"),
+        "a phase completes when its tx-count is zero: what was expected has come, to the byte",
+        "9.7.13.15.2",
+    )
+    .help(format!("write {come}, or copy {want} bytes"))
+}
+
+pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
+    section(
+        error(644, span, format!("only the first phase of `{name}` can complete, and this waits for parity 1")),
+        "the first phase has parity 0; a wait for the other one returns at once, before anything has come",
+        "9.7.13.15.16",
+    )
+    .help("wait for parity 0")
+}
+
+pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
+    section(
+        error(645, span, format!("barrier {id} is for {count} threads, and {come} come to it")),
+        "the number of threads is that of all who wait or arrive",
+        "9.7.13.1",
+    )
+    .help(format!("write {come}"))
+}
+
+pub(crate) fn load_unfinished(
+    span: Span,
+    copy: Span,
+    writes: bool,
+    map: bool,
+    waited: bool,
+    by_copy: bool,
+) -> Diagnostic {
+    let what = match (map, writes) {
+        (true, _) => "this changes the tensor's map while a copy may read it",
+        (_, true) => "this writes to where a copy is still writing",
+        _ => "this reads what a copy need not have brought yet",
+    };
+    let note = if waited {
+        "a copy is done when a wait for the phase of its mbarrier says so"
+    } else {
+        "a copy is done when a wait for the phase of its mbarrier says so, and nobody waits for that one"
+    };
+    // One copy behind another may be ordered by what is not seen here.
+    let d = found(646, span, !by_copy, what);
+    section(d.label(copy, "copied here"), note, "9.7.9.25.4")
+        .help("loop on `mbarrier.try_wait.parity` of the mbarrier of the copy before this place")
+}
+
+pub(crate) fn nobody_waits(span: Span, name: &str) -> Diagnostic {
+    section(
+        error(647, span, format!("nobody waits for this copy: no wait in the kernel is for `{name}`")),
+        "a copy is done when a wait for the phase of its mbarrier says so, and the CTA stays until then",
+        "9.7.9.25.4",
+    )
+    .help(format!("loop on `mbarrier.try_wait.parity.shared::cta.b64 p, [{name}], 0;` where the data is used"))
+}
+
+pub(crate) fn copy_not_awaited(span: Span, copy: Span, writes: bool, never: bool) -> Diagnostic {
+    let what = if writes { "this writes to where" } else { "this reads where" };
+    let d = error(648, span, format!("{what} a `cp.async` may still write")).label(copy, "copied here");
+    let note = if never {
+        "`cp.async.wait_group` waits for committed groups; this copy is in none yet"
+    } else {
+        "all but the newest N groups are done after `cp.async.wait_group N`"
+    };
+    section(d, note, "9.7.9.25.3.3").help("put `cp.async.commit_group; cp.async.wait_group 0;` before this place")
+}
+
+pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -> Diagnostic {
+    let what = if map { "this changes the tensor's map" } else { "this writes over the source" };
+    let note = if never {
+        "`cp.async.bulk.wait_group` waits for committed groups; this copy is in none yet"
+    } else {
+        "the source of a bulk copy is left alone until `cp.async.bulk.wait_group.read`"
+    };
+    section(
+        error(649, span, format!("{what} of a bulk copy that may still read it")).label(copy, "copied here"),
+        note,
+        "9.7.9.25.6",
+    )
+    .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;` before this place")
+}
+
+pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
+    section(
+        error(
+            649,
+            span,
+            "threads that did not issue the bulk copy write over its source, and do not know that it is done",
+        )
+        .label(copy, "issued here, by other threads"),
+        "bulk groups are those of the thread that issued the copies; its wait is for nobody else",
+        "9.7.9.25.6",
+    )
+    .help("put `bar.sync 0;` behind the wait")
+}
+
+pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
+    let what = if never { "that was not committed" } else { "that nobody waited for" };
+    section(
+        suspicious(650, span, format!("the thread leaves with a bulk copy {what}")).label(copy, "copied here"),
+        "the shared memory that a copy reads goes with the CTA",
+        "9.7.9.25.6",
+    )
+    .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;` before this place")
+}
+
+pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diagnostic {
+    let (what, commit, wait, note, sec) = if op == "cp.async" {
+        let note = "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier";
+        (never, "cp.async.commit_group; ", "cp.async.wait_group 0;", note, "9.7.9.25.3.3")
+    } else {
+        let note = "`wgmma.wait_group` waits for the MMAs of committed groups; until then they use their registers";
+        (never, "wgmma.commit_group.sync.aligned; ", "wgmma.wait_group.sync.aligned 0;", note, "9.7.15.7.3")
+    };
+    let (what, commit) = if what { ("that was not committed", commit) } else { ("that nobody waited for", "") };
+    section(
+        suspicious(650, span, format!("the thread leaves with a `{op}` {what}")).label(copy, "started here"),
+        note,
+        sec,
+    )
+    .help(format!("put `{commit}{wait}` before this place"))
+}
+
+fn wgmma_registers(d: Diagnostic, mma: Span) -> Diagnostic {
+    section(
+        d.label(mma, "used here"),
+        "accumulators and fragments of A belong to the MMA until a `wgmma.wait_group` for its group",
+        "9.7.15.7.3",
+    )
+    .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` before this place")
+}
+
+/// `moved`: the instruction is a `mov`, which compilers put before the wait.
+pub(crate) fn wgmma_result_early(span: Span, reg: &str, mma: Span, moved: bool) -> Diagnostic {
+    let what = format!("`{reg}` is read here, and a `wgmma.mma_async` may still write it");
+    let d = if moved { against_the_manual(651, span, what) } else { error(651, span, what) };
+    wgmma_registers(d, mma)
+}
+
+pub(crate) fn wgmma_overwritten(span: Span, reg: &str, mma: Span) -> Diagnostic {
+    wgmma_registers(error(651, span, format!("`{reg}` is written here, and a `wgmma.mma_async` may still use it")), mma)
+}
+
+pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
+    section(
+        error(652, span, "no `wgmma.fence` stands between the writing of its registers and this MMA"),
+        "`wgmma.fence` comes before the first MMA, and after each other access to the registers of one",
+        "9.7.15.7.1",
+    )
+    .help("put `wgmma.fence.sync.aligned;` before it")
+}
+
+pub(crate) fn never_committed(span: Span) -> Diagnostic {
+    section(
+        error(653, span, "no `wgmma.commit_group` follows, so that nobody can wait for this MMA"),
+        "`wgmma.wait_group` waits for groups, and `wgmma.commit_group` makes one of the MMAs before it",
+        "9.7.15.7.2",
+    )
+    .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` behind the MMAs")
+}
+
+pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
+    section(
+        found(654, span, sure, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")
+            .label(load, "loaded here"),
+        "a thread that waits for the arrival writes or releases the same Tensor Memory",
+        "9.7.16.6.4",
+    )
+    .help("put `tcgen05.wait::ld.sync.aligned;` before it")
+}
+
+pub(crate) fn peer_not_there(span: Span, op: &str) -> Diagnostic {
+    section(
+        error(655, span, format!("this `{op}` reaches into another CTA, which need not have started")),
+        "the shared memory of a CTA is there when it runs; nothing before this place waits for it",
+        "5.1.7",
+    )
+    .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before it in all CTAs")
+}
+
+pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
+    section(
+        error(656, span, "this reaches into another CTA, which may have left: nothing keeps it there")
+            .label(leave, "a CTA leaves here"),
+        "the shared memory of a CTA goes when it leaves",
+        "5.1.7",
+    )
+    .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
+}
+
+pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnostic {
+    section(
+        error(659, span, format!("the warpgroups ask for {asked} registers together, and the CTA has {most}")),
+        "`setmaxnreg.inc` waits until so many are free in the pool of the CTA",
+        "9.7.19.5",
+    )
+    .help("ask for less, let other warpgroups give more, or launch with more by `.maxnreg`")
+}
+
+pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
+    section(
+        error(660, span, format!("some threads of warpgroup {group} run this `setmaxnreg`, and others do not")),
+        "all warps of a warpgroup run the same `setmaxnreg`",
+        "9.7.19.5",
+    )
+    .help("choose by `%tid.x` divided by 128, so that each warpgroup is here as a whole")
+}
+
+pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Diagnostic {
+    let (what, help) = if released {
+        ("acquire", "put `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it")
+    } else {
+        (
+            "release",
+            "put `fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before it",
+        )
+    };
+    section(
+        error(
+            662,
+            span,
+            format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"),
+        )
+        .label(change, "changed here"),
+        "maps are read by the tensormap proxy: release by `fence.proxy.tensormap::generic`, then acquire",
+        "9.7.13.4",
+    )
+    .help(help)
+}
+
+pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
+    section(
+        suspicious(663, span, format!("{come} arrive here on `{name}`, which is for {count}"))
+            .label(init, "the count is given here"),
+        "each time as many have arrived as `init` says, a phase completes; the others count for the next ones",
+        "9.7.13.15.2",
+    )
+    .help("give `init` that number, or let one thread arrive, as with `setp.eq.u32 p, %r, 0;` where `%r` is `%tid.x`")
+}
+
+pub(crate) fn never_initialised(span: Span, name: &str) -> Diagnostic {
+    section(
+        error(613, span, format!("nothing in this kernel initialises the mbarrier `{name}`")),
+        "any operation but `mbarrier.init` needs an object that is initialised",
+        "9.7.13.15",
+    )
+    .help("let one thread run `mbarrier.init` first, and the others wait for it with `bar.sync`")
+}

@@ -1,0 +1,123 @@
+//! The catalogue of mbarrier rings, transaction bytes and buffers that are filled in turn: 0642, 0649, 0668, 0691, 0693, 0696.
+
+use super::{error, found, section, suspicious};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+/// `sure`: not even the first phase completes.
+pub(crate) fn never_complete_round(
+    span: Span,
+    name: &str,
+    count: u64,
+    come: u64,
+    init: Span,
+    sure: bool,
+) -> Diagnostic {
+    let message =
+        format!("this waits for {count} arrivals on `{name}`, but at most {come} come in a round of the ring");
+    section(
+        found(642, span, sure, message).label(init, "the count is given here"),
+        "a phase completes after as many arrivals as `mbarrier.init` says; `expect_tx` alone is not an arrival",
+        "9.7.13.15.2",
+    )
+    .help("initialise it with the number of arrivals in a round, or let the other threads arrive too")
+}
+
+pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, size: u32) -> Diagnostic {
+    let message =
+        format!("this loop goes through {stages} objects, and that at `{name}+{offset}` lies outside `{name}`");
+    suspicious(633, span, message)
+        .note(format!("`{name}` has {size} bytes, and what lies next to a variable is not defined (PTX ISA 5.4)"))
+        .help("let the stage wrap to the first at the number of objects that are declared, or declare the variable larger")
+}
+
+/// What is wrong with the parities of a ring.
+pub(crate) enum RingParity {
+    /// The first wait on each stage returns before any data has come.
+    PassesAtOnce,
+    /// The first wait on a stage waits for arrivals that depend on it.
+    NeverPasses,
+    /// The parity flips at each stage instead of each round.
+    EachStage,
+    /// The parity does not alternate between two visits of a stage.
+    Steady,
+}
+
+pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingParity, other: Option<Span>) -> Diagnostic {
+    let (error, message, help) = match which {
+        RingParity::PassesAtOnce => (
+            true,
+            format!("every wait on `{name}` starts with parity 1, so it returns before the first copy has arrived"),
+            "start at parity 0; only the producer, which waits for a free stage, starts at 1",
+        ),
+        RingParity::NeverPasses => (
+            true,
+            format!("this waits for the first phase of `{name}`, and every arrival on it comes behind this wait"),
+            "start the producer at parity 1: on a new mbarrier a wait for parity 1 returns at once",
+        ),
+        RingParity::EachStage => (
+            true,
+            format!("the parity flips at every stage, but the ring of `{name}` has {stages} stages"),
+            "flip it only when the stage wraps to the first",
+        ),
+        RingParity::Steady => (
+            false,
+            format!(
+                "the parity of this wait does not alternate from one visit of `{name}` to the next, {stages} stages later"
+            ),
+            "flip the parity each time the stage wraps to the first",
+        ),
+    };
+    let d = found(696, span, error, message);
+    section(
+        match other {
+            Some(other) => d.label(other, "the arrivals are behind this wait"),
+            None => d,
+        },
+        "phases have parity 0 and 1 in turn, starting with 0; a wait is for the phase of its parity to complete",
+        "9.7.13.15.16",
+    )
+    .help(help)
+}
+
+pub(crate) fn copied_by_all(span: Span, op: &str) -> Diagnostic {
+    section(
+        suspicious(691, span, format!("all lanes of the warp run this `{op}` with the same operands")),
+        "each thread that executes it starts the whole operation once more",
+        "9.7.9.25.4",
+    )
+    .help("elect one lane, `elect.sync _|p, 0xffffffff;`, and guard this and its `expect_tx` with `@p`")
+}
+
+pub(crate) fn none_expected(span: Span, name: &str, drop: Span, init: Span) -> Diagnostic {
+    section(
+        error(668, span, format!("this arrives on `{name}` after all expected arrivals were dropped"))
+            .label(drop, "the last ones are dropped here")
+            .label(init, "the count is given here"),
+        "`mbarrier.arrive_drop` lowers the expected count of all later phases; once it is 0, nothing may arrive",
+        "9.7.13.15.14",
+    )
+    .help("use `mbarrier.arrive` as long as another arrival follows, and drop with the last one")
+}
+
+pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
+    let message = format!("this `{op}` completes bytes on `{name}`, but no `expect_tx` of the kernel announces any");
+    section(
+        error(693, span, message),
+        "a phase completes when all have arrived and the tx-count is zero; bytes that were not expected are not waited for",
+        "9.7.13.15.2",
+    )
+    .help("announce the bytes with `.expect_tx` on the arrival")
+}
+
+pub(crate) fn refilled(span: Span, copy: Span, wait: Span, buffers: usize, left: u64) -> Diagnostic {
+    let which = if buffers == 1 { "the buffer".to_string() } else { format!("one of {buffers} buffers") };
+    let groups = if left == 1 { "1 group".to_string() } else { format!("{left} groups") };
+    let message = format!("this refills {which} while a bulk copy may still read it: the wait leaves {groups} pending");
+    section(
+        error(649, span, message).label(copy, "copied from here").label(wait, "this waits for too few groups"),
+        "`wait_group N` leaves the N newest groups pending, and a pending copy may still read its source",
+        "9.7.9.25.6.2",
+    )
+    .help(format!("write `cp.async.bulk.wait_group.read {};`", buffers - 1))
+}

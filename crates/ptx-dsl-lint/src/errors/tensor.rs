@@ -1,0 +1,162 @@
+//! The catalogue of Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689.
+
+use super::{against_the_manual, error, found, section};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, sure: bool) -> Diagnostic {
+    let other = rank ^ 1;
+    let d = found(678, span, sure, format!("CTA {rank} of a pair reaches this `{op}`, and CTA {other} cannot"));
+    let d = match why {
+        Some(why) => d.label(why, format!("CTA {other} does not take this path")),
+        None => d,
+    };
+    section(
+        d,
+        "with `.cta_group::2` a warp of each CTA of the pair executes it, and the first one may wait for the second",
+        "9.7.16.5",
+    )
+    .help(format!("let a warp of CTA {other} execute it too, whatever `%cluster_ctarank` is"))
+}
+
+/// Which `tcgen05.fence` is missing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fence {
+    Before,
+    After,
+    Both,
+}
+
+/// `from` is the earlier access, or the wait that orders it.
+pub(crate) fn fence_missing(span: Span, op: &str, from: Span, access: &str, which: Fence) -> Diagnostic {
+    let what = match which {
+        Fence::Before => "`tcgen05.fence::before_thread_sync`",
+        Fence::After => "`tcgen05.fence::after_thread_sync`",
+        Fence::Both => "`tcgen05.fence`",
+    };
+    let put = match which {
+        Fence::Before => {
+            format!("put `tcgen05.fence::before_thread_sync;` after the `{access}`, before the threads synchronize")
+        }
+        Fence::After => {
+            format!("put `tcgen05.fence::after_thread_sync;` before this `{op}`, after the threads synchronize")
+        }
+        Fence::Both => "put `tcgen05.fence::before_thread_sync;` before the place where the threads synchronize, and \
+                        `tcgen05.fence::after_thread_sync;` after it"
+            .to_string(),
+    };
+    section(
+        against_the_manual(
+            679,
+            span,
+            format!("no {what} between this `{op}` and an access of another thread to Tensor Memory"),
+        )
+        .label(from, format!("it is missing after this `{access}`")),
+        "a thread fences all its accesses to Tensor Memory that it wants to order with those of other threads",
+        "9.7.16.5",
+    )
+    .note("ptxas 13.5 generates no instruction for these fences; they order what compilers may move")
+    .help(put)
+}
+
+pub(crate) fn store_not_awaited(span: Span, op: &str, store: Span, told: Option<Span>, sure: bool) -> Diagnostic {
+    let d = match told {
+        None => {
+            found(681, span, sure, format!("this `{op}` uses the result of a `tcgen05.st` that may not have completed"))
+        }
+        Some(operation) => {
+            let message =
+                format!("this `{op}` lets another thread use the result of a `tcgen05.st` that may not have completed");
+            found(681, span, sure, message).label(operation, "it is used here")
+        }
+    };
+    section(
+        d.label(store, "stored here"),
+        "`tcgen05.st` is asynchronous: it has completed after `tcgen05.wait::st`",
+        "9.7.16.8.5",
+    )
+    .help("put `tcgen05.wait::st.sync.aligned;` after the store, before any other thread is told of it")
+}
+
+const ONE_ALLOCATION: &str = "`tcgen05.dealloc` frees one allocation, all of it, once";
+
+pub(crate) fn other_size(span: Span, columns: u64, had: u64, alloc: Span) -> Diagnostic {
+    section(
+        error(682, span, format!("this deallocates {columns} columns, but {had} were allocated"))
+            .label(alloc, "allocated here"),
+        ONE_ALLOCATION,
+        "9.7.16.7.1",
+    )
+    .help(format!("write `{had}`"))
+}
+
+pub(crate) fn other_kind(span: Span, exclusive: bool, alloc: Span) -> Diagnostic {
+    let (message, help) = if exclusive {
+        ("this deallocates with `.exclusive` what was allocated without it", "remove `.exclusive`")
+    } else {
+        ("this deallocates without `.exclusive` what was allocated with it", "write `tcgen05.dealloc.exclusive`")
+    };
+    section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1").help(help)
+}
+
+pub(crate) fn within_an_allocation(span: Span, column: i64, alloc: Span) -> Diagnostic {
+    section(
+        error(682, span, format!("this address is {column} columns from the start of the allocation"))
+            .label(alloc, "allocated here"),
+        ONE_ALLOCATION,
+        "9.7.16.7.1",
+    )
+    .help("pass the address that `tcgen05.alloc` stored")
+}
+
+pub(crate) fn freed_by_many(span: Span, warps: usize, least: usize, most: usize, alloc: Span) -> Diagnostic {
+    let message = if warps > 1 {
+        format!("{warps} warps execute this `tcgen05.dealloc`, for at most {most} allocations")
+    } else {
+        format!("this is deallocation {least}, for at most {most} allocations")
+    };
+    section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1")
+        .help("let one warp deallocate: guard it with a predicate that `%tid.x` decides")
+}
+
+pub(crate) fn freed_twice(span: Span, first: Span, sure: bool) -> Diagnostic {
+    let when = if sure { "" } else { " on some path" };
+    section(
+        found(682, span, sure, format!("this deallocates{when} what is already deallocated"))
+            .label(first, "deallocated here"),
+        ONE_ALLOCATION,
+        "9.7.16.7.1",
+    )
+    .help("remove one of the two")
+}
+
+pub(crate) fn leaves_allocated(span: Span, alloc: Span) -> Diagnostic {
+    section(
+        error(606, span, "the CTA can exit from here with Tensor Memory that is still allocated")
+            .label(alloc, "allocated here"),
+        "what a kernel allocates it deallocates before it ends",
+        "9.7.16.7",
+    )
+    .help("branch before `tcgen05.alloc`, or to `tcgen05.dealloc`")
+}
+
+const TRACKS: &str = "a commit tracks the operations that its thread has started before it";
+
+pub(crate) fn untracked(span: Span, op: &str, commit: Option<Span>) -> Diagnostic {
+    let d = error(689, span, format!("no `tcgen05.commit` follows this `{op}`"));
+    let d = match commit {
+        Some(commit) => d.label(commit, "this one precedes it, and does not track it"),
+        None => d,
+    };
+    section(d, TRACKS, "9.7.16.12.1").help(format!("put `tcgen05.commit` after this `{op}`"))
+}
+
+pub(crate) fn nothing_to_track(span: Span, operation: Span) -> Diagnostic {
+    section(
+        found(689, span, false, "this `tcgen05.commit` precedes the operations that it should track")
+            .label(operation, "started here"),
+        TRACKS,
+        "9.7.16.12.1",
+    )
+    .help("put it after them")
+}

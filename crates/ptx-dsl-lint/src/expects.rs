@@ -1,0 +1,54 @@
+//! Asynchronous copies that complete on an mbarrier for which the kernel has no `expect_tx` (PTX ISA 9.7.13.15.2).
+
+use super::Flow;
+use super::copies::mbarrier_wait;
+use super::mbarriers::mbarrier;
+use super::memory::{Region, behind};
+use super::provenance::{Origin, Provenance};
+use crate::errors::rings as errors;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+
+/// Does it complete bytes on an mbarrier?
+fn brings(i: &Instr) -> bool {
+    i.has(".mbarrier::complete_tx::bytes") || i.entry.opcode == "mbarrier.complete_tx"
+}
+
+/// Is it an `expect_tx`, also as part of an arrival?
+pub(super) fn announces(i: &Instr) -> bool {
+    i.entry.opcode.starts_with("mbarrier.")
+        && (i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx"))
+}
+
+/// The object, if its variable is known.
+fn object(flow: &Flow, from: &Provenance, at: u32) -> Option<Region> {
+    let r = behind(flow, from, at, mbarrier(flow.instr(at)), 8)?;
+    matches!(r.base, Origin::Var(_)).then_some(r)
+}
+
+pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls || !flow.cfg.any(&brings) {
+        return;
+    }
+    let (mut expected, mut waited) = (Vec::new(), Vec::new());
+    for (_, at, i) in flow.walk() {
+        if announces(i) || mbarrier_wait(i) {
+            let Some(r) = object(flow, from, at) else { return };
+            if announces(i) { expected.push(r) } else { waited.push(r) }
+        }
+    }
+    let mut said: Vec<Origin> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if !brings(i) {
+            continue;
+        }
+        let Some(r) = object(flow, from, at) else { continue };
+        let among = |list: &[Region]| list.iter().any(|other| other.may_meet(&r));
+        // PTX0647 reports copies that nothing waits for.
+        if !said.contains(&r.base) && !among(&expected) && among(&waited) {
+            said.push(r.base);
+            let (Origin::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
+            out.push(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
+        }
+    }
+}

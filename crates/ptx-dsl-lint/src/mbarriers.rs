@@ -1,0 +1,556 @@
+//! What an mbarrier (PTX ISA 9.7.13.15) is told to wait for, against what can come: counts, bytes, phases; its life from
+//! `init` to `inval`, and who may know of it.
+
+use super::Flow;
+use super::accesses::multicast;
+use super::ask::{disjoint, has_thread, value};
+use super::converge::{Places, Who};
+use super::copies::mbarrier_wait;
+use super::ctas::under;
+use super::dataflow::Bits;
+use super::expects::announces;
+use super::lanes::{Fact, Lanes, Set};
+use super::lives;
+use super::loops::Loops;
+use super::memory::{Region, behind, constant, debts, owe, owed, settle};
+use super::phases::reaches;
+use super::provenance::{Origin, Provenance};
+use crate::errors::protocol as errors;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::memory::Access;
+
+/// An instruction with its place.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    pub block: u32,
+    pub at: u32,
+}
+
+/// An object and what happens to it.
+pub(super) struct Object {
+    pub place: (u32, i64),
+    pub inits: Vec<Site>,
+    pub arrives: Vec<Site>,
+    pub expects: Vec<Site>,
+    pub copies: Vec<Site>,
+    pub waits: Vec<Site>,
+}
+
+pub(super) struct Objects {
+    pub list: Vec<Object>,
+    /// Something of the kind has an address that is not known, or another CTA may reach the objects.
+    pub unclear: bool,
+    /// An `init` has an address that is not known.
+    pub unknown_init: bool,
+    /// Those of which the variable is known, as in a loop over an array.
+    pub array_inits: Vec<(Site, u32)>,
+    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    pub shared: Vec<u32>,
+}
+
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let has = |op: &str| flow.cfg.has(op);
+    if has("mbarrier.") {
+        let objects = objects(flow, from);
+        if !objects.unknown_init && lanes.threads.exact.is_some() {
+            never_initialised(flow, &objects, out);
+        }
+        lives::check(flow, lanes, places, from, &objects, out);
+        super::phases::check(flow, lanes, places, from, &objects, out);
+        if !objects.unclear {
+            counts(flow, lanes, places, &objects, out);
+            transactions(flow, &objects, out);
+        } else if let Some(one) = super::phases::only(flow, from) {
+            transactions(flow, &one, out);
+        }
+    }
+    if has("mbarrier.init") || has("tcgen05.alloc") {
+        lives::unseen(flow, lanes, places, from, out);
+    }
+    if has("bar") {
+        super::named_barriers::check(flow, lanes, places, out);
+    }
+}
+
+pub(super) fn place(r: &Region) -> Option<(u32, i64)> {
+    match (r.base, r.bytes) {
+        (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
+        _ => None,
+    }
+}
+
+/// The object that the operand of this name is the address of.
+pub(super) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<(u32, i64)> {
+    place(&behind(flow, from, at, name, 8)?)
+}
+
+/// The name of the operand that is the address of an mbarrier; empty for none.
+pub(super) fn mbarrier(i: &Instr) -> &'static str {
+    for spec in i.entry.operands {
+        if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
+            return spec.name;
+        }
+    }
+    ""
+}
+
+pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
+    let mut all =
+        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
+    for (block, at, i) in flow.walk() {
+        add(flow, from, Site { block, at }, i, &mut all);
+    }
+    all
+}
+
+/// Adds what an instruction does to an object.
+fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
+    let op = i.entry.opcode;
+    if op == "mapa" {
+        match value(i, "a") {
+            Some(Operand::Reg(r, lane)) => {
+                if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
+                    && let Origin::Var(v) = a.base
+                {
+                    all.shared.push(v.0);
+                }
+            }
+            Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
+            _ => {}
+        }
+        all.unclear = true;
+        return;
+    }
+    let on = mbarrier(i);
+    if i.operand(on).is_none() {
+        return;
+    }
+    let region = behind(flow, from, site.at, on, 8);
+    let many = multicast(i) || i.has(".cta_group::2");
+    let known = region.as_ref().and_then(place);
+    if let Some(Region { base: Origin::Var(v), .. }) = region {
+        if many {
+            all.shared.push(v.0);
+        } else if op == "mbarrier.init" && known.is_none() {
+            all.array_inits.push((site, v.0));
+        }
+    }
+    let (Some(p), false) = (known, many) else {
+        all.unclear = true;
+        all.unknown_init |= op == "mbarrier.init";
+        return;
+    };
+    let o = all.object(p);
+    match op {
+        "mbarrier.init" => put(&mut o.inits, site),
+        "mbarrier.arrive" | "mbarrier.arrive_drop" => {
+            put(&mut o.arrives, site);
+            if announces(i) {
+                put(&mut o.expects, site);
+            }
+        }
+        "mbarrier.expect_tx" => put(&mut o.expects, site),
+        "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
+        "mbarrier.inval" | "mbarrier.check_layout" => {}
+        "mbarrier.complete_tx" => put(&mut o.copies, site),
+        "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
+        _ => put(&mut o.copies, site),
+    }
+}
+
+impl Objects {
+    /// The object at a place, a new one if there is none yet.
+    fn object(&mut self, place: (u32, i64)) -> &mut Object {
+        let mut at = self.list.len();
+        for (k, o) in self.list.iter().enumerate() {
+            if o.place == place {
+                at = k;
+                break;
+            }
+        }
+        if at == self.list.len() {
+            self.list.push(Object::new(place));
+        }
+        &mut self.list[at]
+    }
+}
+
+impl Object {
+    pub(super) fn new(place: (u32, i64)) -> Object {
+        Object {
+            place,
+            inits: Vec::new(),
+            arrives: Vec::new(),
+            expects: Vec::new(),
+            copies: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+}
+
+/// Blocks are not walked in the order of the text, but mostly.
+fn put(list: &mut Vec<Site>, site: Site) {
+    let (Ok(k) | Err(k)) = position(list, site.at);
+    list.insert(k, site);
+}
+
+/// Is the instruction one of these, which are in the order of the text?
+pub(super) fn among(list: &[Site], at: u32) -> bool {
+    position(list, at).is_ok()
+}
+
+fn position(list: &[Site], at: u32) -> Result<usize, usize> {
+    list.binary_search_by_key(&at, |s| s.at)
+}
+
+pub(super) fn name(flow: &Flow, place: (u32, i64)) -> String {
+    let name = flow.variable(place.0);
+    if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
+}
+
+/// Can the block be reached from itself?
+pub(super) fn in_loop(flow: &Flow, block: u32) -> bool {
+    flow.cfg.in_loop(block)
+}
+
+fn many(set: &Set, n: usize) -> u64 {
+    let mut many = 0;
+    for t in 0..n {
+        many += u64::from(has_thread(set, t));
+    }
+    many
+}
+
+/// Is one of these in a loop?
+pub(super) fn any_in_loop(flow: &Flow, list: &[Site]) -> bool {
+    for s in list {
+        if in_loop(flow, s.block) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The constant parity that a wait is for.
+pub(super) fn parity(flow: &Flow, wait: &Site) -> Option<u64> {
+    constant(flow.instr(wait.at), "phaseParity")
+}
+
+/// At most so many threads come there.
+pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
+    if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
+}
+
+/// How often a thread that runs the instruction arrives; `None` if that is computed.
+pub(super) fn arrivals_of(i: &Instr) -> Option<u64> {
+    match i.entry.opcode {
+        // It adds one and takes it away, except with `.noinc`.
+        "cp.async.mbarrier.arrive" => Some(u64::from(i.has(".noinc"))),
+        _ if i.operand("count").is_some() => constant(i, "count"),
+        _ => Some(1),
+    }
+}
+
+fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    for o in &objects.list {
+        let [init] = o.inits.as_slice() else { continue };
+        let Some(count) = constant(flow.instr(init.at), "count") else { continue };
+        if in_loop(flow, init.block) || any_in_loop(flow, &o.arrives) {
+            continue;
+        }
+        let mut come = 0u64;
+        let mut clear = true;
+        let mut over = None;
+        for s in &o.arrives {
+            let i = flow.instr(s.at);
+            let who = places.who(flow, lanes, s.block, s.at);
+            let each = arrivals_of(i).unwrap_or_else(|| {
+                clear = false;
+                0
+            });
+            if !who.elected
+                && !who.passed
+                && surely(flow, lanes, *s)
+                && each <= count
+                && each.saturating_mul(most(&who, lanes, n)) > count
+            {
+                over = over.or(Some((i.span, each * most(&who, lanes, n))));
+            }
+            come = come.saturating_add(each.saturating_mul(most(&who, lanes, n)));
+        }
+        if !clear {
+            continue;
+        }
+
+        if let Some((span, come)) = over {
+            let init = flow.instr(init.at).span;
+            out.push(errors::more_arrive(span, &name(flow, o.place), count, come, init));
+        }
+        // Who only looks once need not wait.
+        if come < count
+            && let Some(wait) = first_wait(flow, &o.waits)
+            && in_loop(flow, wait.block)
+        {
+            let span = flow.instr(wait.at).span;
+            let init = flow.instr(init.at).span;
+            out.push(errors::never_complete(span, &name(flow, o.place), count, come, init));
+        } else if come <= count {
+            second_phase(flow, o, out);
+        }
+    }
+}
+
+/// The first wait that may be for the first phase.
+fn first_wait<'o>(flow: &Flow, waits: &'o [Site]) -> Option<&'o Site> {
+    for wait in waits {
+        let first = match parity(flow, wait) {
+            Some(p) => p == 0,
+            None => flow.instr(wait.at).operand("state").is_some(),
+        };
+        if first {
+            return Some(wait);
+        }
+    }
+    None
+}
+
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
+/// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
+fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    for o in &objects.list {
+        let (true, Some(arrival), Some(wait)) = (o.inits.is_empty(), o.arrives.first(), o.waits.first()) else {
+            continue;
+        };
+        let mut first = arrival.at.min(wait.at);
+        if let Some(expect) = o.expects.first() {
+            first = first.min(expect.at);
+        }
+        if let Some(var) = flow.module.vars.get(o.place.0 as usize)
+            && !var.dynamic
+        {
+            out.push(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
+        }
+    }
+}
+
+/// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
+fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
+    if let Some(w) = o.waits.first()
+        && brought_once(flow, o)
+        && let Some(arg) = flow.instr(w.at).operand("phaseParity")
+    {
+        out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        return;
+    }
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if among(&o.arrives, at) || among(&o.copies, at) {
+            owe(set, 0);
+        } else if mbarrier_wait(i) && constant(i, "phaseParity") != Some(1) && among(&o.waits, at) {
+            settle(set, 0);
+        }
+    };
+    let mut said = false;
+    debts(flow, 1, &step, &mut |_, at, i, set| {
+        if !said
+            && owed(set, 0)
+            && among(&o.waits, at)
+            && let Some(arg) = i.operand("phaseParity")
+            && matches!(arg.value, Operand::Imm(1))
+        {
+            said = true;
+            out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        }
+    });
+}
+
+/// Do all waits, for parity 1, come after what a copy brings once? Whoever waits for that, waits for the first phase too.
+fn brought_once(flow: &Flow, o: &Object) -> bool {
+    let mut brought = false;
+    for s in &o.copies {
+        brought |= flow.instr(s.at).operand("dstMem").is_some();
+    }
+    for s in &o.waits {
+        brought &= parity(flow, s) == Some(1);
+    }
+    brought && !any_in_loop(flow, &o.copies) && !any_in_loop(flow, &o.arrives)
+}
+
+/// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
+fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let loops = Loops::new(&flow.cfg);
+    for o in &objects.list {
+        balance(flow, &loops, o, out);
+    }
+}
+
+fn balance(flow: &Flow, loops: &Loops, o: &Object, out: &mut Vec<Diagnostic>) {
+    let (Some(first), Some(copy)) = (o.expects.first(), o.copies.first()) else { return };
+    let with = |a: &Site, b: &Site| {
+        a.block == b.block
+            || (loops.same(a.block, b.block)
+                && flow.cfg.dominates(a.block, b.block)
+                && above(&flow.cfg.ipdom, b.block, a.block))
+    };
+    for list in [&o.expects, &o.copies] {
+        for s in list {
+            if !(with(first, s) || with(s, first)) || guard(flow, s.at) != guard(flow, first.at) {
+                return;
+            }
+        }
+    }
+    // Behind a wait for the phase another one is under way.
+    let before = |a: &Site, b: &Site| {
+        if a.block == b.block { a.at < b.at } else { flow.cfg.dominates(a.block, b.block) }
+    };
+    for w in &o.waits {
+        let (mut some_before, mut some_behind) = (false, false);
+        for list in [&o.expects, &o.copies] {
+            for s in list {
+                some_before |= before(s, w);
+                some_behind |= before(w, s);
+            }
+        }
+        if some_before && some_behind {
+            return;
+        }
+    }
+    let (mut want, mut come) = (0u64, 0u64);
+    for s in &o.expects {
+        let Some(n) = expected(flow.instr(s.at)) else { return };
+        want = want.saturating_add(n);
+    }
+    for s in &o.copies {
+        let Some(n) = copied(flow.instr(s.at)) else { return };
+        come = come.saturating_add(n);
+    }
+    if want != come {
+        let i = flow.instr(first.at);
+        let arg = i.operand("txCount").or(i.operand("tx_count"));
+        let span = if let Some(arg) = arg { arg.span } else { i.span };
+        out.push(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
+    }
+}
+
+/// The bytes that an instruction announces.
+fn expected(i: &Instr) -> Option<u64> {
+    constant(i, "txCount").or(constant(i, "tx_count"))
+}
+
+/// The bytes that an instruction brings.
+fn copied(i: &Instr) -> Option<u64> {
+    match i.entry.opcode {
+        "cp.async.bulk" | "cp.reduce.async.bulk" if !i.has(".ignore_oob") => constant(i, "size"),
+        "clusterlaunchcontrol.try_cancel" => Some(16),
+        "mbarrier.complete_tx" => constant(i, "txCount"),
+        _ => None,
+    }
+}
+
+/// The guard of an instruction, by its value.
+pub(super) fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
+    let (p, positive) = flow.guard(at)?;
+    Some((flow.origin(p), positive))
+}
+
+/// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
+pub(super) fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, false)
+}
+
+/// The same for each round of the loops that the site is in.
+pub(super) fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, true)
+}
+
+/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
+pub(super) fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let steady = |p: u32| {
+        let p = flow.origin(p);
+        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [super::ssa::UNDEF; 2]);
+        let before = matches!(flow.ssa.maker(p), Some(m) if !in_loop(flow, flow.cfg.block_of(m)));
+        exact(flow, lanes, p) || elected || before
+    };
+    certain_by(flow, s, true, &steady)
+}
+
+/// Is it known for every thread whether it sees the predicate true?
+pub(super) fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+    match lanes.facts.get(flow.origin(p) as usize) {
+        Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
+        _ => false,
+    }
+}
+
+/// Is `a` above `b` in a tree of dominators?
+fn above(tree: &[u32], a: u32, b: u32) -> bool {
+    let mut at = b;
+    while at != a {
+        match tree.get(at as usize) {
+            Some(&up) if up != super::cfg::NONE && up != at => at = up,
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
+    certain_by(flow, s, looped, &|p| exact(flow, lanes, p))
+}
+
+fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
+    let told = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
+    if flow.guard(s.at).is_some() && !told(s.at) {
+        return false;
+    }
+    // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
+    let mut at = s.block;
+    loop {
+        let up = flow.cfg.idom[at as usize];
+        if up == super::cfg::NONE {
+            return false;
+        }
+        if up == at {
+            return true;
+        }
+        if !above(&flow.cfg.ipdom, at, up) {
+            let Some(branch) = flow.cfg.branch(up) else { return false };
+            if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
+                return false;
+            }
+        }
+        at = up;
+    }
+}
+
+/// Is there a way from `up` to `at`, and no other but those that come round?
+fn direct(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
+    let mut found = false;
+    for e in &flow.cfg.blocks[up as usize].succ {
+        found |= e.to == at;
+    }
+    let mut ways = 0;
+    for (p, _) in &flow.cfg.blocks[at as usize].pred {
+        if !looped || !under(flow, at, *p) {
+            ways += 1;
+        }
+    }
+    found && ways == 1
+}
+
+/// Do the other ways of a branch leave the loop, so that each round comes here?
+fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
+    if !in_loop(flow, branch) || !reaches(flow, here, branch) {
+        return false;
+    }
+    for e in &flow.cfg.blocks[branch as usize].succ {
+        if e.to != at && reaches(flow, e.to, here) {
+            return false;
+        }
+    }
+    true
+}

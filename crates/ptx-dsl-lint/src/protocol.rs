@@ -1,0 +1,167 @@
+//! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
+
+use super::Flow;
+use super::converge::Places;
+use super::copies::mbarrier_wait;
+use super::dataflow::{Bits, both, each};
+use super::lanes::Lanes;
+use super::mbarriers::mbarrier;
+use super::paths::{Hit, Paths, Step};
+use super::provenance::Provenance;
+
+use crate::errors::flow as errors;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::isa::Role;
+
+pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let has = |prefix: &str| flow.cfg.has(prefix);
+    if has("clusterlaunchcontrol.") {
+        super::requests::check(flow, lanes, places, from, out);
+    }
+    if has("barrier.cluster.") {
+        cluster_barrier(flow, lanes, out);
+    }
+    if has("mbarrier.init") {
+        before_init(flow, from, out);
+    }
+}
+
+/// Lets threads meet, or might: what others did before is then done.
+pub(super) fn meets(i: &Instr) -> bool {
+    let op = i.entry.opcode;
+    op.starts_with("bar.")
+        || op.starts_with("barrier.")
+        || op.ends_with(".sync")
+        || matches!(op, "call" | "atom" | "red" | "griddepcontrol" | "match" | "fence" | "membar")
+        || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
+        || mbarrier_wait(i)
+}
+
+/// Each thread arrives once, waits once, and so on.
+fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.entry.opcode {
+        "barrier.cluster.arrive" if !every || i.pred.is_none() => set.set(0),
+        "barrier.cluster.wait" if every || i.pred.is_none() => set.unset(0),
+        "call" => set.put(0, !every),
+        _ => {}
+    };
+    let mut said = false;
+    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.entry.opcode {
+        "barrier.cluster.arrive" if every.has(0) && i.pred.is_none() => {
+            out.push(errors::arrives_twice(i.span, true));
+            said = true;
+        }
+        "barrier.cluster.wait" if !any.has(0) && flow.function.entry => {
+            out.push(errors::wait_without_arrive(i.span, true));
+            said = true;
+        }
+        _ => {}
+    });
+    if !said && flow.function.entry && !flow.calls {
+        out_of_step(flow, lanes, out);
+    }
+}
+
+/// The same on some path.
+fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    let arrives = |i: &Instr| i.entry.opcode == "barrier.cluster.arrive";
+    let waits = |i: &Instr| i.entry.opcode == "barrier.cluster.wait";
+    let next = |i: &Instr, from_arrive: bool| {
+        if arrives(i) {
+            if from_arrive { Step::Found } else { Step::Stop }
+        } else if waits(i) {
+            if from_arrive { Step::Stop } else { Step::Found }
+        } else {
+            Step::Go
+        }
+    };
+    let mut paths = Paths::new(flow, lanes);
+    let mut said = Vec::new();
+    let mut say = |hit: Option<Hit>, arrive: bool| {
+        if let Some(hit) = hit
+            && !said.contains(&hit.at)
+        {
+            said.push(hit.at);
+            let span = flow.instr(hit.at).span;
+            out.push(if arrive {
+                errors::arrives_twice(span, false)
+            } else {
+                errors::wait_without_arrive(span, false)
+            });
+        }
+    };
+    say(paths.at_entry(&mut |_, i| next(i, false)), false);
+    let mut sites = 0;
+    for (block, at, i) in flow.walk() {
+        let arrive = arrives(i);
+        if (arrive || waits(i)) && sites < 16 {
+            sites += 1;
+            say(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
+        }
+    }
+}
+
+/// Uses of an mbarrier on whose every path neither its init nor any meeting with the thread that might do it comes first.
+fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut inits: Vec<(u32, i64)> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if i.entry.opcode == "mbarrier.init" {
+            let Some(o) = object(flow, from, at, i, "addr") else { return };
+            if !inits.contains(&o) && inits.len() < 64 {
+                inits.push(o);
+            }
+        }
+    }
+    if !inits.is_empty() {
+        uses_before(flow, from, &inits, out);
+    }
+}
+
+fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut Vec<Diagnostic>) {
+    // The number of the object that an operand names.
+    let number = |at: u32, i: &Instr, name: &str| {
+        let o = object(flow, from, at, i, name)?;
+        inits.iter().position(|x| *x == o)
+    };
+    let n = inits.len() + 1;
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if meets(i) {
+            set.fill();
+        } else if i.entry.opcode == "mbarrier.init"
+            && let Some(k) = number(at, i, "addr")
+        {
+            set.set(k);
+        }
+    };
+    let mut said = Bits::none(n);
+    each(&flow.cfg, n, &step, &mut |_, at, i, set| {
+        if !matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.inval" | "mbarrier.check_layout")
+            && let Some(k) = number(at, i, mbarrier(i))
+            && !set.has(k)
+            && !said.has(k)
+        {
+            said.set(k);
+            out.push(errors::before_init(i.span, flow.variable(inits[k].0)));
+        }
+    });
+}
+
+/// The object that the operand of this name is the address of: variable and offset.
+fn object(flow: &Flow, from: &Provenance, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
+    for a in &i.operands {
+        if a.name == name && a.role == Role::Addr {
+            let Operand::Address(base, offset) = &a.value else { return None };
+            let (var, first) = match base {
+                Base::Var(v) => (v.0, 0),
+                Base::Reg(r) => from.variable(flow.ssa.read(at, *r, 0))?,
+                Base::Abs => return None,
+            };
+            return Some((var, first.checked_add(*offset)?));
+        }
+    }
+    None
+}

@@ -1,0 +1,385 @@
+//! From the module as written to the typed one: names, qualifiers, operands, versions and targets, layout.
+//!
+//! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
+
+use std::rc::Rc;
+
+use diag::Diagnostic;
+use isa::syntax::{self, Form};
+use isa::target::{self, Missing, Suffix, Target};
+use isa::{FAMILIES, Instr, Ptx, Targets};
+use parse::nearest;
+use crate::{ast, parse};
+use ptx_dsl_isa::{hir, isa};
+use crate::{diag, span};
+use span::Span;
+
+mod address;
+mod attempt;
+mod call;
+mod cta_group;
+mod decl;
+mod directive;
+mod errors;
+mod explain;
+mod function;
+mod instr;
+mod mend;
+mod named;
+mod names;
+mod operand;
+mod rules;
+mod select;
+mod shared;
+mod texture;
+mod value;
+mod vars;
+mod vector;
+mod words;
+
+use named::Named;
+use names::{Lists, Scope};
+
+/// What the checker takes for granted.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The newest PTX ISA version that is known.
+    pub ceiling: (u32, u32),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { ceiling: (9, 5) }
+    }
+}
+
+/// What comes of a module.
+#[derive(Debug)]
+pub struct Checked {
+    /// Whatever was right.
+    pub hir: hir::Module,
+    /// Functions without a mistake.
+    pub whole: Vec<hir::FuncId>,
+    /// What was not, in the order in which it was found.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks a module.
+pub fn check(module: &ast::Module, options: &Options) -> Checked {
+    let mut checker = Checker::new(module);
+    checker.header(module, options);
+    for item in &module.items {
+        match item {
+            ast::Item::Var(decl) => checker.declare(decl, None),
+            ast::Item::Function(f) => checker.function(f),
+            ast::Item::Directive(d) => checker.module_directive(d),
+        }
+    }
+    checker.one_cta_group(module);
+    checker.finish()
+}
+
+/// Number and suffix of a target: 90 and `a`.
+fn split_target(name: &str) -> Option<(i64, &str)> {
+    let rest = name.strip_prefix("sm_")?;
+    let suffix = rest.trim_start_matches(names::is_digit);
+    Some((rest[..rest.len() - suffix.len()].parse().ok()?, suffix))
+}
+
+/// The known target of the number nearest to that of an unknown one, with the same suffix.
+fn nearest_target(name: &str) -> Option<&'static str> {
+    let (number, suffix) = split_target(name)?;
+    let mut best: Option<(u64, &str)> = None;
+    for target in target::TARGETS {
+        let Some((n, s)) = split_target(target.name) else { continue };
+        let distance = number.abs_diff(n);
+        if s != suffix || distance >= 5 {
+            continue;
+        }
+        match best {
+            Some((least, _)) if least <= distance => {}
+            _ => best = Some((distance, target.name)),
+        }
+    }
+    Some(best?.1)
+}
+
+/// Targets, and the options that stand beside them.
+fn known_targets() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for target in target::TARGETS {
+        names.push(target.name);
+    }
+    for option in target::OPTIONS {
+        names.push(option.name);
+    }
+    names
+}
+
+/// A target that has what is required and exists in a version: the oldest one.
+fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
+    for t in target::TARGETS {
+        let plain = match requires {
+            Targets::Sm(_) => t.suffix == Suffix::None,
+            Targets::Only(_) => true,
+        };
+        if plain && t.exists(version).is_ok() && t.satisfies(requires, version).is_ok() {
+            return Some(t.name);
+        }
+    }
+    None
+}
+
+/// Entries and forms, looked up and compiled on first use.
+#[derive(Default)]
+struct Table {
+    /// Entries by the first word of the opcode.
+    entries: Named<Rc<Vec<(&'static str, &'static Instr)>>>,
+    /// Forms with the address of their entry, in ascending order.
+    forms: Vec<(usize, Rc<Vec<Form>>)>,
+}
+
+impl Table {
+    fn entries(&mut self, first: &str) -> Rc<Vec<(&'static str, &'static Instr)>> {
+        if let Some(found) = self.entries.get(first) {
+            return Rc::clone(found);
+        }
+        let mut found = Vec::new();
+        for (family, list) in FAMILIES {
+            for instr in *list {
+                if let Some(rest) = instr.opcode.strip_prefix(first)
+                    && (rest.is_empty() || rest.starts_with('.') || rest.starts_with("::"))
+                {
+                    found.push((*family, instr));
+                }
+            }
+        }
+        let found = Rc::new(found);
+        self.entries.insert(first, Rc::clone(&found));
+        found
+    }
+
+    fn forms(&mut self, instr: &'static Instr) -> Rc<Vec<Form>> {
+        let key = std::ptr::from_ref(instr) as usize;
+        let at = self.forms.partition_point(|f| f.0 < key);
+        if let Some((found, forms)) = self.forms.get(at)
+            && *found == key
+        {
+            return Rc::clone(forms);
+        }
+        let forms = Rc::new(syntax::forms(instr));
+        self.forms.insert(at, (key, Rc::clone(&forms)));
+        forms
+    }
+}
+
+thread_local! {
+    /// Forms that were compiled for one module serve the next: they make up half of the time of a small one.
+    static TABLE: std::cell::RefCell<Table> = std::cell::RefCell::default();
+}
+
+/// The state of a check.
+struct Checker {
+    diags: Vec<Diagnostic>,
+    out: hir::Module,
+    /// As declared; the newest if not declared, so that nothing follows from that.
+    version: Ptx,
+    target: Option<&'static Target>,
+    target_name: String,
+    /// `texmode_independent`: samplers apart from textures.
+    independent: bool,
+    scopes: Vec<Scope>,
+    table: Table,
+    /// `.shared` variables of functions, with the function.
+    shared_of: Vec<(hir::VarId, hir::FuncId)>,
+    /// End of local memory, of the images.
+    local_end: u64,
+    const_end: u64,
+    global_end: u64,
+    /// Functions with a body, no statement of which is broken, in ascending order.
+    whole: Vec<hir::FuncId>,
+    /// The function in hand.
+    fun: Option<hir::Function>,
+    /// A statement of it is broken and left out.
+    dropped: bool,
+    /// Variables that are only declared, with `.extern`, in ascending order.
+    externals: Vec<hir::VarId>,
+    /// Registers of the module, with the functions that name them.
+    module_registers: Vec<(String, hir::FuncId)>,
+    /// What names of lists and prototypes mean.
+    lists: Lists,
+    /// Functions by name.
+    declared: Named<Declared>,
+    /// File, line and column of each `.loc` so far.
+    locations: Named<()>,
+    /// How many more names may be compared with undeclared ones.
+    comparisons: usize,
+    /// How many more edits of statements may be tried.
+    tries: usize,
+    /// Is an edit being tried? What is wrong with it needs no help.
+    trying: bool,
+}
+
+/// What is known of a function besides its signature.
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    id: hir::FuncId,
+    /// Where first.
+    span: Span,
+    defined: bool,
+    /// `.extern`
+    external: bool,
+    noreturn: bool,
+    /// Where `.alias` makes it another name of a function.
+    alias: Option<Span>,
+}
+
+impl Checker {
+    fn new(module: &ast::Module) -> Self {
+        Checker {
+            diags: Vec::new(),
+            out: hir::Module { spelling: vec![None; module.instrs as usize], ..hir::Module::default() },
+            version: Ptx(u32::MAX, 0),
+            target: None,
+            target_name: String::new(),
+            independent: false,
+            scopes: vec![Scope::default()],
+            table: TABLE.take(),
+            shared_of: Vec::new(),
+            local_end: 0,
+            const_end: 0,
+            global_end: 0,
+            fun: None,
+            externals: Vec::new(),
+            dropped: false,
+            whole: Vec::new(),
+            module_registers: Vec::new(),
+            lists: Lists::default(),
+            declared: Named::default(),
+            locations: Named::default(),
+            comparisons: names::COMPARED,
+            tries: mend::TRIES,
+            trying: false,
+        }
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        self.diags.push(d);
+    }
+
+    /// `.version`, `.target`, `.address_size`.
+    fn header(&mut self, module: &ast::Module, options: &Options) {
+        match module.version {
+            None => self.report(errors::no_version(Span::default())),
+            Some(v) => self.declared_version(v, options.ceiling),
+        }
+        let mut seen = false;
+        for word in &module.target {
+            if target::option(&word.text).is_some() {
+                self.independent |= word.text == "texmode_independent";
+                continue;
+            }
+            seen = true;
+            self.declared_target(word);
+        }
+        if !seen {
+            self.report(errors::no_target(Span::default()));
+        }
+        self.out.address_size = 64;
+        if let Some((n, span)) = module.address_size
+            && n != 64
+        {
+            self.report(errors::address_size(span, n));
+        }
+    }
+
+    /// `.version`
+    fn declared_version(&mut self, v: ast::Version, ceiling: (u32, u32)) {
+        self.out.version = (v.major, v.minor);
+        let mut last = ceiling;
+        for l in target::LAST {
+            if l.0 == v.major && l.0 < ceiling.0 {
+                last = (l.0, l.1);
+            }
+        }
+        if (v.major, v.minor) > last || v.major == 0 {
+            self.report(errors::unknown_version(v.span, Ptx(v.major, v.minor), last));
+        } else {
+            self.version = Ptx(v.major, v.minor);
+        }
+    }
+
+    /// One of the targets; the first counts.
+    fn declared_target(&mut self, word: &ast::Word) {
+        let Some(t) = target::target(&word.text) else {
+            let near = nearest_target(&word.text).or_else(|| nearest(&word.text, &known_targets()));
+            self.report(errors::unknown_target(word.span, &word.text, near));
+            return;
+        };
+        if self.target.is_none() {
+            self.target = Some(t);
+            self.target_name = t.name.to_string();
+            self.out.target = t.name.to_string();
+        }
+        match t.exists(self.version) {
+            Err(Missing::Version(need)) => {
+                self.report(errors::target_needs_version(word.span, &word.text, need, self.version));
+            }
+            Err(Missing::Target) if self.version.0 != u32::MAX => {
+                self.report(errors::renamed_target(word.span, &word.text, &new_name(&word.text)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The name of the target in a version that does not know the one that is declared.
+    fn renamed(&self, version: Ptx) -> Option<String> {
+        let until = self.target?.until?;
+        (version >= until).then(|| new_name(&self.target_name))
+    }
+
+    /// Says what is missing, if version or target are not enough for `what`.
+    fn gate(
+        &self,
+        span: Span,
+        what: std::fmt::Arguments,
+        since: Ptx,
+        requires: Targets,
+        section: &str,
+    ) -> Option<Diagnostic> {
+        if self.version < since {
+            return Some(errors::needs_version(span, what, since, self.version, self.renamed(since), section));
+        }
+        match self.target?.satisfies(requires, self.version) {
+            Ok(()) => None,
+            Err(Missing::Version(need)) => {
+                Some(errors::needs_version(span, what, need, self.version, self.renamed(need), section))
+            }
+            Err(Missing::Target) => {
+                let enough = enough(self.version.max(since), requires);
+                Some(errors::needs_target(span, what, requires, &self.target_name, enough, section))
+            }
+        }
+    }
+
+    /// Takes the images' and dynamic variables' final sizes.
+    fn finish(mut self) -> Checked {
+        self.share_registers();
+        self.lay_out_shared();
+        let shared = self.out.shared_size;
+        for var in &mut self.out.vars {
+            if var.dynamic && var.space == hir::Space::Shared {
+                var.offset = shared.div_ceil(var.align.max(1)).saturating_mul(var.align.max(1));
+            }
+        }
+        self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        TABLE.set(std::mem::take(&mut self.table));
+        Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
+    }
+}
+
+/// `sm_101a` is called `sm_110a` since PTX ISA 9.0.
+fn new_name(target: &str) -> String {
+    target.replacen("101", "110", 1)
+}

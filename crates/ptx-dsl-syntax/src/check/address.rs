@@ -1,0 +1,191 @@
+//! Addresses: base and offset, state space, alignment (PTX ISA 6.4.1).
+
+use super::Checker;
+use super::attempt::Attempt;
+use super::names::Sym;
+use crate::ast::{self, Expr, OperandKind};
+use crate::check::errors;
+use ptx_dsl_isa::hir::{Base, Operand, Space, VarId};
+use ptx_dsl_isa::isa::syntax::Shape;
+use ptx_dsl_isa::isa::{OpTy, OperandSpec};
+use crate::parse::{Const, fold};
+use ptx_dsl_isa::ty::Class;
+
+impl Checker {
+    /// `[base + offset]`
+    pub(super) fn address(
+        &mut self,
+        at: &mut Attempt,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
+        let OperandKind::Expr(expr) = &given.kind else {
+            at.fail(errors::bad_address(given.span, None), 1);
+            return Operand::Sink;
+        };
+        if let Some(c) = fold(expr) {
+            let Const::Int { value, .. } = c else {
+                at.fail(errors::bad_address(given.span, None), 1);
+                return Operand::Sink;
+            };
+            if !at.has(".local") {
+                let x = self.free_name();
+                let bits = if matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) { 64 } else { 32 };
+                at.fail(errors::absolute_address(given.span, value as i64, bits, x), 1);
+            }
+            return Operand::Address(Base::Abs, value as i64);
+        }
+        let Some((base, offset)) = split(expr) else {
+            let help = self.address_instead(expr, at.has(".shared") || at.has(".local"));
+            at.fail(errors::bad_address(given.span, help), 1);
+            return Operand::Sink;
+        };
+        match self.lookup(&base.text) {
+            Some(Sym::Reg(id)) => {
+                let ty = self.reg_ty(id);
+                if at.has(".param::func") {
+                    let text = format!("a parameter of a function is named: `{}` is a register", base.text);
+                    at.fail(errors::custom(base.span, &text, "5.1.6"), 1);
+                }
+                let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+                if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
+                    at.fail(errors::address_register(base.span, &base.text, ty), 1);
+                } else if let Some(&OperandSpec { ty: OpTy::Ty(want), .. }) = spec
+                    && (want.bits() != ty.bits()
+                        || ty.class() != Class::Bits && at.entry.opcode.starts_with("tcgen05.mma"))
+                {
+                    at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
+                }
+                Operand::Address(Base::Reg(id), offset)
+            }
+            Some(Sym::Var(_)) if !matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) => {
+                at.fail(errors::tensor_memory_variable(base.span, &base.text), 1);
+                Operand::Sink
+            }
+            Some(Sym::Var(id)) => {
+                self.variable_address(at, spec, id, offset, base);
+                Operand::Address(Base::Var(id), offset)
+            }
+            Some(Sym::Broken) => {
+                at.broken();
+                Operand::Sink
+            }
+            Some(other) => {
+                at.fail(errors::wrong_name(base.span, &base.text, other.describe(), "a register or variable"), 1);
+                Operand::Sink
+            }
+            None => {
+                let d = match ptx_dsl_isa::isa::sreg::sreg(&base.text) {
+                    Some(row) => {
+                        let x = self.free_name();
+                        errors::special_register(base.span, &base.text, row.ty, at.entry.opcode, x)
+                    }
+                    None => self.undeclared(base.span, "register or variable", &base.text),
+                };
+                at.fail(d, 1);
+                Operand::Sink
+            }
+        }
+    }
+
+    /// Is it a parameter of the function in hand?
+    fn is_param(&self, id: VarId) -> bool {
+        let Some(fun) = &self.fun else { return false };
+        for p in &fun.params {
+            if p.var == Some(id) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Space and alignment of `[x+4]`.
+    fn variable_address(
+        &mut self,
+        at: &mut Attempt,
+        spec: Option<&OperandSpec>,
+        id: VarId,
+        offset: i64,
+        word: &ast::Word,
+    ) {
+        let var = &self.out.vars[id.0 as usize];
+        let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
+        if opaque {
+            self.opaque(at, id, word);
+            return;
+        }
+        let spaces = at.spaces();
+        let mut addresses = 0;
+        for o in &at.form.operands {
+            addresses += usize::from(matches!(o.shape, Shape::Addr(_)));
+        }
+        // With two spaces the first is the destination's; what else there is is an mbarrier.
+        let wanted = match spaces.len() {
+            0 => None,
+            // One space is that of all addresses: `clusterlaunchcontrol.try_cancel.async.shared::cta` has two.
+            1 => Some(spaces[0]),
+            2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
+            2 if at.addresses == 3 => Some("shared"),
+            _ => return,
+        };
+        let name = space.name();
+        // Without a space an address is generic, but an mbarrier's is in `.shared` all the same.
+        let wanted = match at.entry.opcode {
+            opcode if opcode.starts_with("mbarrier.") => wanted.or(Some("shared")),
+            "prefetchu" => Some("global"),
+            _ => wanted,
+        };
+        match wanted {
+            Some(want) => {
+                let root = want.split("::").next().unwrap_or(want);
+                if root != name {
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has(&format!(".{want}"))), 1);
+                    return;
+                }
+            }
+            None => {
+                // A tensor map may be a parameter, and is one to its fence.
+                if matches!(name, "const" | "param") && at.entry.opcode != "fence" {
+                    let takes = at.form.slots.iter().any(|slot| slot.alts.iter().any(|alt| alt == name));
+                    let x = self.free_name();
+                    at.fail(errors::generic_space(word.span, &word.text, name, takes, x), 1);
+                    return;
+                }
+            }
+        }
+        if at.entry.opcode == "st" && name == "param" && (space == Space::ParamEntry || self.is_param(id)) {
+            at.fail(errors::param_write(word.span, &word.text), 1);
+            return;
+        }
+        let access = match (spec, at.entry.opcode) {
+            (Some(s), _) if s.align != 0 => s.align,
+            (_, "ld" | "st" | "atom" | "red") => match at.slot_ty(".type") {
+                Some(ty) => ty.bytes() * at.vec(),
+                None => 1,
+            },
+            _ => 0,
+        };
+        // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
+        if access > 1 && align >= access && offset.rem_euclid(i64::from(access)) != 0 {
+            at.fail(errors::misaligned(word.span, &word.text, offset, access), 1);
+        }
+    }
+}
+
+/// `name + constant`, in any nesting.
+pub(super) fn split(expr: &Expr) -> Option<(&ast::Word, i64)> {
+    match expr {
+        Expr::Name(word, None) => Some((word, 0)),
+        Expr::Binary(op @ ("+" | "-"), a, b, _) => {
+            // ptxas wants the name first and `+` after it; what is added may be any constant expression.
+            if *op == "-" && matches!(**a, Expr::Name(..)) {
+                return None;
+            }
+            let (word, offset) = split(a)?;
+            let Some(Const::Int { value, .. }) = fold(b) else { return None };
+            let n = value as i64;
+            Some((word, if *op == "+" { offset.wrapping_add(n) } else { offset.wrapping_sub(n) }))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! An attempt to read an instruction by one of its forms: what that form says of the operands, and what is wrong so far.
+
+use super::select::Fit;
+use crate::ast;
+use crate::diag::Diagnostic;
+use ptx_dsl_isa::hir;
+use ptx_dsl_isa::isa::syntax::{Form, is_space, is_type};
+use ptx_dsl_isa::isa::{Instr, OpTy, OperandSpec};
+use ptx_dsl_isa::ty::Ty;
+
+/// One form tried on one instruction.
+pub(super) struct Attempt<'a> {
+    pub(super) entry: &'static Instr,
+    pub(super) form: &'a Form,
+    pub(super) fit: &'a Fit,
+    pub(super) words: &'a [ast::Word],
+    pub(super) quals: &'a [String],
+    /// What is wrong.
+    pub(super) errors: Vec<Diagnostic>,
+    /// How wrong: the form with the least is the one meant.
+    pub(super) badness: usize,
+    /// Wrong, but reported before.
+    pub(super) silent: bool,
+    /// Addresses met so far.
+    pub(super) addresses: usize,
+}
+
+impl<'a> Attempt<'a> {
+    pub(super) fn new(
+        entry: &'static Instr,
+        form: &'a Form,
+        fit: &'a Fit,
+        words: &'a [ast::Word],
+        quals: &'a [String],
+    ) -> Self {
+        Attempt { entry, form, fit, words, quals, errors: Vec::new(), badness: 0, silent: false, addresses: 0 }
+    }
+
+    pub(super) fn fail(&mut self, d: Diagnostic, badness: usize) {
+        self.errors.push(d);
+        self.badness += badness;
+    }
+
+    /// The cause was reported where it stands.
+    pub(super) fn broken(&mut self) {
+        self.silent = true;
+    }
+
+    pub(super) fn has(&self, q: &str) -> bool {
+        hir::written(self.quals, q)
+    }
+
+    pub(super) fn has_any(&self, quals: &[&str]) -> bool {
+        hir::has_any(self.quals, quals)
+    }
+
+    pub(super) fn spec(&self, name: &str) -> Option<&'static OperandSpec> {
+        self.entry.operand(name)
+    }
+
+    /// What is written in a slot.
+    fn filled(&self, slot: usize) -> Option<&'a str> {
+        Some(&self.words[self.fit.filled[slot]? as usize].text)
+    }
+
+    /// What is written for a slot. A literal type counts as `.type`; where a form has no slot of the name, its types count in order.
+    pub(super) fn slot(&self, name: &str) -> Option<&'a str> {
+        let mut types = Vec::new();
+        let mut literal = None;
+        for (i, slot) in self.form.slots.iter().enumerate() {
+            if slot.name == name {
+                return self.filled(i);
+            }
+            if slot.is_type {
+                types.push(i);
+                if let [only] = slot.alts.as_slice()
+                    && literal.is_none()
+                    && slot.name[1..] == **only
+                {
+                    literal = Some(i);
+                }
+            }
+        }
+        let first = types.first();
+        let at = match name {
+            ".type" => literal.as_ref().or(first),
+            ".dtype" => first,
+            ".atype" | ".stype" | ".ctype" => types.get(1).or(first),
+            ".btype" => types.get(2).or(types.last()),
+            _ => {
+                for word in self.words {
+                    if is_type(&word.text) {
+                        return Some(&word.text);
+                    }
+                }
+                return None;
+            }
+        };
+        self.filled(*at?)
+    }
+
+    /// The spaces that are written.
+    pub(super) fn spaces(&self) -> Vec<&'a str> {
+        let mut spaces = Vec::new();
+        for word in self.words {
+            if is_space(&word.text) {
+                spaces.push(word.text.as_str());
+            }
+        }
+        spaces
+    }
+
+    pub(super) fn slot_ty(&self, name: &str) -> Option<Ty> {
+        self.slot(name).and_then(Ty::from_name)
+    }
+
+    /// Elements that `.vec` asks for.
+    pub(super) fn vec(&self) -> u32 {
+        for (q, n) in [(".v2", 2), (".v4", 4), (".v8", 8)] {
+            if self.has(q) {
+                return n;
+            }
+        }
+        1
+    }
+
+    /// Element type and count of an operand; count 0 for any.
+    pub(super) fn ty(&self, spec: Option<&OperandSpec>) -> (Option<Ty>, u32) {
+        let Some(spec) = spec else { return (None, 0) };
+        match spec.ty {
+            OpTy::Ty(ty) => (Some(ty), 1),
+            OpTy::Slot(slot) | OpTy::Parts(slot) => (self.slot_ty(slot), 1),
+            OpTy::Wide(slot) => {
+                let ty = self.slot_ty(slot);
+                (if self.has(".wide") { ty.map(wide) } else { ty }, 1)
+            }
+            OpTy::Vec(slot, n) => {
+                let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
+                (ty, if n == 0 { self.vec() } else { n })
+            }
+            OpTy::Many(ty, numbers) => {
+                let mut count = 1;
+                for (q, times) in numbers {
+                    if self.has(q) {
+                        count *= times;
+                    }
+                }
+                (Some(ty), count)
+            }
+            OpTy::Fragment(of) => {
+                let (ty, count) = of(self.quals);
+                (Some(ty), count)
+            }
+            OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
+        }
+    }
+}
+
+fn wide(ty: Ty) -> Ty {
+    match ty {
+        Ty::U16 => Ty::U32,
+        Ty::S16 => Ty::S32,
+        Ty::U32 => Ty::U64,
+        Ty::S32 => Ty::S64,
+        Ty::B16 => Ty::B32,
+        Ty::B32 => Ty::B64,
+        other => other,
+    }
+}
+
+/// The untyped type of the same width.
+pub(super) fn bits(ty: Ty) -> Ty {
+    match ty.bits() {
+        16 => Ty::B16,
+        32 => Ty::B32,
+        64 => Ty::B64,
+        _ => ty,
+    }
+}

@@ -1,0 +1,271 @@
+//! The catalogue of 05xx: directives, declarations, linkage, calls. Codes of warnings are listed in `levels`.
+
+use crate::diag::Diagnostic;
+use ptx_dsl_isa::isa::Ptx;
+use crate::span::Span;
+
+use super::*;
+
+pub(crate) fn entry_returns(span: Span) -> Diagnostic {
+    explained_error(
+        501,
+        span,
+        format_args!("an `.entry` has no return parameters"),
+        format_args!("a kernel returns nothing (PTX ISA 11.2.1)"),
+        format_args!("remove the list before the name, and store the result to global memory"),
+    )
+}
+
+pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
+    explained_error(
+        502,
+        span,
+        format_args!("the parameters take {have} bytes, and at most {limit} are allowed"),
+        format_args!("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)"),
+        format_args!("put the data in global memory, and pass its address"),
+    )
+}
+
+/// The section of a directive: performance tuning, clusters, the rest.
+pub(crate) fn directive_section(name: &str) -> &'static str {
+    match name {
+        ".reqnctapercluster" | ".explicitcluster" | ".maxclusterrank" => "11.7",
+        ".blocksareclusters" | ".language" => "11.8",
+        ".alias" => "11.2.3",
+        ".pragma" => "11.4.7",
+        ".attribute" => "5.4.8",
+        ".extern" | ".visible" | ".weak" | ".common" => "11.6",
+        ".loc" | ".loc_intermediate" | ".file" | ".section" | "@@DWARF" => "11.5",
+        ".branchtargets" | ".calltargets" | ".callprototype" => "11.3",
+        _ => "11.4",
+    }
+}
+
+pub(crate) fn directives_exclude(span: Span, a: &str, b: &str, at: Span) -> Diagnostic {
+    explained_error(
+        503,
+        span,
+        format_args!("`{a}` cannot be combined with `{b}`"),
+        format_args!("the two exclude each other (PTX ISA {})", directive_section(a)),
+        format_args!("remove `{a}` or `{b}`"),
+    )
+    .label(at, format!("`{b}` is here"))
+}
+
+pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) -> Diagnostic {
+    explained_error(
+        504,
+        span,
+        format_args!("`{name}` {rule}"),
+        format_args!("see PTX ISA {}", directive_section(name)),
+        format_args!("{help}"),
+    )
+}
+
+/// `value`: of the one that is needed, in a help.
+pub(crate) fn directive_needs(span: Span, name: &str, needs: &str, value: &str) -> Diagnostic {
+    explained_error(
+        505,
+        span,
+        format_args!("`{name}` needs `{needs}`"),
+        format_args!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)),
+        format_args!("add `{needs}{value}`, or remove `{name}`"),
+    )
+}
+
+/// `what`: return values or parameters; `word`: what a call writes for them.
+pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
+    let d = noted_error(
+        506,
+        span,
+        format_args!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
+        format_args!("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)"),
+    );
+    let place = if what == "return values" { "before the function's name" } else { "behind the function's name" };
+    match (want, have) {
+        (0, _) => d.help(format!("remove the list {place}")),
+        (_, 0) => d.help(format!("write a list of {want} in `( )` {place}")),
+        (w, h) if h < w => d.help(format!("add {} to the list {place}", w - h)),
+        (w, h) => d.help(format!("remove {} from the list {place}", h - w)),
+    }
+}
+
+/// `declare`: a `.param` variable or register that would do, of the name `x`.
+pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str, x: &str) -> Diagnostic {
+    explained_error(
+        506,
+        span,
+        format_args!("{what} is {have}, and {want} is expected"),
+        format_args!("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)"),
+        format_args!("put `{declare};` before it, and write `{x}`"),
+    )
+}
+
+/// `declare`: a `.param` variable that would do, of the name `x`.
+pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: &str, x: &str) -> Diagnostic {
+    explained_error(
+        506,
+        span,
+        format_args!("{what} is aligned to {have} bytes, and the parameter to {want}"),
+        format_args!("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)"),
+        format_args!("put `{declare};` before it, and write `{x}`"),
+    )
+}
+
+pub(crate) fn call_form(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(506, span, format_args!("{text}"), format_args!("see PTX ISA 9.7.12.5"), format_args!("{help}"))
+}
+
+pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Diagnostic {
+    helped_error(
+        507,
+        span,
+        format_args!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"),
+        format_args!("make an array `.extern` and leave its size open, and give the size at launch"),
+    )
+}
+
+pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(508, span, format_args!("{text}"), format_args!("see PTX ISA 5.4.4"), format_args!("{help}"))
+}
+
+pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
+    explained_error(509, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), format_args!("{help}"))
+}
+
+/// `.reg` and `.local` at module scope: an error, or a warning in old PTX.
+pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
+    let what = if space == ".reg" { "a register" } else { "a `.local` variable" };
+    let help = "move it into the function that needs it";
+    if old {
+        return Diagnostic::warning(519, span, format!("{what} of the module: PTX ISA 3.0 has none"))
+            .note("with one ptxas gives up its ABI for the whole module (PTX ISA 5.1)")
+            .help(help);
+    }
+    explained_error(
+        509,
+        span,
+        format_args!("{what} is declared in a function"),
+        format_args!("only PTX ISA 1 and 2 have `{space}` at module scope (PTX ISA 5.1)"),
+        format_args!("{help}"),
+    )
+}
+
+/// ptxas takes any size.
+pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::warning(
+        517,
+        span,
+        format!("`{name}` is larger than the 64 MiB that the host machine has for variables"),
+    )
+    .note("a kernel that runs there and goes beyond them has a fault")
+    .help("allocate it in the host program, and pass its address")
+}
+
+pub(crate) fn alias(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(
+        510,
+        span,
+        format_args!("{text}"),
+        format_args!("an alias is another name of a defined function with the same signature (PTX ISA 11.2.3)"),
+        format_args!("{help}"),
+    )
+}
+
+pub(crate) fn redefined(span: Span, name: &str, first: Span) -> Diagnostic {
+    helped_error(511, span, format_args!("function `{name}` is defined twice"), format_args!("rename one of them"))
+        .label(first, "it is first defined here")
+}
+
+pub(crate) fn prototype(span: Span, name: &str, first: Span) -> Diagnostic {
+    explained_error(
+        512,
+        span,
+        format_args!("`{name}` differs from its declaration"),
+        format_args!("a prototype and its definition agree in parameters (PTX ISA 11.2.2)"),
+        format_args!("give both the same parameters"),
+    )
+    .label(first, "it is declared here")
+}
+
+pub(crate) fn attribute(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(
+        513,
+        span,
+        format_args!("{text}"),
+        format_args!(
+            "`.managed` is for `.global` variables, `.unified(a, b)` for these and for `.func` (PTX ISA 5.4.8)"
+        ),
+        format_args!("{help}"),
+    )
+}
+
+pub(crate) fn linkage(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(
+        514,
+        span,
+        format_args!("{text}"),
+        format_args!("linking directives are described in PTX ISA 11.6"),
+        format_args!("{help}"),
+    )
+}
+
+pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
+    explained_error(
+        515,
+        span,
+        format_args!("{text}"),
+        format_args!("see PTX ISA 11.4.7 and the chapter on `.pragma` strings"),
+        format_args!("{help}"),
+    )
+}
+
+/// `inlined_at` a place that no `.loc` before it names.
+pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
+    explained_error(
+        515,
+        span,
+        format_args!("no `.loc {caller}` stands before what is inlined at that place"),
+        format_args!("see PTX ISA 11.5.4"),
+        format_args!("put `.loc {caller}` before it, or leave `inlined_at` out"),
+    )
+}
+
+/// A warning: ptxas ignores it too.
+pub(crate) fn no_effect(span: Span, text: &str, help: &str) -> Diagnostic {
+    Diagnostic::warning(516, span, text).help(help)
+}
+
+/// A warning: the last one counts.
+pub(crate) fn overridden(span: Span, name: &str, last: Span) -> Diagnostic {
+    Diagnostic::warning(516, span, format!("`{name}` is given twice, and this one has no effect"))
+        .label(last, format!("the last `{name}` counts"))
+        .help("remove one of them")
+}
+
+/// A warning: more than any target has.
+pub(crate) fn over_limit(span: Span, name: &str, have: u64, unit: &str, limit: u64) -> Diagnostic {
+    Diagnostic::warning(517, span, format!("`{name}` allows {have} {unit}, and no target has more than {limit}"))
+        .note(format!("see PTX ISA {}", directive_section(name)))
+        .help(format!("write at most {limit}"))
+}
+
+pub(crate) fn directive_gone(span: Span, name: &str, since: Ptx, instead: &str) -> Diagnostic {
+    helped_error(
+        303,
+        span,
+        format_args!("`{name}` is gone since PTX ISA {}.{}", since.0, since.1),
+        format_args!("{instead}"),
+    )
+}
+
+pub(crate) fn two_cta_groups(span: Span, have: &str, first: &str, at: Span) -> Diagnostic {
+    explained_error(
+        518,
+        span,
+        format_args!("`.{have}` in a kernel of `.{first}`"),
+        format_args!("all tcgen05 instructions of a kernel have the same `.cta_group` (PTX ISA 9.7.16.5.1)"),
+        format_args!("write `.{first}`"),
+    )
+    .label(at, format!("`.{first}` is here"))
+}

@@ -1,0 +1,574 @@
+//! The catalogue of 04xx: names, operands and types.
+
+use crate::diag::Diagnostic;
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+use super::*;
+
+pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest);
+    match what {
+        "label" if nearest.is_none() => d
+            .note("a label belongs to the `{ }` it stands in, and can be named in all of it")
+            .help(format!("put `{name}:` before an instruction of this function")),
+        "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
+        _ => d,
+    }
+}
+
+/// `%r8` where there is `%r<8>`: the range, the number behind its prefix.
+pub(crate) fn beyond_range(span: Span, what: &str, name: &str, prefix: &str, count: u64, number: &str) -> Diagnostic {
+    let need = number.parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
+    let last = count.saturating_sub(1);
+    undeclared(span, what, name, None)
+        .note(format!("`{prefix}<{count}>` ends at `{prefix}{last}` (PTX ISA 5.4.6)"))
+        .help(format!("declare `{prefix}<{need}>`"))
+}
+
+pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
+    explained_error(
+        402,
+        span,
+        format_args!("`{name}` is declared twice in this scope"),
+        format_args!("a name is declared once in each `{{ }}`, and hides that of an outer one"),
+        format_args!("rename one of them"),
+    )
+    .label(first, format!("the first `{name}` is here"))
+}
+
+pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
+    helped_error(403, span, format_args!("`{name}` is {is}, and {want} is expected here"), format_args!("name {want}"))
+}
+
+/// Lists of branch and call targets and prototypes.
+pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        403,
+        span,
+        format_args!("`{name}` is declared only below"),
+        format_args!("a list of targets and a prototype stand before the instruction that names them (PTX ISA 11.3)"),
+        format_args!("move its declaration above this instruction"),
+    )
+}
+
+/// A help of more operands than an instruction takes.
+pub(crate) const TOO_MUCH: &str = "remove what is too much";
+
+pub(crate) fn operand_count(
+    span: Span,
+    opcode: &str,
+    low: usize,
+    high: usize,
+    have: usize,
+    line: &str,
+    sec: &str,
+) -> Diagnostic {
+    let s = if high == 1 { "" } else { "s" };
+    let verb = if have == 1 { "is" } else { "are" };
+    let note = format_args!("its form is `{line}` (PTX ISA {sec})");
+    if low == high {
+        return noted_error(
+            404,
+            span,
+            format_args!("`{opcode}` takes {low} operand{s}, and {have} {verb} given"),
+            note,
+        );
+    }
+    noted_error(404, span, format_args!("`{opcode}` takes {low} to {high} operand{s}, and {have} {verb} given"), note)
+}
+
+pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
+    let d = noted_error(
+        405,
+        span,
+        format_args!("operand `{operand}` must be {want}"),
+        format_args!("the kinds of operands are described in PTX ISA 6"),
+    );
+    if want.starts_with("a pair") {
+        d.help("put two here, with `|` between them")
+    } else {
+        d.help(format!("put {want} here"))
+    }
+}
+
+pub(crate) fn must_be_sink(span: Span, operand: &str, line: &str, sec: &str) -> Diagnostic {
+    let note = format_args!("the form is `{line}` (PTX ISA {sec})");
+    let help = format_args!("write `_`");
+    match operand {
+        "_" => explained_error(406, span, format_args!("the result must be `_` here"), note, help),
+        _ => explained_error(406, span, format_args!("operand `{operand}` must be `_` here"), note, help),
+    }
+}
+
+pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
+    explained_error(
+        406,
+        span,
+        format_args!("operand `{operand}` cannot be `_`"),
+        format_args!("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)"),
+        format_args!("name a register"),
+    )
+}
+
+pub(crate) fn all_sinks(span: Span) -> Diagnostic {
+    explained_error(
+        406,
+        span,
+        format_args!("nothing is left of this result"),
+        format_args!("`_` leaves out a part of a result, never all of it (PTX ISA 6.4.3)"),
+        format_args!("name a register for one part"),
+    )
+}
+
+/// `helps`: ways to come by a register that fits.
+pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
+    let bits = if wider { want.bits().max(16) } else { want.bits() };
+    let message = format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name());
+    let mut d = error(407, span, message);
+    d.helps = helps;
+    let note = match want.class() {
+        Class::Pred => "a predicate register is declared with `.reg .pred` (PTX ISA 5.2.1)".to_string(),
+        Class::Unsigned | Class::Signed if wider => {
+            format!("an integer or `.b` register of at least {bits} bits fits (PTX ISA 9.4.1)")
+        }
+        Class::Unsigned | Class::Signed => {
+            format!("`.u{bits}`, `.s{bits}` and `.b{bits}` registers fit (PTX ISA 9.4)")
+        }
+        Class::Bits if wider => format!("any register of at least {bits} bits fits (PTX ISA 9.4.1)"),
+        Class::Bits => format!("any register of {bits} bits fits (PTX ISA 9.4)"),
+        Class::Float => format!("`.{}` and `.b{bits}` registers fit (PTX ISA 9.4)", want.name()),
+        Class::Packed => format!("packed types live in `.b{bits}` registers (PTX ISA 5.2.5)"),
+        Class::Opaque => return d,
+    };
+    d.note(note)
+}
+
+/// The type of a register that holds values of a type; `wider`: one of 16 bits holds a byte.
+fn register_of(ty: Ty, wider: bool) -> String {
+    let least = if wider { 16 } else { 8 };
+    match ty {
+        _ if ty.class() == Class::Packed
+            || matches!(ty, Ty::Bf16 | Ty::Tf32)
+            || ty.bits() < least && ty != Ty::Pred =>
+        {
+            format!("b{}", ty.bits().max(least))
+        }
+        _ => ty.name().to_string(),
+    }
+}
+
+/// A register of this name.
+pub(crate) fn declare_register(name: &str, ty: Ty) -> String {
+    let register = register_of(ty, true);
+    match name.split_once('.') {
+        None => format!("put `.reg .{register} {name};` before it"),
+        Some((vector, _)) if ty.bits() > 32 => format!("put `.reg .v2 .{register} {vector};` before it"),
+        Some((vector, _)) => format!("put `.reg .v4 .{register} {vector};` before it"),
+    }
+}
+
+/// A register of the type, for a result; `wider`: one with more bits fits.
+pub(crate) fn another_register(ty: Ty, wider: bool, x: &str) -> String {
+    format!("put `.reg .{} {x};` before it, and write `{x}`", register_of(ty, wider))
+}
+
+/// Statements that make a register `x` of the type `want` of `given`, each with what it keeps.
+pub(crate) fn conversions(given: &str, have: Ty, want: Ty, x: &str) -> Vec<(&'static str, String)> {
+    let (from, to) = (have.name(), want.name());
+    let number = |ty: Ty| matches!(ty, Ty::F16 | Ty::F32 | Ty::F64);
+    let integer = |ty: Ty| matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits);
+    let plain = |bits: u32| matches!(bits, 16 | 32 | 64);
+    let reg = format!(".reg .{} {x};", register_of(want, true));
+    let mut out = Vec::new();
+    match () {
+        _ if have == Ty::Pred && integer(want) && want.bits() <= 64 => {
+            let bits = want.bits().max(16);
+            out.push(("", format!(".reg .b{bits} {x}; selp.b{bits} {x}, 1, 0, {given};")));
+        }
+        _ if have == Ty::Pred && matches!(want, Ty::F32 | Ty::F64) => {
+            out.push(("", format!("{reg} selp.{to} {x}, 1.0, 0.0, {given};")));
+        }
+        _ if want == Ty::Pred && integer(have) && plain(have.bits()) => {
+            out.push(("", format!("{reg} setp.ne.b{} {x}, {given}, 0;", have.bits())));
+        }
+        _ if want == Ty::Pred && matches!(have, Ty::F32 | Ty::F64) => {
+            out.push(("", format!("{reg} setp.neu.{from} {x}, {given}, 0.0;")));
+        }
+        _ if number(have) && integer(want) && plain(want.bits()) && want.class() != Class::Bits => {
+            out.push(("for its value, ", format!("{reg} cvt.rzi.{to}.{from} {x}, {given};")));
+        }
+        _ if number(want) && matches!(have.class(), Class::Unsigned | Class::Signed) && plain(have.bits()) => {
+            out.push(("for its value, ", format!("{reg} cvt.rn.{to}.{from} {x}, {given};")));
+        }
+        _ if number(have) && number(want) => {
+            let round = if have.bits() > want.bits() { "rn." } else { "" };
+            out.push(("", format!("{reg} cvt.{round}{to}.{from} {x}, {given};")));
+        }
+        _ if integer(have)
+            && integer(want)
+            && have.bits() != want.bits()
+            && plain(have.bits())
+            && plain(want.bits()) =>
+        {
+            let sign = if want.class() == Class::Signed { "s" } else { "u" };
+            let (w, h) = (want.bits(), have.bits());
+            out.push(("", format!("{reg} cvt.{sign}{w}.{sign}{h} {x}, {given};")));
+        }
+        _ => {}
+    }
+    if want.bits() == have.bits() && plain(want.bits()) {
+        let purpose = if out.is_empty() { "" } else { "for its bits, " };
+        out.push((purpose, format!(".reg .b{0} {x}; mov.b{0} {x}, {given};", want.bits())));
+    }
+    out
+}
+
+pub(crate) fn constant_type(span: Span, have: &str, want: Ty, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
+        408,
+        span,
+        format_args!("{have} cannot be a `.{}` operand", want.name()),
+        format_args!("constants are not converted between integer and floating point (PTX ISA 4.5)"),
+    );
+    with_help(d, help)
+}
+
+pub(crate) fn not_constant(span: Span) -> Diagnostic {
+    explained_error(
+        408,
+        span,
+        format_args!("this is not a constant expression"),
+        format_args!(
+            "constant expressions have integers or floating-point numbers, not both, and never divide by zero (PTX ISA 4.5)"
+        ),
+        format_args!("put the value here as one number"),
+    )
+}
+
+pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
+    explained_error(
+        409,
+        span,
+        format_args!("`{value}` is out of range for operand `{operand}`"),
+        format_args!("it lies between {low} and {high} (PTX ISA {sec})"),
+        format_args!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))),
+    )
+}
+
+pub(crate) fn not_predicate(span: Span, name: &str, helps: Vec<String>) -> Diagnostic {
+    let mut d = noted_error(
+        410,
+        span,
+        format_args!("`{name}` is not a predicate register"),
+        format_args!("guards are `@p` and `@!p` with a `.pred` register (PTX ISA 9.3)"),
+    );
+    d.helps = helps;
+    d
+}
+
+/// `x`: a free name.
+pub(crate) fn special_register(span: Span, name: &str, ty: Ty, opcode: &str, x: &str) -> Diagnostic {
+    let ty = ty.name();
+    explained_error(
+        411,
+        span,
+        format_args!("the special register `{name}` cannot be an operand of `{opcode}`"),
+        format_args!("special registers are read with `mov` or `cvt` (PTX ISA 10)"),
+        format_args!("put `.reg .{ty} {x}; mov.{ty} {x}, {name};` before it, and write `{x}`"),
+    )
+}
+
+pub(crate) fn read_only(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        411,
+        span,
+        format_args!("the special register `{name}` is read-only"),
+        format_args!("no instruction writes a special register (PTX ISA 10)"),
+        format_args!("name a register declared with `.reg`"),
+    )
+}
+
+pub(crate) fn whole_vector_sreg(span: Span, name: &str) -> Diagnostic {
+    helped_error(
+        414,
+        span,
+        format_args!("`{name}` is a vector"),
+        format_args!("write `{name}.x`, `{name}.y` or `{name}.z`"),
+    )
+}
+
+pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Diagnostic {
+    let step = i64::from(align);
+    let rest = offset.rem_euclid(step);
+    explained_error(
+        412,
+        span,
+        format_args!("`{name}` plus {offset} is not a multiple of {align} bytes"),
+        format_args!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"),
+        format_args!("the nearest aligned offsets are {} and {}", offset - rest, offset.saturating_add(step - rest)),
+    )
+}
+
+/// `written`: does the instruction say so?
+pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, written: bool) -> Diagnostic {
+    let d = noted_error(
+        413,
+        span,
+        format_args!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"),
+        format_args!(
+            "a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)"
+        ),
+    );
+    if written {
+        d.help(format!("write `.{is}` in place of `.{want}`"))
+    } else {
+        d.help(format!("name a `.{want}` variable"))
+    }
+}
+
+/// `takes`: may the instruction name the state space? `x`: a free name.
+pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
+    let d = error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"));
+    match is {
+        _ if takes => d.help(format!("add `.{is}`")),
+        "const" => d.help(format!("put `.reg .u64 {x}; cvta.const.u64 {x}, {name};` before it, and write `{x}`")),
+        _ => d.help("copy it into a variable of another state space"),
+    }
+}
+
+pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
+    explained_error(
+        414,
+        span,
+        format_args!("operand `{operand}` is one value, and braces are around it"),
+        format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
+        format_args!("remove the braces"),
+    )
+}
+
+pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagnostic {
+    let given = match have {
+        1 => "one value is given".to_string(),
+        n => format!("{n} values are given"),
+    };
+    if want == 1 {
+        return noted_error(
+            414,
+            span,
+            format_args!("operand `{operand}` is one register, and {given}"),
+            format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
+        );
+    }
+    let d = noted_error(
+        414,
+        span,
+        format_args!("operand `{operand}` is a vector of {want}, and {given}"),
+        format_args!("the vector qualifier asks for {want} elements (PTX ISA 6.4.3)"),
+    );
+    match have {
+        _ if want == 0 => d,
+        2 | 4 | 8 => d.help(format!("write `.v{have}` in place of `.v{want}`, or give {want} elements")),
+        _ => d.help(format!("give {want} elements in `{{ }}`")),
+    }
+}
+
+pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
+    explained_error(
+        414,
+        span,
+        format_args!("the registers of this vector differ in width"),
+        format_args!("the elements of a vector have the same size (PTX ISA 6.4.3)"),
+        format_args!("declare all of them with one type"),
+    )
+}
+
+/// `by`: the qualifiers that give the number.
+pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[&str], sec: &str) -> Diagnostic {
+    let s = if want == 1 { "" } else { "s" };
+    let given = match have {
+        0 => "it is no vector".to_string(),
+        n => format!("{n} given"),
+    };
+    let mut why = String::new();
+    for (i, q) in by.iter().enumerate() {
+        why += if i > 0 { "` and `" } else { "`" };
+        why += q;
+    }
+    why += if by.is_empty() { "the smallest count" } else { "`" };
+    explained_error(
+        414,
+        span,
+        format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, {given}"),
+        format_args!("that is what {why} asks for (PTX ISA {sec})"),
+        format_args!("put a vector of {want} register{s} here"),
+    )
+}
+
+pub(crate) fn mixed_kinds(span: Span) -> Diagnostic {
+    explained_error(
+        414,
+        span,
+        format_args!("this vector mixes floating-point and integer registers"),
+        format_args!("the elements of a vector have the same type, and `.b32` goes with each (PTX ISA 6.4.3)"),
+        format_args!("declare them with one type, or as bits, such as `.b32`"),
+    )
+}
+
+pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
+    explained_error(
+        414,
+        span,
+        format_args!("the elements of this vector together do not have the width of the type"),
+        format_args!("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)"),
+        format_args!("give two or four registers that are together as wide"),
+    )
+}
+
+/// `help`: how to come by one.
+pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
+        415,
+        span,
+        format_args!("operand `{operand}` must be a register"),
+        format_args!("a destination, and what is not marked as a constant, is a register (PTX ISA 6.3)"),
+    );
+    d.help(help.unwrap_or_else(|| "name a register declared with `.reg`".to_string()))
+}
+
+pub(crate) fn needs_constant(span: Span, operand: &str, sec: &str) -> Diagnostic {
+    explained_error(
+        415,
+        span,
+        format_args!("operand `{operand}` must be a constant"),
+        format_args!("see PTX ISA {sec}"),
+        format_args!("put a number here"),
+    )
+}
+
+/// `bits`: of its address; `x`: a free name.
+pub(crate) fn variable_operand(span: Span, name: &str, opcode: &str, bits: u32, x: &str) -> Diagnostic {
+    explained_error(
+        415,
+        span,
+        format_args!("the address of `{name}` cannot be an operand of `{opcode}`"),
+        format_args!("the address of a variable is taken with `mov` or `cvta` (PTX ISA 6.4.2)"),
+        format_args!("put `.reg .u{bits} {x}; mov.u{bits} {x}, {name};` before it, and write `{x}`"),
+    )
+}
+
+pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
+    explained_error(
+        416,
+        span,
+        format_args!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()),
+        format_args!("see PTX ISA 6.4.1"),
+        format_args!("keep the address in a `.b64` or `.u64` register"),
+    )
+}
+
+pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
+    let want = if ty.bits() == 32 { "is without a type here" } else { "has 32 bits" };
+    explained_error(
+        416,
+        span,
+        format_args!("`{name}` is a `.{}` register, and an address in Tensor Memory {want}", ty.name()),
+        format_args!("it is a lane in the upper and a column in the lower half (PTX ISA 9.7.16.1.1)"),
+        format_args!("use the `.b32` register that holds what `tcgen05.alloc` wrote"),
+    )
+}
+
+pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        416,
+        span,
+        format_args!("`{name}` is a variable, and an address in Tensor Memory is needed here"),
+        format_args!("no variable lives in Tensor Memory (PTX ISA 9.7.16.1)"),
+        format_args!("load what `tcgen05.alloc` wrote into a `.b32` register, and name that"),
+    )
+}
+
+/// `help`: the address in legal form, or what computes it.
+pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
+        416,
+        span,
+        format_args!("this is not an address"),
+        format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
+    );
+    d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
+}
+
+/// `value`: as it is written; `bits`: of an address; `x`: a free name.
+pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Diagnostic {
+    explained_error(
+        416,
+        span,
+        format_args!("a constant address is allowed in `.local` only"),
+        format_args!("see PTX ISA 6.4.1"),
+        format_args!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {value};` before it, and write `{x}`"),
+    )
+}
+
+pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_given: bool) -> Diagnostic {
+    let d = if operand_given {
+        error(417, span, format!("operand `{operand}` needs the qualifier `{qualifier}`"))
+    } else {
+        error(417, span, format!("`{qualifier}` needs the operand `{operand}`"))
+    };
+    d.help("write both, or neither").note(format!("`{qualifier}` and `{operand}` are given together"))
+}
+
+/// A rule of the table that is a function: behind a line break its text gives the edit.
+pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
+    let (text, help) = match text.split_once('\n') {
+        Some((text, help)) => (text, Some(help)),
+        None => (text, None),
+    };
+    let d = noted_error(418, span, format_args!("{text}"), format_args!("see PTX ISA {sec}"));
+    match help {
+        Some(h) => d.help(h),
+        None => d,
+    }
+}
+
+/// `help`: what negates it.
+pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
+    let d = noted_error(
+        419,
+        span,
+        format_args!("operand `{operand}` cannot be negated with `!`"),
+        format_args!("only predicates that are read are negated in place (PTX ISA 9.3)"),
+    );
+    d.help(help.unwrap_or_else(|| "remove the `!`".to_string()))
+}
+
+pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        420,
+        span,
+        format_args!("`{name}` is an input parameter and cannot be written"),
+        format_args!("input parameters are read with `ld.param` only (PTX ISA 5.1.6)"),
+        format_args!("keep the value in a register, or in a `.local` variable"),
+    )
+}
+
+/// `help`: the instruction that computes it.
+pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagnostic {
+    noted_error(
+        408,
+        span,
+        format_args!("registers take part in no expression"),
+        format_args!("only addresses add a constant to a register"),
+    )
+    .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
+}
+
+/// `value`: what is subtracted, if it is a constant.
+pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
+    let d = error(416, span, format!("an offset is added behind the name `{name}`"));
+    match value {
+        Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
+        None => d.help("put the name first, and add a constant behind it"),
+    }
+}

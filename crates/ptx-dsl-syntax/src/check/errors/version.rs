@@ -1,0 +1,150 @@
+//! The catalogue of 03xx: versions and targets.
+
+use std::fmt::Arguments;
+
+use crate::diag::Diagnostic;
+use ptx_dsl_isa::isa::target::describe;
+use ptx_dsl_isa::isa::{Ptx, Targets};
+use crate::span::Span;
+
+use super::*;
+
+/// Is it about version or target alone?
+pub(crate) fn is_gate(d: &Diagnostic) -> bool {
+    matches!(d.code, 301 | 302)
+}
+
+/// Is it about the number of operands or their kinds?
+pub(crate) fn is_misplaced(d: &Diagnostic) -> bool {
+    matches!(d.code, 404 | 405 | 414)
+}
+
+/// `renamed`: what the target is called in that version, if it is not called so any more.
+pub(crate) fn needs_version(
+    span: Span,
+    what: Arguments,
+    need: Ptx,
+    have: Ptx,
+    renamed: Option<String>,
+    sec: &str,
+) -> Diagnostic {
+    let d = noted_error(
+        301,
+        span,
+        format_args!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("see PTX ISA {sec}"),
+    );
+    let version = format!("{}.{}", need.0, need.1);
+    d.help(match renamed {
+        None => format!("declare `ptx {version}` in the header, or `.version {version}`"),
+        Some(target) => format!(
+            "declare `ptx {version}` and `{target}` in the header, or `.version {version}` and `.target {target}`"
+        ),
+    })
+}
+
+pub(crate) fn needs_target(
+    span: Span,
+    what: Arguments,
+    need: Targets,
+    have: &str,
+    enough: Option<&str>,
+    sec: &str,
+) -> Diagnostic {
+    let d = match need {
+        Targets::Only(list) if list.len() > 3 => noted_error(
+            302,
+            span,
+            format_args!("{what} is not available on `{have}`"),
+            format_args!("it needs {} (PTX ISA {sec})", describe(need)),
+        ),
+        _ => noted_error(
+            302,
+            span,
+            format_args!("{what} needs {}, and the module is for `{have}`", describe(need)),
+            format_args!("see PTX ISA {sec}"),
+        ),
+    };
+    match enough {
+        Some(name) => d.help(format!("declare `{name}` in the header, or `.target {name}`")),
+        None => d,
+    }
+}
+
+/// Its help is found with the operands.
+pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
+    noted_error(
+        303,
+        span,
+        format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
+        format_args!("see PTX ISA {sec}"),
+    )
+}
+
+pub(crate) fn no_version(span: Span) -> Diagnostic {
+    helped_error(
+        304,
+        span,
+        format_args!("the module declares no PTX ISA version"),
+        format_args!("declare `.version 8.6`, or `ptx 8.6` in the header"),
+    )
+}
+
+pub(crate) fn no_target(span: Span) -> Diagnostic {
+    helped_error(
+        305,
+        span,
+        format_args!("the module declares no target"),
+        format_args!("declare `.target sm_90`, or `sm_90` in the header"),
+    )
+}
+
+pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
+    error(306, span, format!("PTX ISA {}.{} is not known here", have.0, have.1))
+        .note(if have.0 == ceiling.0 {
+            format!("the last known version of PTX ISA {0} is {0}.{1}", ceiling.0, ceiling.1)
+        } else {
+            format!("the newest known version is {}.{}", ceiling.0, ceiling.1)
+        })
+        .help(format!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", ceiling.0, ceiling.1))
+}
+
+pub(crate) fn unknown_target(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = error(307, span, format!("unknown target `{name}`"));
+    if nearest.is_none() { d.help("write a target such as `sm_90a`") } else { did_you_mean(d, nearest) }
+}
+
+/// `sm_101`, which is `sm_110` now.
+pub(crate) fn renamed_target(span: Span, old: &str, new: &str) -> Diagnostic {
+    explained_error(
+        307,
+        span,
+        format_args!("`{old}` is called `{new}` since PTX ISA 9.0"),
+        format_args!("the old name is known in PTX ISA 8.6 to 8.8 (PTX ISA 11.1.2)"),
+        format_args!("write `{new}`"),
+    )
+}
+
+pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx) -> Diagnostic {
+    explained_error(
+        308,
+        span,
+        format_args!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("see PTX ISA 11.1.2"),
+        format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
+    )
+}
+
+pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
+    let text = match n {
+        32 => "32-bit addresses are no longer supported".to_string(),
+        _ => format!("the address size is 64, not {n}"),
+    };
+    explained_error(
+        309,
+        span,
+        format_args!("{text}"),
+        format_args!("of the two sizes of PTX ISA 11.1.3, ptxas 13 has given up 32 for every target"),
+        format_args!("write `.address_size 64`"),
+    )
+}

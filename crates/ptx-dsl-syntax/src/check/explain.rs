@@ -1,0 +1,356 @@
+//! What is wrong with qualifiers that no form takes.
+
+use super::mend::{Verdict, spelled, word};
+use super::select::{COMBINES, Fit, fit, given, slot_of, takes};
+use super::words::find_any;
+use crate::ast::Word;
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use ptx_dsl_isa::isa::Instr;
+use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
+use crate::span::Span;
+use ptx_dsl_isa::ty::Ty;
+
+/// What is wrong with the qualifiers of an instruction, and what mends them.
+pub(super) struct Explainer<'a> {
+    pub(super) opcode: &'static str,
+    pub(super) span: Span,
+    pub(super) forms: &'a [(&'static Instr, &'a Form)],
+    /// The types of the registers among the operands.
+    pub(super) types: Vec<Ty>,
+    /// What becomes of the instruction with these words behind its opcode, as it is otherwise.
+    pub(super) verdict: &'a mut dyn FnMut(&[Word]) -> Verdict,
+    /// How often that may be asked.
+    pub(super) tries: usize,
+}
+
+impl Explainer<'_> {
+    pub(super) fn tried(&mut self, words: &[Word]) -> Verdict {
+        if self.tries == 0 {
+            return Verdict::Illegal;
+        }
+        self.tries -= 1;
+        (self.verdict)(words)
+    }
+
+    pub(super) fn works(&mut self, words: &[Word]) -> bool {
+        self.tried(words) == Verdict::Legal
+    }
+
+    /// Says what is wrong with qualifiers that no form takes.
+    pub(super) fn explain(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) {
+        let before = out.len();
+        let known = self.known(words, out);
+        // With the unknown ones reported, what they stood for is not missing.
+        let unknown = out.len() > before;
+        let Some((entry, form, fit)) = nearest_form(self.forms, &known) else { return };
+        let section = entry.section;
+        for w in &fit.left {
+            let word = &known[*w as usize];
+            let other = clash(word, &known, self.forms);
+            let help = if unknown || fit.left.len() > 1 { None } else { self.repair(*w as usize, &known, other) };
+            out.push(errors::not_together(word.span, self.opcode, &word.text, other, form.line, help, section));
+        }
+        if !fit.left.is_empty() || unknown {
+            return;
+        }
+        if let Some(w) = fit.misplaced {
+            let word = &known[w as usize];
+            let behind = match find_any(&known, COMBINES) {
+                Some(w) if word.text == "popc" => format!(".{}", w.text),
+                _ => self.opcode.to_string(),
+            };
+            let right = self.in_manual_order(form, &fit, &known);
+            out.push(errors::misplaced(word.span, &word.text, &behind, &right, section));
+            return;
+        }
+        partial_groups(form, &fit, &known, section, out);
+        if !fit.missing.is_empty() {
+            self.missing(&known, &fit, form, section, out);
+        }
+        if out.len() == before {
+            let (last, text) = words.last().map_or((self.span, ""), |w| (w.span, w.text.as_str()));
+            out.push(errors::not_together(last, self.opcode, text, None, form.line, None, section));
+        }
+    }
+
+    /// The opcode with these words in the order of the form.
+    fn in_manual_order(&self, form: &Form, fit: &Fit, words: &[Word]) -> String {
+        let mut parts = vec![word(self.opcode)];
+        for s in 0..form.slots.len() {
+            if let Some(w) = fit.filled[s] {
+                parts.push(words[w as usize].clone());
+            }
+        }
+        spelled(&parts)
+    }
+
+    /// Says which qualifiers are missing, once for all of them.
+    fn missing(&mut self, known: &[Word], fit: &Fit, form: &Form, section: &str, out: &mut Vec<Diagnostic>) {
+        for s in &fit.missing {
+            if let Some(d) = half_of_ordering(&form.slots[*s as usize], known, self.forms, section) {
+                out.push(d);
+                return;
+            }
+        }
+        let spellings = self.completed(known);
+        let mut what = Vec::new();
+        let mut notes = Vec::new();
+        for s in &fit.missing {
+            let slot = &form.slots[*s as usize];
+            self.name_missing(slot, possible(slot, self.forms, section), section, &mut what, &mut notes);
+        }
+        // Other forms may be as near, each with another word that is missing.
+        let mut either = Vec::new();
+        let mut other_notes = Vec::new();
+        if let [_] = fit.missing.as_slice() {
+            for (entry, other) in self.forms {
+                let f = self::fit(other, known);
+                if entry.section != section || !f.left.is_empty() || f.misplaced.is_some() || !f.partial.is_empty() {
+                    continue;
+                }
+                if let [s] = f.missing.as_slice() {
+                    let slot = &other.slots[*s as usize];
+                    self.name_missing(slot, slot.words(), section, &mut either, &mut other_notes);
+                }
+            }
+        }
+        let one = either.len() > 1;
+        if one {
+            (what, notes) = (either, other_notes);
+        }
+        out.push(errors::missing_qualifiers(self.span, self.opcode, &what, one, &notes, &spellings, section));
+    }
+
+    /// Says what a slot takes, once for slots that take the same.
+    fn name_missing(
+        &self,
+        slot: &Slot,
+        alts: Vec<&str>,
+        section: &str,
+        what: &mut Vec<String>,
+        notes: &mut Vec<String>,
+    ) {
+        // Another form may have another type.
+        let all = if slot.is_type { types_of(self.forms, section) } else { Vec::new() };
+        let alts = if all.len() > alts.len() { all } else { alts };
+        let kind = errors::kind_of_qualifier(&slot.name, &alts, slot.is_type);
+        if what.contains(&kind) {
+            return;
+        }
+        notes.extend(errors::alternatives(&slot.name, &alts, slot.is_type));
+        what.push(kind);
+    }
+
+    /// The words that are neither unknown nor said twice; reports those that are.
+    fn known(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) -> Vec<Word> {
+        let section = self.forms.first().map_or("9.7", |f| f.0.section);
+        let mut known: Vec<Word> = Vec::with_capacity(words.len());
+        for (i, word) in words.iter().enumerate() {
+            let most = most_times(&word.text, self.forms);
+            if most == 0 {
+                let all = alternatives(self.forms);
+                let instead = same_kind(&word.text, &all);
+                let helps = self.instead_of(words, i, &all);
+                let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
+                out.push(errors::unknown_qualifier(word.span, self.opcode, &word.text, helps, instead, section));
+                continue;
+            }
+            // Those that were once too many are not among the known ones: these stay few.
+            let (mut times, mut first) = (1, None);
+            for w in &known {
+                if w.text == word.text {
+                    times += 1;
+                    first = first.or(Some(w.span));
+                }
+            }
+            match first {
+                Some(first) if most < times => out.push(errors::duplicate_qualifier(word.span, &word.text, first)),
+                _ => known.push(word.clone()),
+            }
+        }
+        known
+    }
+}
+
+/// The types that the forms take, if they are in several sections of the manual.
+fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
+    let several = forms.iter().any(|(entry, _)| entry.section != section);
+    let mut found: Vec<&str> = Vec::new();
+    for (_, form) in forms {
+        for slot in &form.slots {
+            for alt in &slot.alts {
+                if several && slot.is_type && is_type(alt) && !found.contains(&alt.as_ref()) {
+                    found.push(alt);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// How often a form takes the word.
+pub(super) fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize {
+    let mut most = 0;
+    for (_, form) in forms {
+        let mut times = 0;
+        for slot in &form.slots {
+            times += usize::from(takes(slot, word));
+        }
+        most = most.max(times);
+    }
+    most
+}
+
+/// The form that the words come nearest to, the first of several.
+fn nearest_form<'f>(forms: &[(&'static Instr, &'f Form)], words: &[Word]) -> Option<(&'static Instr, &'f Form, Fit)> {
+    let mut best: Option<(&Instr, &Form, Fit)> = None;
+    for (entry, form) in forms {
+        let fit = fit(form, words);
+        match &best {
+            Some(b) if b.2.badness() <= fit.badness() => {}
+            _ => best = Some((entry, form, fit)),
+        }
+    }
+    best
+}
+
+/// A word that no form takes together with this one.
+fn clash<'w>(word: &Word, known: &'w [Word], forms: &[(&'static Instr, &Form)]) -> Option<(&'w str, Span)> {
+    for other in known {
+        if other.text != word.text && !together(&word.text, &other.text, forms) {
+            return Some((&other.text, other.span));
+        }
+    }
+    None
+}
+
+/// Does a form take both words?
+fn together(a: &str, b: &str, forms: &[(&'static Instr, &Form)]) -> bool {
+    for (_, form) in forms {
+        if let (Some(x), Some(y)) = (slot_of(form, a), slot_of(form, b))
+            && x != y
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Reports groups of which a part is given.
+fn partial_groups(form: &Form, fit: &Fit, known: &[Word], section: &str, out: &mut Vec<Diagnostic>) {
+    let mut groups = Vec::new();
+    for s in &fit.partial {
+        let slot = &form.slots[*s as usize];
+        if groups.contains(&slot.group) {
+            continue;
+        }
+        groups.push(slot.group);
+        if let Some((i, w)) = given(&form.slots, &fit.filled, slot.group) {
+            let word = &known[w as usize];
+            let after = i < *s as usize;
+            let other = &form.slots[i].name;
+            let alts = slot.words();
+            out.push(errors::incomplete_group(word.span, &word.text, &slot.name, other, &alts, after, section));
+        }
+    }
+}
+
+/// What a slot takes, and what other forms of the section take instead.
+fn possible<'f>(slot: &'f Slot, forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
+    let mut alts = slot.words();
+    for (entry, form) in forms {
+        if entry.section != section {
+            continue;
+        }
+        for other in &form.slots {
+            if other.name != slot.name {
+                continue;
+            }
+            for a in &other.alts {
+                if !alts.contains(&a.as_ref()) {
+                    alts.push(a);
+                }
+            }
+        }
+    }
+    alts
+}
+
+/// What the forms take, without the dots.
+pub(super) fn alternatives<'f>(forms: &[(&'static Instr, &'f Form)]) -> Vec<&'f str> {
+    let mut out: Vec<&str> = Vec::new();
+    for (_, form) in forms {
+        for slot in &form.slots {
+            for alt in &slot.alts {
+                out.push(alt);
+            }
+        }
+    }
+    out
+}
+
+/// Scopes for a scope, orderings for an ordering, state spaces for a state space: those that the instruction takes.
+pub(super) fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<String>)> {
+    let (kind, same): (&str, fn(&str) -> bool) = if SCOPES.contains(&word) {
+        ("scope", |w| SCOPES.contains(&w))
+    } else if ORDERINGS.contains(&word) {
+        ("ordering", |w| ORDERINGS.contains(&w))
+    } else if VECTORS.contains(&word) {
+        ("vector", |w| VECTORS.contains(&w))
+    } else if is_space(word) {
+        ("state space", is_space)
+    } else if is_type(word) {
+        ("type", is_type)
+    } else {
+        return None;
+    };
+    let mut found: Vec<String> = Vec::new();
+    for w in all {
+        let dotted = format!(".{w}");
+        if same(w) && !found.contains(&dotted) {
+            found.push(dotted);
+        }
+    }
+    (!found.is_empty()).then_some((kind, found))
+}
+
+pub(super) const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];
+
+pub(super) const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
+
+const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
+
+/// An ordering without its scope, or a scope without its ordering, where the form has both as required qualifiers (`ld`).
+fn half_of_ordering(
+    slot: &Slot,
+    known: &[Word],
+    forms: &[(&'static Instr, &Form)],
+    section: &str,
+) -> Option<Diagnostic> {
+    if all_of(slot, SCOPES) {
+        let word = find_any(known, ORDERINGS)?;
+        return Some(errors::incomplete_group(word.span, &word.text, ".scope", ".sem", &slot.words(), true, section));
+    }
+    if all_of(slot, ORDERINGS) {
+        let word = find_any(known, SCOPES)?;
+        let mut orderings = Vec::new();
+        for ordering in ORDERINGS {
+            if most_times(ordering, forms) > 0 {
+                orderings.push(*ordering);
+            }
+        }
+        return Some(errors::incomplete_group(word.span, &word.text, ".sem", ".scope", &orderings, false, section));
+    }
+    None
+}
+
+/// Does a slot take none but these?
+fn all_of(slot: &Slot, words: &[&str]) -> bool {
+    for alt in &slot.alts {
+        if !words.contains(&alt.as_ref()) {
+            return false;
+        }
+    }
+    true
+}

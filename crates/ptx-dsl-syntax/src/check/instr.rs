@@ -1,0 +1,545 @@
+//! One instruction: which entry and form it is, then its operands, gates and rules.
+
+use super::Checker;
+use super::attempt::Attempt;
+use super::explain;
+use super::mend::{self, Verdict};
+use super::names::Sym;
+use super::rules::COMPANIONS;
+use super::select::{self, Fit};
+use super::words;
+use crate::ast;
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use ptx_dsl_isa::hir;
+use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
+use ptx_dsl_isa::isa::{FAMILIES, Instr};
+use crate::parse::near::{all_near, nearest};
+use crate::span::Span;
+use ptx_dsl_isa::ty::Ty;
+
+/// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
+fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
+    let mut n = 0;
+    let mut words = opcode.split('.');
+    while let Some(word) = words.next() {
+        let part = &parts.get(n)?.text;
+        n += 1;
+        if part == word {
+            continue;
+        }
+        let rest = part.strip_prefix(word)?;
+        return (words.next().is_none() && rest.starts_with("::")).then_some((n, Some(rest)));
+    }
+    Some((n, None))
+}
+
+/// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
+fn movable(first: &str) -> &'static [&'static str] {
+    match first {
+        "vote" | "shfl" | "redux" | "barrier" => &["sync"],
+        "add" | "sub" => &["cc"],
+        "mma" => &["sp", "sp::ordered_metadata"],
+        "wgmma" | "tcgen05" => &["sp"],
+        _ => &[],
+    }
+}
+
+/// The parts of an opcode with such a word in its place; `None` if it stands there.
+pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
+    let words = movable(&parts.first()?.text);
+    let (mut place, mut at) = (1, 1);
+    loop {
+        let word = parts.get(at)?.text.as_str();
+        if words.contains(&word) {
+            break;
+        }
+        if at == place && matches!(word, "cta" | "mma_async" | "mma" | "ws") {
+            place += 1;
+        }
+        at += 1;
+    }
+    if at <= place {
+        return None;
+    }
+    let mut parts = parts.to_vec();
+    parts[place..=at].rotate_right(1);
+    Some(parts)
+}
+
+/// An entry whose opcode the instruction begins with.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<'a> {
+    /// How many parts the opcode takes.
+    parts: usize,
+    /// What is left of the last of them.
+    rest: Option<&'a str>,
+    /// The parts behind the opcode.
+    behind: &'a [ast::Word],
+    family: &'static str,
+    entry: &'static Instr,
+    /// Where the opcode stands.
+    span: Span,
+    /// Where its last part stands.
+    last: Span,
+}
+
+impl Candidate<'_> {
+    /// Does the opcode take so many parts?
+    pub(super) fn takes(&self, parts: usize) -> bool {
+        self.parts == parts
+    }
+}
+
+/// Entries that may be meant.
+pub(super) fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
+    let mut found = Vec::new();
+    for (family, entry) in entries {
+        if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
+            found.push(Candidate {
+                parts: n,
+                rest,
+                behind: &parts[n..],
+                family,
+                entry,
+                span: span_of(&parts[..n]),
+                last: parts[n - 1].span,
+            });
+        }
+    }
+    found
+}
+
+/// The smallest span that holds all of them.
+fn span_of(words: &[ast::Word]) -> Span {
+    let Some(first) = words.first() else { return Span::default() };
+    let mut span = first.span;
+    for word in words {
+        span = span.to(word.span);
+    }
+    span
+}
+
+/// How many parts an opcode has.
+fn depth_of(opcode: &str) -> usize {
+    let mut parts = 0;
+    for _ in opcode.split('.') {
+        parts += 1;
+    }
+    parts
+}
+
+/// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
+pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
+    let mut most = 0;
+    for c in candidates {
+        if c.parts < below {
+            most = most.max(c.parts);
+        }
+    }
+    most
+}
+
+/// How wrong an instruction is by one of the forms, and what is wrong.
+type Failure = (usize, Vec<Diagnostic>);
+
+impl Checker {
+    /// Checks an instruction; `None` if it is broken.
+    pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+        match in_order(&ast.parts) {
+            Some(parts) => self.ordered(ast, &parts),
+            None => self.ordered(ast, &ast.parts),
+        }
+    }
+
+    /// The same with all words of the opcode in their places.
+    fn ordered(&mut self, ast: &ast::Instr, parts: &[ast::Word]) -> Option<hir::Instr> {
+        let mut pred = None;
+        if let Some(p) = &ast.pred {
+            pred = Some((self.guard(p), !p.negated));
+        }
+        let entries = self.table.entries(&parts.first()?.text);
+        let found = candidates(&entries, parts);
+        if found.is_empty() {
+            self.unknown_instruction(ast, parts, &entries);
+            return None;
+        }
+        let mut typed = self.by_best_form(ast, &found)?;
+        if let Some((reg, positive)) = pred {
+            typed.pred = Some((hir::Operand::Reg(reg?, 0), positive));
+        }
+        Some(typed)
+    }
+
+    /// The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
+    fn by_best_form(&mut self, ast: &ast::Instr, found: &[Candidate]) -> Option<hir::Instr> {
+        let mut best = None;
+        let mut level = longest(found, usize::MAX);
+        while level > 0 && best.is_none() {
+            for candidate in found {
+                if candidate.parts == level
+                    && let Some(typed) = self.by_entry(ast, candidate, &mut best)
+                {
+                    return Some(typed);
+                }
+            }
+            level = longest(found, level);
+        }
+        match best {
+            Some((_, errors)) => {
+                let errors = self.mended(ast, errors);
+                self.diags.extend(errors);
+            }
+            None => self.no_form(ast, found),
+        }
+        None
+    }
+
+    /// Where the operands are in the wrong places one error says so.
+    fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let Some(help) = self.retyped(ast, &errors) {
+            for d in errors.iter_mut().filter(|d| d.code == 407) {
+                d.helps = vec![help.clone()];
+            }
+        }
+        if let Some(first) = errors.iter().position(errors::is_misplaced)
+            && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
+        {
+            let mut d = errors.swap_remove(first);
+            d.helps = vec![format!("write `{text}`")];
+            return vec![d];
+        }
+        for d in &mut errors {
+            if d.code == 303 && d.helps.is_empty() {
+                d.helps.extend(self.renewed(ast).map(|own| format!("write `{own}`")));
+            }
+        }
+        errors
+    }
+
+    /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
+    pub(super) fn by_entry(
+        &mut self,
+        ast: &ast::Instr,
+        of: &Candidate,
+        best: &mut Option<Failure>,
+    ) -> Option<hir::Instr> {
+        let words = qualifiers(of);
+        let forms = self.table.forms(of.entry);
+        for (number, form) in forms.iter().enumerate() {
+            let fit = select::fit(form, &words);
+            if !fit.fits() {
+                continue;
+            }
+            match self.attempt(ast, of, number, form, &fit, &words) {
+                Ok(typed) => return Some(typed),
+                Err(failure) => match best {
+                    Some(b) if b.0 <= failure.0 => {}
+                    _ => *best = Some(failure),
+                },
+            }
+        }
+        None
+    }
+
+    /// No form takes these qualifiers: explains by the longest opcode.
+    fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
+        if let Some((name, help, _)) = self.foreign_instruction(ast) {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
+        let level = longest(found, usize::MAX);
+        let mut tables = Vec::new();
+        let mut first = None;
+        for c in found {
+            // What is gone explains nothing, unless all of it is.
+            let old = self.gone(c.entry).is_some() && found.iter().any(|o| self.gone(o.entry).is_none());
+            if c.parts == level && !old {
+                tables.push((c.entry, self.table.forms(c.entry)));
+                first = first.or(Some(c));
+            }
+        }
+        let Some(first) = first else { return };
+        let mut forms: Vec<(&'static Instr, &Form)> = Vec::new();
+        for (entry, table) in &tables {
+            for form in table.iter() {
+                forms.push((*entry, form));
+            }
+        }
+        let words = qualifiers(first);
+        let types = self.operand_types(&ast.operands);
+        let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
+        let mut found = Vec::new();
+        let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, mend::parts(opcode, words));
+        let mut explainer = explain::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
+        explainer.explain(&words, &mut found);
+        self.diags.append(&mut found);
+    }
+
+    /// `same_first`: the entries whose opcodes begin with its first word.
+    fn unknown_instruction(
+        &mut self,
+        ast: &ast::Instr,
+        parts: &[ast::Word],
+        same_first: &[(&'static str, &'static Instr)],
+    ) {
+        let Some(first) = parts.first() else { return };
+        let foreign = self.foreign_instruction(ast);
+        let near = if same_first.is_empty() { self.near_opcode(ast, first) } else { (None, false) };
+        if let Some((name, help, sure)) = foreign
+            && (sure || !near.1)
+        {
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
+            return;
+        }
+        let Some((_, entry)) = same_first.first() else {
+            self.unknown_opcode(ast, first, near.0);
+            return;
+        };
+        if let Some(own) = self.with_all_parts(ast, same_first) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &mend::spelled(&ast.parts), &help));
+            return;
+        }
+        let mut same = Vec::with_capacity(same_first.len());
+        let (mut depth, mut only) = (1, Some(entry.opcode));
+        for (_, e) in same_first {
+            same.push(e.opcode);
+            depth = depth.max(depth_of(e.opcode));
+            only = only.filter(|o| *o == e.opcode);
+        }
+        // As it is written, not as it is ordered.
+        let parts = &ast.parts[..depth.min(parts.len())];
+        let mut name = first.text.clone();
+        for part in &parts[1..] {
+            name.push('.');
+            name.push_str(&part.text);
+        }
+        let near = nearest(&name, &same).or(only);
+        self.report(errors::unknown_instruction(span_of(parts), &name, near, &same));
+    }
+
+    /// No opcode begins so.
+    fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word, near: Option<&str>) {
+        if let Some(own) = self.small_letters(ast).or_else(|| self.with_dot(ast)) {
+            let help = format!("did you mean `{own}`?");
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &first.text, &help));
+            return;
+        }
+        self.report(errors::unknown_instruction(first.span, &first.text, near, &[]));
+    }
+
+    /// What a misspelt opcode begins with, and whether that makes it legal.
+    fn near_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) -> (Option<&'static str>, bool) {
+        let mut firsts: Vec<&'static str> = Vec::new();
+        for (_, family) in FAMILIES {
+            for entry in *family {
+                let word = entry.opcode.split('.').next().unwrap_or("");
+                if firsts.last() != Some(&word) {
+                    firsts.push(word);
+                }
+            }
+        }
+        let near = all_near(&first.text, &firsts);
+        let mut parts = ast.parts.clone();
+        let mut possible = None;
+        for name in near.iter().take(8) {
+            parts[0].text = name.to_string();
+            let verdict = self.verdict_of(ast, parts.clone());
+            if verdict == Verdict::Legal {
+                return (Some(name), true);
+            }
+            // Without qualifiers there is no telling; of a short name anything is near.
+            if possible.is_none() && (verdict < Verdict::Illegal || parts.len() == 1 && first.text.len() > 2) {
+                possible = Some(*name);
+            }
+        }
+        (possible, false)
+    }
+
+    /// The predicate register of a guard.
+    fn guard(&mut self, pred: &ast::Pred) -> Option<hir::RegId> {
+        let word = &pred.reg;
+        let d = match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => return Some(id),
+            Some(Sym::Broken) => return None,
+            Some(Sym::Reg(id)) => {
+                let ty = self.reg_ty(id);
+                let helps = self.conversions(&word.text, ty, Ty::Pred);
+                errors::not_predicate(word.span, &word.text, helps)
+            }
+            Some(_) => errors::not_predicate(word.span, &word.text, Vec::new()),
+            None if ptx_dsl_isa::isa::sreg::sreg(&word.text).is_some() => {
+                errors::not_predicate(word.span, &word.text, Vec::new())
+            }
+            None => self.undeclared(word.span, "predicate", &word.text),
+        };
+        self.report(d);
+        None
+    }
+
+    /// Tries one form whose qualifiers fit. What is wrong comes back with a measure of how wrong it is.
+    fn attempt(
+        &mut self,
+        ast: &ast::Instr,
+        of: &Candidate,
+        number: usize,
+        form: &Form,
+        fit: &Fit,
+        words: &[ast::Word],
+    ) -> Result<hir::Instr, Failure> {
+        let mut typed = without_operands(ast, of, number, fit, words);
+        let mut at = Attempt::new(of.entry, form, fit, words, &typed.quals);
+        let operands =
+            if of.entry.opcode == "call" { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
+        let lanes = at.vec();
+        let Attempt { mut errors, badness, silent, .. } = at;
+        typed.operands = operands;
+        if silent && errors.is_empty() {
+            // A declaration was refused, and was reported where it stands.
+            return Err((0, errors));
+        }
+        // A `mov` of a vector is one of its bits.
+        if of.entry.opcode == "mov" && lanes > 1 {
+            for ty in &mut typed.types {
+                *ty = bits(ty.bits() * lanes);
+            }
+        }
+        let misread = !errors.is_empty();
+        self.gates(&typed, words, of.span, &mut errors);
+        if misread {
+            return Err((badness * 8 + errors.len(), errors));
+        }
+        let mut broken = Vec::new();
+        self.rules(ast, &typed, words, of.span, &mut broken);
+        let badness = errors.len() + broken.len() * 2;
+        if badness == 0 {
+            return Ok(typed);
+        }
+        // What no target takes has no target to be missed.
+        Err((badness, if broken.is_empty() { errors } else { broken }))
+    }
+}
+
+/// What follows the opcode.
+fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
+    let mut out = of.behind.to_vec();
+    if let Some(rest) = of.rest {
+        out.insert(0, ast::Word { text: rest.to_string(), span: of.last });
+    }
+    out
+}
+
+/// The instruction with its qualifiers in their order.
+fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, words: &[ast::Word]) -> hir::Instr {
+    let mut out = hir::Instr {
+        index: ast.index,
+        family: of.family,
+        entry: of.entry,
+        form: number,
+        quals: Vec::new(),
+        types: Vec::new(),
+        pred: None,
+        operands: Vec::new(),
+        spelling: of.entry.opcode.to_string(),
+        span: ast.span,
+    };
+    for filled in &fit.filled {
+        let Some(filled) = filled else { continue };
+        let word = words[*filled as usize].text.as_str();
+        if let Some(ty) = Ty::from_name(word) {
+            out.types.push(ty);
+        }
+        let dot = if word.starts_with("::") { "" } else { "." };
+        let dotted = format!("{dot}{word}");
+        out.spelling.push_str(&dotted);
+        out.quals.push(dotted);
+    }
+    out
+}
+
+/// Deals the operands given to those of the form. `None` if the count is none of the form's.
+pub(super) fn deal<'f>(form: &'f Form, given: &[&ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
+    let groups = u32::from(form.optional_groups.min(8));
+    let mut best: Option<(usize, Vec<&OpForm>)> = None;
+    for mask in 0..1u32 << groups {
+        // The first group is the highest bit, so that of equal deals the one that fills earlier groups comes last, and counts.
+        let mut picked = Vec::new();
+        for o in &form.operands {
+            if o.group == 0 || o.group <= 8 && mask >> (groups - u32::from(o.group)) & 1 == 1 {
+                picked.push(o);
+            }
+        }
+        if picked.len() != given.len() {
+            continue;
+        }
+        let cost = misfits(&picked, given) + without_companions(form, &picked, words);
+        match best {
+            Some((least, _)) if least < cost => {}
+            _ => best = Some((cost, picked)),
+        }
+    }
+    Some(best?.1)
+}
+
+/// How ill the operands given suit those of the form.
+fn misfits(picked: &[&OpForm], given: &[&ast::Operand]) -> usize {
+    let mut cost = 0;
+    for (i, o) in picked.iter().enumerate() {
+        // A name where braces are spelled out may be a vector register, but rather is something else.
+        let doubtful = matches!(o.shape, Shape::Vector(_)) && !matches!(given[i].kind, ast::OperandKind::Vector(_));
+        cost += usize::from(!shape_fits(o, given[i])) * 2 + usize::from(doubtful);
+    }
+    cost
+}
+
+/// How many operands stand without the qualifier that goes with them, or are missing though it is there.
+fn without_companions(form: &Form, picked: &[&OpForm], words: &[ast::Word]) -> usize {
+    let mut cost = 0;
+    for (names, qualifiers) in COMPANIONS {
+        let (mut possible, mut there, mut has) = (false, false, false);
+        for o in &form.operands {
+            possible |= names.contains(&o.name);
+        }
+        for o in picked {
+            there |= names.contains(&o.name);
+        }
+        for q in *qualifiers {
+            has |= words::has(words, &q[1..]);
+        }
+        cost += usize::from(possible && has != there);
+    }
+    cost
+}
+
+/// Is the operand written as the form wants it?
+pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
+    use ast::OperandKind as K;
+    match (&form.shape, &given.kind) {
+        (Shape::Sink, K::Sink) => true,
+        (Shape::Sink, _) => false,
+        (Shape::Addr(_), K::Address(_)) => true,
+        (Shape::Addr(_), _) | (_, K::Address(_)) => false,
+        (Shape::Vector(parts), K::Vector(given)) => parts.is_empty() || parts.len() == given.len(),
+        (Shape::Vector(_), K::Expr(ast::Expr::Name(..))) => true,
+        (Shape::Vector(_), _) => false,
+        (Shape::Pair(..), K::Pair(..)) => true,
+        (Shape::Pair(..), K::Not(_)) => false,
+        (Shape::Pair(_, optional), _) => *optional,
+        (_, K::Pair(..)) => false,
+        (Shape::List, K::List(_)) => true,
+        (Shape::List, _) | (_, K::List(_)) => false,
+        (Shape::Number(n), K::Expr(ast::Expr::Int { value, .. })) => n == value,
+        (Shape::Number(_), _) => false,
+        (Shape::Value, _) => true,
+    }
+}
+
+/// The untyped type of a width.
+fn bits(width: u32) -> Ty {
+    match width {
+        ..=32 => Ty::B32,
+        33..=64 => Ty::B64,
+        _ => Ty::B128,
+    }
+}

@@ -1,0 +1,132 @@
+//! Opcodes of other languages, of old and misspelt ones.
+
+use super::super::Checker;
+use super::{Verdict, spelled, split, word};
+use crate::ast::{self, Expr, OperandKind, Word};
+use ptx_dsl_isa::isa::Instr;
+use crate::parse::foreign;
+use crate::print;
+
+impl Checker {
+    /// The words of an opcode that another language has, a help with what PTX has instead, and whether that is certainly legal.
+    pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr) -> Option<(String, String, bool)> {
+        for count in (1..=ast.parts.len().min(3)).rev() {
+            let (named, rest) = ast.parts.split_at(count);
+            let name = spelled(named);
+            if let Some(advice) = foreign::advice(&name) {
+                return Some((name, advice.to_string(), true));
+            }
+            let own = foreign::instructions(&name);
+            if !own.is_empty() {
+                let (own, sure) = self.completed_foreign(ast, &own, rest);
+                return Some((name, format!("did you mean `{own}`?"), sure));
+            }
+        }
+        None
+    }
+
+    /// The first of these opcodes that is legal with the qualifiers that are written, with a type or a mask of lanes if need be; or
+    /// a statement; or else the first, which is not sure.
+    fn completed_foreign(&mut self, ast: &ast::Instr, opcodes: &[&str], rest: &[Word]) -> (String, bool) {
+        let mut tries = self.grant();
+        let masked = with_mask(ast);
+        for own in opcodes {
+            if foreign::is_statement(own) {
+                return (own.to_string(), true);
+            }
+            for trial in [ast, &masked] {
+                for more in ["", "b32", "u32", "s32", "f32", "u64", "f64", "b64", "pred"] {
+                    let mut parts = split(own);
+                    for part in rest {
+                        if !parts.iter().any(|p| p.text == part.text) {
+                            parts.push(part.clone());
+                        }
+                    }
+                    if !more.is_empty() {
+                        parts.push(word(more));
+                    }
+                    tries = tries.saturating_sub(1);
+                    let text = spelled(&parts);
+                    let trial = ast::Instr { parts, ..trial.clone() };
+                    if tries > 0 && self.accepts(&trial) {
+                        let whole = trial.operands.len() > ast.operands.len();
+                        return (if whole { print::statement(&trial) } else { text }, true);
+                    }
+                }
+                if !own.contains(".sync.") {
+                    break;
+                }
+            }
+        }
+        (opcodes.first().copied().unwrap_or("").to_string(), false)
+    }
+
+    /// What an instruction is called now that is gone: `mad.rn.f32`, `shfl.sync` with a mask of lanes.
+    pub(crate) fn renewed(&mut self, ast: &ast::Instr) -> Option<String> {
+        for (more, masked) in [("rn", false), ("sync", false), ("sync", true)] {
+            let mut trial = if masked { with_mask(ast) } else { ast.clone() };
+            trial.parts.insert(1.min(trial.parts.len()), word(more));
+            if self.accepts(&trial) {
+                return Some(if masked { print::statement(&trial) } else { spelled(&trial.parts) });
+            }
+        }
+        None
+    }
+
+    /// The opcode with the dot that is missing in its first word: `mulf32`.
+    pub(crate) fn with_dot(&mut self, ast: &ast::Instr) -> Option<String> {
+        let (first, rest) = ast.parts.split_first()?;
+        for i in 1..first.text.len().min(24) {
+            let Some((a, b)) = first.text.split_at_checked(i) else { continue };
+            if self.table.entries(a).is_empty() {
+                continue;
+            }
+            let mut parts = vec![word(a), word(b)];
+            parts.extend_from_slice(rest);
+            let text = spelled(&parts);
+            if self.verdict_of(ast, parts) == Verdict::Legal {
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// The opcode with a word that is missing in its middle: `redux.add` for `redux.sync.add`.
+    pub(crate) fn with_all_parts(&mut self, ast: &ast::Instr, same_first: &[(&str, &Instr)]) -> Option<String> {
+        for (_, entry) in same_first.iter().take(16) {
+            let mut parts = split(entry.opcode);
+            for part in &ast.parts {
+                if !parts.iter().any(|p| p.text == part.text) {
+                    parts.push(part.clone());
+                }
+            }
+            let text = spelled(&parts);
+            if self.verdict_of(ast, parts) == Verdict::Legal {
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// The statement in capitals, in small letters.
+    pub(crate) fn small_letters(&mut self, ast: &ast::Instr) -> Option<String> {
+        let mut parts = ast.parts.clone();
+        let mut changed = false;
+        for part in &mut parts {
+            let small = part.text.to_ascii_lowercase();
+            changed |= small != part.text;
+            part.text = small;
+        }
+        let text = spelled(&parts);
+        (changed && self.accepts_parts(ast, parts)).then_some(text)
+    }
+}
+
+/// The instruction with all lanes as a last operand.
+fn with_mask(ast: &ast::Instr) -> ast::Instr {
+    let mut out = ast.clone();
+    let (value, text) = (0xffff_ffff, Some("0xffffffff".to_string()));
+    let mask = Expr::Int { value, unsigned: false, text, span: ast.span };
+    out.operands.push(ast::Operand { kind: OperandKind::Expr(mask), span: ast.span });
+    out
+}

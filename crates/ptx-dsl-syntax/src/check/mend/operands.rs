@@ -1,0 +1,304 @@
+//! Operands in another order, of another type, or computed before the statement.
+
+use super::super::Checker;
+use super::super::names::Sym;
+use crate::ast::{self, Expr, OperandKind};
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use crate::parse::{Const, fold};
+use crate::print;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+/// Statements with more operands are not rearranged.
+const MOST_OPERANDS: usize = 8;
+
+impl Checker {
+    /// The statement with its operands in another order or other brackets, or of the other of `atom` and `red`, if that makes it
+    /// legal; with one operand fewer, if there are too many.
+    pub(crate) fn rearranged(&mut self, ast: &ast::Instr, too_many: bool) -> Option<String> {
+        let count = ast.operands.len();
+        if count > MOST_OPERANDS {
+            return None;
+        }
+        let mut tries = self.grant();
+        let mut trial = ast.clone();
+        let mut works = |checker: &mut Checker, trial: &ast::Instr| {
+            if tries == 0 {
+                return None;
+            }
+            tries -= 1;
+            checker.accepts(trial).then(|| print::statement(trial))
+        };
+        for a in 0..count {
+            for b in a + 1..count {
+                trial.operands.swap(a, b);
+                if let Some(found) = works(self, &trial) {
+                    return Some(found);
+                }
+                trial.operands.swap(a, b);
+            }
+        }
+        for i in 0..count {
+            let old = trial.operands[i].clone();
+            for kind in bracketed(&old) {
+                trial.operands[i].kind = kind;
+                if let Some(found) = works(self, &trial) {
+                    return Some(found);
+                }
+            }
+            trial.operands[i] = old;
+        }
+        // `st.v2.u32 [a], x, y`
+        for from in 0..count.saturating_sub(1) {
+            for behind in from + 2..=count {
+                let vector = OperandKind::Vector(ast.operands[from..behind].to_vec());
+                trial.operands.splice(from..behind, [ast::Operand { kind: vector, span: ast.span }]);
+                if let Some(found) = works(self, &trial) {
+                    return Some(found);
+                }
+                trial.operands = ast.operands.clone();
+            }
+        }
+        if count == 0 {
+            // `bar.sync;`
+            let zero = Expr::Int { value: 0, unsigned: false, text: None, span: ast.span };
+            trial.operands = vec![ast::Operand { kind: OperandKind::Expr(zero), span: ast.span }];
+            return works(self, &trial);
+        }
+        for (i, o) in ast.operands.iter().enumerate() {
+            // `add.u32 x, y + z`
+            let OperandKind::Expr(Expr::Binary(_, a, b, _)) = &o.kind else { continue };
+            let two = [a, b].map(|e| ast::Operand { kind: OperandKind::Expr((**e).clone()), span: o.span });
+            trial.operands.splice(i..i + 1, two);
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+            trial.operands = ast.operands.clone();
+        }
+        for i in (0..if too_many { count } else { 0 }).rev() {
+            let gone = trial.operands.remove(i);
+            if let Some(found) = works(self, &trial) {
+                // `bra %p, L`
+                return Some(match self.guard_of(&gone).filter(|_| ast.pred.is_none()) {
+                    Some(guard) => format!("{guard} {found}"),
+                    None => found,
+                });
+            }
+            trial.operands = ast.operands.clone();
+        }
+        let other = match ast.parts.first()?.text.as_str() {
+            "atom" => "red",
+            "red" => "atom",
+            _ => return None,
+        };
+        trial.parts[0].text = other.to_string();
+        works(self, &trial)
+    }
+
+    /// Where several registers have another type than the instruction, that of the registers, if it makes the instruction legal.
+    pub(crate) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<String> {
+        if errors.iter().filter(|d| d.code == 407).count() < 2 {
+            return None;
+        }
+        let have = *self.operand_types(&ast.operands).first()?;
+        let mut tries = self.grant();
+        for old in &ast.parts {
+            let Some(want) = Ty::from_name(&old.text) else { continue };
+            let mut alike = have.name().to_string();
+            if have.class() == Class::Bits && want.class() != Class::Pred {
+                alike = format!("{}{}", &old.text[..1], have.bits());
+            }
+            for new in [alike.as_str(), have.name()] {
+                let mut parts = ast.parts.clone();
+                for part in &mut parts {
+                    if part.text == old.text {
+                        part.text = new.to_string();
+                    }
+                }
+                tries = tries.saturating_sub(1);
+                if tries > 0 && self.accepts_parts(ast, parts) {
+                    return Some(format!("write `.{new}` in place of `.{}`", old.text));
+                }
+            }
+        }
+        None
+    }
+
+    /// The statement that computes an expression of a register and another one or a constant.
+    pub(crate) fn computed(&mut self, e: &Expr) -> Option<String> {
+        let Expr::Binary(op, a, b, _) = e else { return None };
+        let ty = match (self.register_of(a), self.register_of(b)) {
+            (Some(ty), Some(other)) if ty.bits() == other.bits() && ty.class() == other.class() => ty,
+            (Some(ty), None) | (None, Some(ty)) => ty,
+            _ => return None,
+        };
+        let number = matches!(ty, Ty::F32 | Ty::F64);
+        let (kind, bits) = match ty.class() {
+            Class::Signed => ('s', ty.bits()),
+            Class::Unsigned | Class::Bits => ('u', ty.bits()),
+            Class::Float if number => ('f', ty.bits()),
+            _ => return None,
+        };
+        let opcode = match (*op, number) {
+            ("+", _) => format!("add.{kind}{bits}"),
+            ("-", _) => format!("sub.{kind}{bits}"),
+            ("*", true) => format!("mul.{kind}{bits}"),
+            ("*", false) => format!("mul.lo.{kind}{bits}"),
+            ("/", false) => format!("div.{kind}{bits}"),
+            ("%", false) => format!("rem.{kind}{bits}"),
+            ("<<", false) => format!("shl.b{bits}"),
+            (">>", false) => format!("shr.{kind}{bits}"),
+            ("&", false) => format!("and.b{bits}"),
+            ("|", false) => format!("or.b{bits}"),
+            ("^", false) => format!("xor.b{bits}"),
+            _ => return None,
+        };
+        if !matches!(bits, 16 | 32 | 64) {
+            return None;
+        }
+        let (x, a, b) = (self.free_name(), print::expression(a), print::expression(b));
+        Some(format!("put `.reg .{} {x}; {opcode} {x}, {a}, {b};` before it, and write `{x}`", ty.name()))
+    }
+
+    /// The statement that negates a register.
+    pub(crate) fn computed_negation(&mut self, o: &ast::Operand) -> Option<String> {
+        let OperandKind::Expr(e) = &o.kind else { return None };
+        let ty = self.register_of(e)?;
+        let kind = match ty {
+            Ty::F32 | Ty::F64 => 'f',
+            _ if matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) => 's',
+            _ => return None,
+        };
+        let (x, e, bits) = (self.free_name(), print::expression(e), ty.bits());
+        matches!(bits, 16 | 32 | 64)
+            .then(|| format!("put `.reg .{} {x}; neg.{kind}{bits} {x}, {e};` before it, and write `{x}`", ty.name()))
+    }
+
+    /// The type of the register that an expression is.
+    fn register_of(&mut self, e: &Expr) -> Option<Ty> {
+        let Expr::Name(word, None) = e else { return None };
+        match self.lookup(&word.text)? {
+            Sym::Reg(id) => Some(self.reg_ty(id)),
+            _ => None,
+        }
+    }
+
+    /// A predicate as a guard.
+    fn guard_of(&mut self, o: &ast::Operand) -> Option<String> {
+        let OperandKind::Expr(Expr::Name(word, None)) = &o.kind else { return None };
+        match self.lookup(&word.text)? {
+            Sym::Reg(id) if self.reg_ty(id) == Ty::Pred => Some(format!("@{}", word.text)),
+            _ => None,
+        }
+    }
+
+    /// A name that nothing has here.
+    pub(crate) fn free_name(&mut self) -> &'static str {
+        for name in ["x", "y", "z", "v", "w", "tmp", "tmp1", "tmp2"] {
+            if self.lookup(name).is_none() {
+                return name;
+            }
+        }
+        "tmp3"
+    }
+
+    /// How to come by a register of the type `want` for what is given: each time what is put before the statement, and why.
+    pub(crate) fn conversions(&mut self, given: &str, have: Ty, want: Ty) -> Vec<String> {
+        let x = self.free_name();
+        let mut out = Vec::new();
+        for (purpose, code) in errors::conversions(given, have, want, x) {
+            out.push(format!("{purpose}put `{code}` before it, and write `{x}`"));
+        }
+        out
+    }
+
+    /// An integer constant in a register of the type.
+    pub(crate) fn constant_in_register(&mut self, ty: Option<Ty>, e: &Expr) -> Option<String> {
+        let (Some(Const::Int { value, .. }), Some(ty)) = (fold(e), ty) else { return None };
+        let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+        if !integer || !matches!(ty.bits(), 16 | 32 | 64) {
+            return None;
+        }
+        let (x, bits, value) = (self.free_name(), ty.bits(), value as i64);
+        Some(format!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {value};` before it, and write `{x}`"))
+    }
+
+    /// An address in a form that is legal, or what computes it. `narrow`: it may have 32 bits.
+    pub(crate) fn address_instead(&mut self, e: &Expr, narrow: bool) -> Option<String> {
+        let Expr::Binary(op, a, b, _) = e else { return None };
+        let Expr::Name(base, None) = &**a else { return None };
+        if let Some(Const::Int { value, .. }) = fold(b) {
+            return (*op == "-").then(|| format!("write `{}+{}`", base.text, (value as i64).wrapping_neg()));
+        }
+        let wide = self.bits_of(&base.text)?;
+        // `base + index`, `base + index * 4`, `base + index << 2`
+        let (index, factor) = match &**b {
+            Expr::Name(index, None) => (index, 1),
+            Expr::Binary(scale, i, n, _) => match (&**i, fold(n), *scale) {
+                (Expr::Name(index, None), Some(Const::Int { value, .. }), "*") => (index, value),
+                (Expr::Name(index, None), Some(Const::Int { value, .. }), "<<") => {
+                    (index, 1u64.checked_shl(value as u32)?)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        if wide == 32 && !narrow {
+            return None;
+        }
+        let bits = self.bits_of(&index.text)?;
+        let x = self.free_name();
+        let (base, index) = (&base.text, &index.text);
+        let code = match (op, wide, bits, factor) {
+            (&"+", 64, 64, 1) | (&"+", 32, 32, 1) => format!("add.u{wide} {x}, {base}, {index};"),
+            (&"+", 64, 64, _) | (&"+", 32, 32, _) => format!("mad.lo.u{wide} {x}, {index}, {factor}, {base};"),
+            (&"+", 64, 32, _) => format!("mad.wide.u32 {x}, {index}, {factor}, {base};"),
+            _ => return None,
+        };
+        Some(format!("put `.reg .b{wide} {x}; {code}` before it, and write `{x}`"))
+    }
+
+    /// The width of a register of integers or bits.
+    fn bits_of(&mut self, name: &str) -> Option<u32> {
+        let Some(Sym::Reg(id)) = self.lookup(name) else { return None };
+        let ty = self.reg_ty(id);
+        matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed).then(|| ty.bits())
+    }
+
+    /// A declaration of a function that is called like this.
+    pub(crate) fn declaration_of(&mut self, name: &str, ret: &[ast::Operand], args: &[ast::Operand]) -> Option<String> {
+        let (rets, params) = (self.formals_of(ret, "r")?, self.formals_of(args, "a")?);
+        let rets = if ret.is_empty() { String::new() } else { format!("({rets}) ") };
+        let params = if args.is_empty() { String::new() } else { format!(" ({params})") };
+        Some(format!(".extern .func {rets}{name}{params};"))
+    }
+
+    fn formals_of(&mut self, given: &[ast::Operand], prefix: &str) -> Option<String> {
+        let mut out = String::new();
+        for (i, o) in given.iter().enumerate() {
+            let OperandKind::Expr(Expr::Name(word, None)) = &o.kind else { return None };
+            let comma = if i > 0 { ", " } else { "" };
+            let formal = match self.lookup(&word.text)? {
+                Sym::Reg(id) if self.reg_lanes(id) == 1 => format!(".reg .{} {prefix}{i}", self.reg_ty(id).name()),
+                Sym::Var(id) => {
+                    let var = &self.out.vars[id.0 as usize];
+                    let (ty, align) = (var.ty.name(), var.align);
+                    let dims = if var.array { format!("[{}]", var.size / var.ty.bytes()) } else { String::new() };
+                    format!(".param .align {align} .{ty} {prefix}{i}{dims}")
+                }
+                _ => return None,
+            };
+            out += &format!("{comma}{formal}");
+        }
+        Some(out)
+    }
+}
+
+/// An operand in other brackets: an address as a vector, a name as an address.
+fn bracketed(o: &ast::Operand) -> Vec<OperandKind> {
+    match &o.kind {
+        OperandKind::Address(list) => vec![OperandKind::Vector(list.clone())],
+        OperandKind::Expr(Expr::Name(..)) => vec![OperandKind::Address(vec![o.clone()])],
+        _ => Vec::new(),
+    }
+}

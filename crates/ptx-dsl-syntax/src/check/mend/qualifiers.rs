@@ -1,0 +1,306 @@
+//! Qualifiers that are missing, misspelt or too many: what is put, written or left instead.
+
+use super::super::explain::{Explainer, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
+use super::super::select::{Fit, fit, legal, takes, without};
+use super::{Edits, FAR, Verdict, distance, spelled, word};
+use crate::ast::Word;
+use crate::check::errors;
+use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
+use crate::parse::foreign;
+use crate::parse::near::all_near;
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+impl Explainer<'_> {
+    /// Opcodes that have all these words and what is missing, legal ones if any is found.
+    pub(crate) fn completed(&mut self, known: &[Word]) -> Vec<String> {
+        let mut open: Vec<(usize, String, Vec<Word>)> = Vec::new();
+        for (_, form) in self.forms {
+            let fit = fit(form, known);
+            if !fit.left.is_empty() || fit.misplaced.is_some() || !fit.partial.is_empty() {
+                continue;
+            }
+            let mut choices = Vec::new();
+            for s in &fit.missing {
+                choices.push(self.preferred(&form.slots[*s as usize]));
+            }
+            for n in 0..32 {
+                let Some((rank, words)) = filled_up(form, &fit, known, &choices, n) else { break };
+                let mut parts = vec![word(self.opcode)];
+                parts.extend(words.iter().cloned());
+                open.push((fit.missing.len() * 2 + rank, spelled(&parts), words));
+            }
+        }
+        open.sort_by_key(|(rank, ..)| *rank);
+        let mut found: Vec<String> = Vec::new();
+        let mut least = None;
+        for (rank, text, words) in &open {
+            // What is nearer is enough.
+            if found.len() == 4 || self.tries == 0 || least.is_some_and(|least| least + FAR <= *rank) {
+                break;
+            }
+            if !found.contains(text) && self.works(words) {
+                found.push(text.clone());
+                least = least.or(Some(*rank));
+            }
+        }
+        if found.is_empty() {
+            found.extend(open.into_iter().next().map(|(_, text, _)| text));
+        }
+        found
+    }
+
+    /// What may stand in a slot, the likeliest first, each with how unlikely it is.
+    fn preferred(&self, slot: &Slot) -> Vec<(usize, String)> {
+        let mut ranked = Vec::with_capacity(slot.alts.len());
+        for alt in &slot.alts {
+            let rank = match Ty::from_name(alt) {
+                Some(ty) => distance(ty, &self.types),
+                None if SPECIAL.contains(&alt.as_ref()) || alt.starts_with("proxy") => FAR,
+                // `.lo` is a half of a product, and a comparison.
+                None => usize::from(!USUAL.contains(&alt.as_ref()) || *alt == "lo" && takes(slot, "eq")),
+            };
+            ranked.push((rank, alt.to_string()));
+        }
+        ranked.sort_by_key(|r| r.0);
+        ranked
+    }
+
+    /// What can stand in place of an unknown word, or whether it can go: a help, legal if anything is.
+    pub(crate) fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
+        let name = words[at].text.as_str();
+        let near = all_near(name, all);
+        let meant = foreign::ty(name).or_else(|| foreign_word(name));
+        let mut candidates: Vec<&str> = Vec::new();
+        candidates.extend(meant);
+        candidates.extend(near.iter().take(8));
+        if is_type(name) || foreign::ty(name).is_some() {
+            let mut types: Vec<(usize, &str)> = Vec::new();
+            for alt in all {
+                if let Some(ty) = Ty::from_name(alt) {
+                    // An integer for an integer.
+                    let other = Ty::from_name(name).is_some_and(|written| integer(written) != integer(ty));
+                    types.push((distance(ty, &self.types) + if other { FAR } else { 0 }, alt));
+                }
+            }
+            types.sort_by_key(|t| t.0);
+            let least = types.first().map_or(0, |t| t.0);
+            for (rank, alt) in types {
+                if rank < least + FAR {
+                    candidates.push(alt);
+                }
+            }
+        } else if let Some((_, same)) = same_kind(name, all) {
+            // Of state spaces the usual ones first.
+            for usual in ["global", "shared", "local"] {
+                candidates.extend(all.iter().find(|a| is_space(name) && **a == usual));
+            }
+            for word in &same {
+                candidates.extend(all.iter().find(|a| **a == &word[1..]));
+            }
+        }
+        // `.rnf32`
+        let mut apart = Vec::new();
+        for i in 1..name.len().min(24) {
+            if let Some((a, b)) = name.split_at_checked(i)
+                && most_times(a, self.forms) > 0
+                && most_times(b, self.forms) > 0
+            {
+                apart.push(format!("{a}.{b}"));
+            }
+        }
+        for text in &apart {
+            candidates.insert(0, text);
+        }
+        let mut found: Vec<&str> = Vec::new();
+        for candidate in candidates {
+            if found.contains(&candidate) || found.len() == 3 {
+                continue;
+            }
+            let mut changed = words[..at].to_vec();
+            for part in candidate.split('.') {
+                changed.push(word(part));
+            }
+            changed.extend_from_slice(&words[at + 1..]);
+            if self.works(&changed) {
+                found.push(candidate);
+                // What is certainly meant needs no company.
+                if Some(candidate) == meant || near.contains(&candidate) || candidate.contains('.') {
+                    break;
+                }
+            }
+        }
+        // `fence::before_thread_sync` is one word and a part of another.
+        if let (Some(first), true) = (found.first(), name.starts_with("::")) {
+            return Some(format!("write `{}{first}`", self.opcode));
+        }
+        if let [only] = found.as_slice()
+            && (near.contains(only) || Some(*only) == meant || only.contains('.'))
+        {
+            return Some(format!("did you mean `.{only}`?"));
+        }
+        if !found.is_empty() {
+            return Some(format!("write {}", errors::one_of(&errors::dotted(&found))));
+        }
+        if self.works(&without(words, at)) {
+            return Some("remove it".to_string());
+        }
+        // What else is wrong with the instruction is another matter, but the word suits the others. With more that are unknown
+        // there is no telling; a number is no slip of the pen.
+        let others =
+            !is_type(name) && words.iter().enumerate().any(|(i, w)| i != at && most_times(&w.text, self.forms) == 0);
+        let least = if name.contains(|c: char| c.is_ascii_digit()) { Verdict::Near } else { Verdict::Misplaced };
+        for near in near.iter().take(8) {
+            let mut changed = words.to_vec();
+            changed[at].text = near.to_string();
+            if others || self.tried(&changed) <= least {
+                return Some(match near.starts_with("::") {
+                    true => format!("write `{}{near}`", self.opcode),
+                    false => format!("did you mean `.{near}`?"),
+                });
+            }
+        }
+        None
+    }
+
+    /// An edit after which the instruction is legal, or at least some form takes the qualifiers: without one of the two that
+    /// clash, or with another in its place.
+    pub(crate) fn repair(&mut self, at: usize, known: &[Word], other: Option<(&str, Span)>) -> Option<String> {
+        let mut plain = Vec::new();
+        for (_, form) in self.forms {
+            plain.push(*form);
+        }
+        let mut removable = Edits::default();
+        for (i, word) in known.iter().enumerate() {
+            let clashes = match other {
+                Some((_, span)) => span == word.span,
+                None => false,
+            };
+            if i != at && !clashes {
+                continue;
+            }
+            let Some((gone, rest)) = removed(i, known, &plain) else { continue };
+            removable.add(gone, self.tried(&rest));
+        }
+        if removable.suffices() {
+            return Some(format!("remove {}", errors::one_of(&removable.best())));
+        }
+        let clash = other.map_or(at, |(_, span)| known.iter().position(|w| w.span == span).unwrap_or(at));
+        for i in [clash, at] {
+            if let Some(new) = self.another_word(known, i) {
+                return Some(format!("write `.{new}` in place of `.{}`", known[i].text));
+            }
+        }
+        if !removable.best().is_empty() {
+            return Some(format!("remove {}", errors::one_of(&removable.best())));
+        }
+        let (_, kind) = same_kind(&known[at].text, &alternatives(self.forms))?;
+        let mut changed = known.to_vec();
+        let mut replaceable = Edits::default();
+        for word in kind {
+            changed[at].text = word[1..].to_string();
+            if legal(&plain, &changed) {
+                replaceable.add(word, self.tried(&changed));
+            }
+        }
+        let found = replaceable.best().first()?.to_string();
+        Some(format!("write `{found}` in place of `.{}`", known[at].text))
+    }
+
+    /// A type in place of a type, or another qualifier in place of one, that makes the instruction legal.
+    fn another_word(&mut self, known: &[Word], at: usize) -> Option<String> {
+        let old = known[at].text.as_str();
+        let mut words: Vec<(usize, &str)> = Vec::new();
+        for alt in alternatives(self.forms) {
+            match Ty::from_name(alt) {
+                _ if alt == old || Ty::from_name(alt).is_some() != is_type(old) => {}
+                Some(ty) => words.push((distance(ty, &self.types), alt)),
+                None => words.push((usize::from(!USUAL.contains(&alt)), alt)),
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        let mut changed = known.to_vec();
+        for (_, alt) in words.into_iter().take(12) {
+            changed[at].text = alt.to_string();
+            if self.works(&changed) {
+                return Some(alt.to_string());
+            }
+        }
+        None
+    }
+}
+
+fn integer(ty: Ty) -> bool {
+    !matches!(ty.class(), Class::Float | Class::Packed | Class::Pred)
+}
+
+/// What else is written where these are meant.
+fn foreign_word(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "gpu" => "gl",
+        "gl" => "gpu",
+        "system" => "sys",
+        "block" => "cta",
+        "device" => "gpu",
+        "wait" => "wait_group",
+        "commit" => "commit_group",
+        "ldg" => "nc",
+        _ => return None,
+    })
+}
+
+/// The qualifiers with the `n`th choice for what is missing, in the order of the form, and how unlikely it is.
+fn filled_up(
+    form: &Form,
+    fit: &Fit,
+    known: &[Word],
+    choices: &[Vec<(usize, String)>],
+    n: usize,
+) -> Option<(usize, Vec<Word>)> {
+    let (mut n, mut rank) = (n, 0);
+    let mut chosen: Vec<&str> = Vec::with_capacity(choices.len());
+    for list in choices.iter().rev() {
+        let (r, text) = list.get(n % list.len().max(1))?;
+        rank += r;
+        chosen.push(text);
+        n /= list.len().max(1);
+    }
+    if n > 0 {
+        return None;
+    }
+    let mut words = Vec::new();
+    for (s, _) in form.slots.iter().enumerate() {
+        match (fit.filled[s], fit.missing.iter().position(|m| *m as usize == s)) {
+            (Some(w), _) => words.push(known[w as usize].clone()),
+            (None, Some(missing)) => words.push(word(chosen[choices.len() - 1 - missing])),
+            (None, None) => {}
+        }
+    }
+    Some((rank, words))
+}
+
+/// What is usual where any will do.
+const USUAL: &[&str] = &["rn", "lo", "gl", "gpu", "acq_rel", "global"];
+
+/// What hardly anybody means.
+const SPECIAL: &[&str] = &["cc", "noftz"];
+
+/// A word, or an ordering with its scope, without which some form takes the others, and these.
+fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Vec<Word>)> {
+    let word = &known[at].text;
+    let mut rest = without(known, at);
+    if legal(forms, &rest) {
+        return Some((format!(".{word}"), rest));
+    }
+    if !ORDERINGS.contains(&word.as_str()) {
+        return None;
+    }
+    for i in 0..rest.len() {
+        if SCOPES.contains(&rest[i].text.as_str()) {
+            let scope = rest.remove(i).text;
+            return legal(forms, &rest).then(|| (format!(".{word}.{scope}"), rest));
+        }
+    }
+    None
+}

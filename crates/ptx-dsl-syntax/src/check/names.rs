@@ -1,0 +1,347 @@
+//! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::Checker;
+use super::named::Named;
+use super::value::register_fits;
+use crate::check::errors;
+use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
+use crate::parse::near::all_near;
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+/// What a name means.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sym {
+    Reg(RegId),
+    /// A register of the module, with its lanes. Each function that names it gets one of its own.
+    ModuleReg(Ty, u32),
+    Var(VarId),
+    Func(FuncId),
+    Label(LabelId),
+    /// `.branchtargets`: number in [`Lists::labels`].
+    Labels(usize),
+    /// `.calltargets`: number in [`Lists::functions`].
+    Funcs(usize),
+    /// `.callprototype`: number in [`Lists::prototypes`].
+    Prototype(usize),
+    /// One of these three, further down.
+    Below,
+    /// Its declaration was refused: nothing follows.
+    Broken,
+}
+
+/// Lists of targets and prototypes.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    pub(super) labels: Vec<Vec<LabelId>>,
+    pub(super) functions: Vec<Vec<FuncId>>,
+    pub(super) prototypes: Vec<Rc<Signature>>,
+}
+
+impl Sym {
+    /// In words.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Sym::Reg(_) | Sym::ModuleReg(..) => "a register",
+            Sym::Var(_) => "a variable",
+            Sym::Func(_) => "a function",
+            Sym::Label(_) => "a label",
+            Sym::Labels(_) => "a list of branch targets",
+            Sym::Funcs(_) => "a list of call targets",
+            Sym::Prototype(_) => "a call prototype",
+            Sym::Below => "a list that is declared only below",
+            Sym::Broken => "unknown",
+        }
+    }
+}
+
+/// A parameter of a function or prototype.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Formal {
+    pub(super) ty: Ty,
+    /// In bytes.
+    pub(super) size: u32,
+    /// In bytes; at least that of the type.
+    pub(super) align: u32,
+    pub(super) array: bool,
+    /// `.reg`, not `.param`.
+    pub(super) reg: bool,
+    /// Elements of a vector register, else 1.
+    pub(super) lanes: u32,
+}
+
+/// The parameters of a function or prototype.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Signature {
+    pub(super) rets: Vec<Formal>,
+    pub(super) params: Vec<Formal>,
+    /// Of the elements of the array without size, if there is one.
+    pub(super) rest_align: u32,
+    /// The last parameter is an array without size: any arguments may follow (PTX ISA 7.2).
+    pub(super) variadic: bool,
+}
+
+impl Signature {
+    /// Do both take and give values of the same types and sizes? Then one may stand for the other in an indirect call.
+    pub(super) fn same_values(&self, other: &Signature) -> bool {
+        same_values(&self.rets, &other.rets)
+            && same_values(&self.params, &other.params)
+            && self.variadic == other.variadic
+    }
+}
+
+fn same_values(a: &[Formal], b: &[Formal]) -> bool {
+    for (i, a) in a.iter().enumerate() {
+        match b.get(i) {
+            Some(b) if a.ty == b.ty && a.size == b.size && a.lanes == b.lanes => {}
+            _ => return false,
+        }
+    }
+    a.len() == b.len()
+}
+
+/// `%r<100>`
+#[derive(Debug, Clone)]
+struct Range {
+    prefix: String,
+    count: u64,
+    ty: Ty,
+    lanes: u32,
+    span: Span,
+}
+
+/// The names of one `{ }`.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    names: Named<(Sym, Span)>,
+    ranges: Vec<Range>,
+    /// The ranges by what stands before the number.
+    by_prefix: Named<usize>,
+}
+
+impl Scope {
+    /// The range that makes `%r7`, such as `%r<100>`; the first if there is also `%r<8>` behind `%`.
+    fn range(&self, name: &str) -> Option<&Range> {
+        if self.ranges.is_empty() {
+            return None;
+        }
+        let letters = letters(name).len();
+        let mut first: Option<usize> = None;
+        // A number is no longer than that of the largest count.
+        for end in letters.max(name.len().saturating_sub(20))..name.len() {
+            let (prefix, digits) = name.split_at(end);
+            let plain = digits == "0" || !digits.starts_with('0');
+            if plain
+                && let Some(&at) = self.by_prefix.get(prefix)
+                && let Ok(n) = digits.parse::<u64>()
+                && n < self.ranges[at].count
+                && first.is_none_or(|first| at < first)
+            {
+                first = Some(at);
+            }
+        }
+        Some(&self.ranges[first?])
+    }
+}
+
+pub(super) fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// A name without the number at its end.
+fn letters(name: &str) -> &str {
+    name.trim_end_matches(is_digit)
+}
+
+/// Is it nothing but digits?
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && letters(text).is_empty()
+}
+
+/// How many names may be compared with misspelt ones in a module: what nobody wrote by hand takes no time for hints.
+pub(super) const COMPARED: usize = 100_000;
+
+impl Checker {
+    /// Gives a name a meaning in the innermost scope.
+    pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
+        self.reserved(name, span);
+        let Some(scope) = self.scopes.last_mut() else { return };
+        let first = match scope.names.get(name) {
+            Some((Sym::Below, first)) if *first == span => None,
+            Some((_, first)) => {
+                self.diags.push(errors::duplicate(span, name, *first));
+                return;
+            }
+            None => scope.range(name).map(|r| r.span),
+        };
+        scope.names.insert(name, (sym, span));
+        if let Some(first) = first {
+            self.diags.push(errors::duplicate(span, name, first));
+        }
+    }
+
+    /// `WARP_SZ` is a constant everywhere (PTX ISA 4.4).
+    fn reserved(&mut self, name: &str, span: Span) {
+        if name == "WARP_SZ" {
+            let text = "`WARP_SZ` is a constant of the language, and cannot be declared";
+            self.report(errors::variable(span, text, "4.4", "choose another name"));
+        }
+    }
+
+    /// Gives a function's name its meaning at module scope, again if it was a prototype.
+    pub(super) fn define_function(&mut self, name: &str, span: Span, id: FuncId) {
+        self.reserved(name, span);
+        if let Some(scope) = self.scopes.first_mut() {
+            match scope.names.get(name) {
+                Some((Sym::Func(_), _)) | None => {
+                    scope.names.insert(name, (Sym::Func(id), span));
+                }
+                Some((_, first)) => self.diags.push(errors::duplicate(span, name, *first)),
+            }
+        }
+    }
+
+    pub(super) fn define_range(&mut self, prefix: &str, count: u64, ty: Ty, lanes: u32, span: Span) {
+        let Some(scope) = self.scopes.last_mut() else { return };
+        if let Some(first) = scope.by_prefix.get(prefix).map(|r| scope.ranges[*r].span) {
+            self.diags.push(errors::duplicate(span, prefix, first));
+            return;
+        }
+        scope.by_prefix.insert(prefix, scope.ranges.len());
+        scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
+    }
+
+    pub(super) fn new_reg(&mut self, name: &str, ty: Ty, lanes: u32) -> RegId {
+        let Some(fun) = &mut self.fun else { return RegId(0) };
+        fun.regs.push(hir::Reg { name: name.to_string(), ty, lanes });
+        RegId(fun.regs.len() as u32 - 1)
+    }
+
+    /// What the name means here.
+    pub(super) fn lookup(&mut self, name: &str) -> Option<Sym> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let (ty, lanes, span) = match (scope.names.get(name), scope.range(name)) {
+                (Some((Sym::ModuleReg(ty, lanes), span)), _) => (*ty, *lanes, *span),
+                (Some((sym, _)), _) => return Some(*sym),
+                (None, Some(range)) => (range.ty, range.lanes, range.span),
+                (None, None) => continue,
+            };
+            return Some(self.comes_into_being(depth, name, ty, lanes, span));
+        }
+        None
+    }
+
+    /// A register of a range, or of the module, that is named for the first time in this function.
+    fn comes_into_being(&mut self, depth: usize, name: &str, ty: Ty, lanes: u32, span: Span) -> Sym {
+        if self.fun.is_none() {
+            return Sym::ModuleReg(ty, lanes);
+        }
+        let sym = Sym::Reg(self.new_reg(name, ty, lanes));
+        if depth == 0 {
+            self.module_register(name);
+        }
+        // The function's own scope is that of its parameters.
+        self.scopes[depth.max(1)].names.insert(name, (sym, span));
+        sym
+    }
+
+    /// Notes that the function in hand names a register of the module.
+    fn module_register(&mut self, name: &str) {
+        let Some(fun) = &self.fun else { return };
+        let id = match self.declared.get(&fun.name) {
+            Some(declared) => declared.id,
+            None => FuncId(self.out.functions.len() as u32),
+        };
+        self.module_registers.push((name.to_string(), id));
+    }
+
+    /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
+    pub(super) fn undeclared_once(&mut self, before: usize) {
+        let mut seen = Named::default();
+        for d in self.diags.split_off(before.min(self.diags.len())) {
+            let name = d.message.split('`').nth(1).unwrap_or("");
+            if d.code != 401 || seen.insert(name, ()) {
+                self.diags.push(d);
+            }
+        }
+    }
+
+    /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
+    pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
+        self.undeclared_of(span, what, name, None)
+    }
+
+    /// The same of a register for that type.
+    pub(super) fn undeclared_of(
+        &mut self,
+        span: Span,
+        what: &str,
+        name: &str,
+        ty: Option<Ty>,
+    ) -> crate::diag::Diagnostic {
+        let mut beyond = None;
+        let number = &name[letters(name).len()..];
+        // A misspelt `%rr1` is `%r1` of the range.
+        let mut known: Vec<Cow<str>> = Vec::new();
+        for scope in self.scopes.iter().rev() {
+            let size = scope.names.len() + scope.ranges.len();
+            if size > self.comparisons {
+                break;
+            }
+            self.comparisons -= size;
+            for (name, (sym, _)) in scope.names.list() {
+                if !matches!(sym, Sym::Broken) {
+                    known.push(Cow::Borrowed(name));
+                }
+            }
+            for r in &scope.ranges {
+                if beyond.is_none()
+                    && let Some(number) = name.strip_prefix(r.prefix.as_str())
+                    && is_number(number)
+                {
+                    beyond = Some((r, number));
+                }
+                let near = format!("{}{number}", r.prefix);
+                if let Some(found) = scope.range(&near)
+                    && found.prefix == r.prefix
+                {
+                    known.push(Cow::Owned(near));
+                }
+            }
+        }
+        if let Some((r, number)) = beyond {
+            return errors::beyond_range(span, what, name, &r.prefix, r.count, number);
+        }
+        let mut names: Vec<&str> = Vec::with_capacity(known.len());
+        for n in &known {
+            names.push(n);
+        }
+        let mut near = Vec::new();
+        for n in all_near(name, &names) {
+            near.push(n.to_string());
+        }
+        let meant = near.iter().find(|n| self.may_be_meant(n, what, ty));
+        errors::undeclared(span, what, name, meant.map(String::as_str))
+    }
+
+    /// May the name stand where `what` is expected?
+    fn may_be_meant(&mut self, name: &str, what: &str, ty: Option<Ty>) -> bool {
+        match (self.lookup(name), what) {
+            (Some(Sym::Reg(id)), "register") => ty.is_none_or(|ty| register_fits(self.reg_ty(id), ty, true)),
+            (Some(Sym::Reg(id)), "predicate") => self.reg_ty(id) == Ty::Pred,
+            (Some(Sym::Reg(id)), "register or variable") => {
+                let ty = self.reg_ty(id);
+                matches!(ty.bits(), 32 | 64) && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed)
+            }
+            (Some(Sym::Func(_)), what) => what == "function",
+            (Some(Sym::Label(_)), what) => what == "label",
+            (Some(Sym::Reg(_)), what) => what == "name" || what == "function",
+            (Some(Sym::Var(_)), what) => matches!(what, "variable" | "register or variable" | "register" | "name"),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! Operands: what they name, and whether registers, constants and addresses suit the instruction (PTX ISA 6, 9.4).
+
+use super::Checker;
+use super::attempt::Attempt;
+use super::instr::{deal, shape_fits};
+use super::names::Sym;
+use super::value::register_fits;
+use crate::ast::{self, Expr, OperandKind};
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use ptx_dsl_isa::hir::{Arg, Operand, Reg, RegId};
+use ptx_dsl_isa::isa::syntax::{OpForm, Shape, is_type};
+use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
+use crate::parse::errors::array_index;
+use crate::parse::{Const, fold};
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+/// The numbers that give an operand's count of values, where it is always a vector.
+pub(super) fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
+    match spec?.ty {
+        OpTy::Many(_, numbers) => Some(numbers),
+        OpTy::Fragment(_) => Some(&[]),
+        _ => None,
+    }
+}
+
+/// Is a floating-point type among the qualifiers?
+pub(super) fn floating(at: &Attempt) -> bool {
+    for q in at.quals {
+        if q.starts_with(".f") || q.starts_with(".bf") || q.starts_with(".e4") || q.starts_with(".e5") {
+            return true;
+        }
+    }
+    false
+}
+
+/// Is it a name or a vector? Neither sums nor constants are among the parts of an address, says ptxas.
+fn is_part(given: &ast::Operand) -> bool {
+    match &given.kind {
+        OperandKind::Expr(Expr::Name(word, None)) => word.text != "WARP_SZ",
+        OperandKind::Vector(_) => true,
+        _ => false,
+    }
+}
+
+impl Checker {
+    fn reg(&self, id: RegId) -> Option<&Reg> {
+        self.fun.as_ref()?.regs.get(id.0 as usize)
+    }
+
+    pub(super) fn reg_ty(&self, id: RegId) -> Ty {
+        match self.reg(id) {
+            Some(r) => r.ty,
+            None => Ty::B32,
+        }
+    }
+
+    pub(super) fn reg_lanes(&self, id: RegId) -> u32 {
+        match self.reg(id) {
+            Some(r) => r.lanes,
+            None => 1,
+        }
+    }
+
+    /// All operands of an instruction, in the form's order.
+    pub(super) fn operands(&mut self, at: &mut Attempt, ast: &ast::Instr, opcode_span: Span) -> Vec<Arg> {
+        let mut plain = Vec::with_capacity(ast.operands.len());
+        for o in &ast.operands {
+            match &o.kind {
+                OperandKind::Index(word, index) => match self.without_index(at, word, index, o.span) {
+                    Some(o) => plain.push(Some(o)),
+                    None => return Vec::new(),
+                },
+                _ => plain.push(None),
+            }
+        }
+        let mut given = Vec::with_capacity(plain.len());
+        for (i, o) in ast.operands.iter().enumerate() {
+            given.push(plain[i].as_ref().unwrap_or(o));
+        }
+        self.dealt(at, &given, opcode_span)
+    }
+
+    /// The same where none is an element of an array.
+    fn dealt(&mut self, at: &mut Attempt, given: &[&ast::Operand], opcode_span: Span) -> Vec<Arg> {
+        let Some(dealt) = deal(at.form, given, at.words) else {
+            at.fail(wrong_count(at, given, opcode_span), 6);
+            return Vec::new();
+        };
+        let mut out = Vec::with_capacity(dealt.len());
+        for (i, form) in dealt.iter().enumerate() {
+            let spec = at.spec(form.name);
+            let ty = at.ty(spec).0;
+            let role = match spec {
+                Some(spec) => spec.role,
+                None if matches!(form.shape, Shape::Addr(_)) => Role::Addr,
+                None => Role::Src,
+            };
+            let value = self.operand(at, form, spec, given[i]);
+            out.push(Arg { name: form.name, role, ty, value, span: given[i].span });
+        }
+        out
+    }
+
+    /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
+    fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
+        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
+        let var = match self.lookup(&word.text) {
+            Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
+            Some(Sym::Broken) => {
+                at.broken();
+                return None;
+            }
+            Some(_) => {
+                // An index of C counts elements.
+                let bytes = at.slot_ty(".type").map_or(1, Ty::bytes);
+                let offset = match fold(index) {
+                    Some(Const::Int { value, .. }) if memory => value.checked_mul(u64::from(bytes)),
+                    _ => None,
+                };
+                at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
+                return None;
+            }
+            None => {
+                let d = self.undeclared(word.span, "variable", &word.text);
+                at.fail(d, 6);
+                return None;
+            }
+        };
+        // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes behind `x`, says ptxas.
+        let bytes = var.ty.bytes();
+        let array = !var.dynamic && var.size > bytes;
+        let offset = match fold(index) {
+            Some(Const::Int { value, .. }) if array => match value.checked_mul(u64::from(bytes)) {
+                Some(n) if i64::try_from(n).is_ok() => Some(n),
+                _ => None,
+            },
+            _ => None,
+        };
+        let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
+        let (Some(value), true) = (offset, memory || address) else {
+            at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
+            return None;
+        };
+        let base = Box::new(Expr::Name(word.clone(), None));
+        let offset = Box::new(Expr::Int { value, unsigned: false, text: None, span: index.span() });
+        let sum = OperandKind::Expr(Expr::Binary("+", base, offset, span));
+        let sum = ast::Operand { kind: sum, span };
+        Some(if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span } } else { sum })
+    }
+
+    fn operand(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
+        if !shape_fits(form, given) {
+            at.fail(wrong_shape(at, form, given), 4);
+            return Operand::Sink;
+        }
+        match (&form.shape, &given.kind) {
+            (Shape::Sink, _) => Operand::Sink,
+            (Shape::Number(n), _) => Operand::Imm(*n),
+            (Shape::Addr(parts), OperandKind::Address(given_parts)) => {
+                at.addresses += 1;
+                self.address_parts(at, form.name, parts, spec, given_parts, given.span)
+            }
+            (Shape::Vector(parts), OperandKind::Vector(_)) if parts.is_empty() && many(spec).is_some() => {
+                self.vector_or_value(at, form, spec, given)
+            }
+            (Shape::Vector(parts), OperandKind::Vector(elements)) => {
+                let mut out = Vec::with_capacity(elements.len());
+                for (i, e) in elements.iter().enumerate() {
+                    out.push(match parts.get(i) {
+                        Some(part) => {
+                            let spec = at.spec(part.name);
+                            self.operand(at, part, spec, e)
+                        }
+                        None => self.value(at, form.name, spec, at.ty(spec).0, e),
+                    });
+                }
+                Operand::Vector(out)
+            }
+            (Shape::Pair(second, _), OperandKind::Pair(a, b)) => {
+                let first = match spec {
+                    Some(OperandSpec { ty: OpTy::Vec(..), .. }) => self.vector_or_value(at, form, spec, a),
+                    _ => self.value(at, form.name, spec, at.ty(spec).0, a),
+                };
+                let second = self.second(at, second, b);
+                if matches!((&first, &second), (Operand::Sink, Operand::Sink)) && at.errors.is_empty() {
+                    at.fail(errors::all_sinks(given.span), 2);
+                }
+                Operand::Pair(Box::new(first), Box::new(second))
+            }
+            (_, OperandKind::Not(word)) => self.negated(at, form, spec, word, given.span),
+            (Shape::Vector(parts), OperandKind::Expr(Expr::Name(word, _)))
+                if parts.len() > 1
+                    && !matches!(self.lookup(&word.text), Some(Sym::Reg(id)) if self.reg_lanes(id) as usize == parts.len()) =>
+            {
+                let what = format!("a vector of {} in `{{ }}`", parts.len());
+                at.fail(errors::wrong_shape(given.span, form.name, &what), 4);
+                Operand::Sink
+            }
+            _ => self.vector_or_value(at, form, spec, given),
+        }
+    }
+
+    /// `!p`: ptxas negates every predicate that is read, also where the manual shows no `{!}`.
+    fn negated(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        word: &ast::Word,
+        span: Span,
+    ) -> Operand {
+        let written = matches!(spec, Some(OperandSpec { role: Role::Dst, .. }));
+        let read = !written && at.ty(spec).0 == Some(Ty::Pred);
+        if !form.negatable && !read {
+            let help = if written { None } else { self.inverted(&word.text) };
+            at.fail(errors::no_negation(span, form.name, help), 4);
+            return Operand::Sink;
+        }
+        match self.lookup(&word.text) {
+            Some(Sym::Reg(id)) if self.reg_ty(id) == Ty::Pred => Operand::NotReg(id),
+            _ => {
+                let inner = ast::Operand { kind: OperandKind::Expr(Expr::Name(word.clone(), None)), span: word.span };
+                self.value(at, form.name, spec, Some(Ty::Pred), &inner)
+            }
+        }
+    }
+
+    /// What inverts the bits of a register.
+    fn inverted(&mut self, name: &str) -> Option<String> {
+        let Some(Sym::Reg(id)) = self.lookup(name) else { return None };
+        let (ty, x) = (self.reg_ty(id), self.free_name());
+        let bits = ty.bits();
+        let integer =
+            matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
+        integer.then(|| {
+            format!(
+                "for its bits inverted, put `.reg .b{bits} {x}; not.b{bits} {x}, {name};` before it, and write `{x}`"
+            )
+        })
+    }
+
+    /// The second one of a pair: a predicate, if the entry says nothing of it.
+    fn second(&mut self, at: &mut Attempt, name: &str, given: &ast::Operand) -> Operand {
+        let spec = at.spec(name);
+        let (ty, may_be_sink) = match spec {
+            Some(s) => (at.ty(spec).0, s.sink),
+            None => (Some(Ty::Pred), true),
+        };
+        match given.kind {
+            OperandKind::Sink if may_be_sink => Operand::Sink,
+            _ => self.value(at, name, spec, ty, given),
+        }
+    }
+
+    /// What stands in `[ ]`.
+    fn address_parts(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        parts: &[OpForm],
+        spec: Option<&'static OperandSpec>,
+        given: &[ast::Operand],
+        span: Span,
+    ) -> Operand {
+        if parts.len() <= 1 && given.len() <= 1 {
+            let Some(g) = given.first() else {
+                at.fail(errors::bad_address(span, None), 1);
+                return Operand::Sink;
+            };
+            return match (parts.first(), spec) {
+                (Some(part), Some(OperandSpec { role: Role::Src, .. })) => self.operand(at, part, spec, g),
+                _ => self.address(at, spec, g),
+            };
+        }
+        let Some(picked) = pick(parts, given.len()) else {
+            at.fail(errors::wrong_shape(span, name, &format!("an address of {} parts", parts.len())), 3);
+            return Operand::Sink;
+        };
+        let mut out = Vec::with_capacity(picked.len());
+        for (i, part) in picked.iter().enumerate() {
+            let (spec, g) = (at.spec(part.name), &given[i]);
+            if !is_part(g) {
+                at.fail(errors::bad_address(g.span, None), 1);
+                continue;
+            }
+            let is_address = matches!(spec, None | Some(OperandSpec { role: Role::Addr, .. }));
+            out.push(if is_address && !matches!(part.shape, Shape::Vector(_)) {
+                self.address(at, spec, g)
+            } else {
+                self.operand(at, part, spec, g)
+            });
+        }
+        Operand::Addresses(out)
+    }
+
+    /// Checks a register against a type.
+    pub(super) fn fits(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        span: Span,
+        id: RegId,
+        want: Ty,
+        spec: Option<&OperandSpec>,
+    ) {
+        let have = self.reg_ty(id);
+        // In conversions from and to `.bf16` and to `.tf32` no wider registers, says ptxas; of bytes a rule of the entry says more.
+        let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
+        let wider = matches!(spec, Some(s) if s.wider) && !bf16;
+        let exact = !matches!(spec, Some(s) if s.exact) || have == want || have.class() == Class::Bits;
+        if !register_fits(have, want, wider) && !halves(have, want, wider, spec) || !exact {
+            let helps = match spec {
+                Some(OperandSpec { role: Role::Dst, .. }) => {
+                    vec![errors::another_register(want, wider, self.free_name())]
+                }
+                _ => self.conversions(name, have, want),
+            };
+            at.fail(errors::register_type(span, name, have, want, wider, helps), 1);
+        }
+    }
+}
+
+/// ptxas takes a pair of halves where the instruction names an integer type of 32 bits, or a narrower one in a wider register.
+fn halves(have: Ty, want: Ty, wider: bool, spec: Option<&OperandSpec>) -> bool {
+    let named = match spec {
+        Some(OperandSpec { ty: OpTy::Slot(_) | OpTy::Wide(_) | OpTy::Parts(_), .. }) => true,
+        Some(OperandSpec { ty: OpTy::Vec(slot, _) | OpTy::Coords(slot), .. }) => Ty::from_name(&slot[1..]).is_none(),
+        _ => false,
+    };
+    let packed = matches!(want, Ty::U16x2 | Ty::S16x2 | Ty::U8x4 | Ty::S8x4);
+    let integer = packed || matches!(want.class(), Class::Unsigned | Class::Signed);
+    have == Ty::F16x2 && named && integer && (want.bits() == 32 || wider && want.bits() < 32)
+}
+
+/// All elements of a vector register.
+pub(super) fn lanes_of(id: RegId, lanes: u32) -> Operand {
+    let mut list = Vec::new();
+    for i in 0..lanes {
+        list.push(Operand::Reg(id, i));
+    }
+    Operand::Vector(list)
+}
+
+/// The qualifiers that give an operand's count of values.
+pub(super) fn counted_by<'a>(
+    at: &Attempt<'a>,
+    spec: Option<&OperandSpec>,
+    numbers: &'static [(&'static str, u32)],
+) -> Vec<&'a str> {
+    let mut by: Vec<&str> = Vec::new();
+    if let Some(OperandSpec { ty: OpTy::Fragment(_), .. }) = spec {
+        // A shape, dimensions, or a number: what has a digit in the second or third place.
+        for q in at.quals {
+            if let [_, second, rest @ ..] = q.as_bytes()
+                && (second.is_ascii_digit() || matches!(rest, [third, ..] if third.is_ascii_digit()))
+                && !is_type(&q[1..])
+            {
+                by.push(q);
+            }
+        }
+    } else {
+        for (q, _) in numbers {
+            if at.has(q) {
+                by.push(q);
+            }
+        }
+    }
+    by
+}
+
+/// The form takes more or fewer operands.
+fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diagnostic {
+    let (mut low, mut next) = (0, None);
+    for o in &at.form.operands {
+        if o.group == 0 {
+            if low == given.len() {
+                next = Some(o.name);
+            }
+            low += 1;
+        }
+    }
+    let high = at.form.operands.len();
+    let extra = given.get(high);
+    let span = extra.map_or(opcode_span, |o| o.span);
+    let d = errors::operand_count(span, at.entry.opcode, low, high, given.len(), at.form.line, at.entry.section);
+    match (extra, next) {
+        (Some(_), _) => d.help(errors::TOO_MUCH),
+        (None, Some(name)) => d.help(format!("add operand `{name}`")),
+        (None, None) => d.help("give the operands of the form"),
+    }
+}
+
+/// The operand is not written as the form wants it.
+fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic {
+    let (span, name) = (given.span, form.name);
+    match &form.shape {
+        Shape::Sink => errors::must_be_sink(span, name, at.form.line, at.entry.section),
+        Shape::Addr(_) => errors::wrong_shape(span, name, "an address in `[ ]`"),
+        Shape::Vector(parts) if parts.is_empty() => errors::wrong_shape(span, name, "a vector in `{ }`"),
+        Shape::Vector(parts) => errors::wrong_shape(span, name, &format!("a vector of {} in `{{ }}`", parts.len())),
+        Shape::Pair(second, _) => errors::wrong_shape(span, name, &format!("a pair `{name}|{second}`")),
+        Shape::List => errors::wrong_shape(span, name, "a list in `( )`"),
+        Shape::Number(n) => errors::wrong_shape(span, name, &format!("the number {n}")),
+        Shape::Value => errors::wrong_shape(span, name, "a single value"),
+    }
+}
+
+/// The parts of an address that are given: optional ones fall out from the left.
+fn pick(parts: &[OpForm], given: usize) -> Option<Vec<&OpForm>> {
+    let mut optional = 0;
+    for part in parts {
+        optional += usize::from(part.group != 0);
+    }
+    let mut drop = parts.len().checked_sub(given)?;
+    if drop > optional {
+        return None;
+    }
+    let mut out = Vec::with_capacity(given);
+    for part in parts {
+        if part.group != 0 && drop > 0 {
+            drop -= 1;
+        } else {
+            out.push(part);
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,373 @@
+//! What the entry of an instruction asks for: versions and targets (its gates), and rules; each with an edit that mends it.
+
+use super::Checker;
+use super::mend::{self, Edits};
+use super::select;
+use super::words;
+use crate::ast;
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use ptx_dsl_isa::hir;
+use ptx_dsl_isa::isa::syntax::{Form, is_type};
+use ptx_dsl_isa::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
+use crate::span::Span;
+
+impl Checker {
+    /// Version and target of the entry and of its parts.
+    pub(super) fn gates(
+        &mut self,
+        typed: &hir::Instr,
+        words: &[ast::Word],
+        opcode_span: Span,
+        errors: &mut Vec<Diagnostic>,
+    ) {
+        let entry = typed.entry;
+        // Where an opcode has several entries, it is their type that makes the difference (`redux.sync` of `.f32`).
+        let several = self.entries_of(entry.opcode).len() > 1;
+        let missing = match words::last_type(words) {
+            Some(w) if several => {
+                let what = format_args!("`{}` of `.{}`", entry.opcode, w.text);
+                self.gate(w.span, what, entry.since, entry.requires, entry.section)
+            }
+            _ => self.gate(opcode_span, format_args!("`{}`", entry.opcode), entry.since, entry.requires, entry.section),
+        };
+        if let Some(d) = missing {
+            errors.push(d);
+            return;
+        }
+        if let Some(since) = self.gone(entry) {
+            errors.push(if typed.has(".sync") && !typed.has(".aligned") {
+                // `wmma` of old did without, but that is hardly what is meant.
+                let what = ["`.aligned`".to_string()];
+                let right = [typed.spelling.replacen(".sync", ".sync.aligned", 1)];
+                errors::missing_qualifiers(opcode_span, entry.opcode, &what, false, &[], &right, entry.section)
+            } else {
+                errors::gone(opcode_span, entry.opcode, since, &self.target_name, entry.section)
+            });
+            return;
+        }
+        for gate in entry.gates {
+            if !all_hold(gate.when, typed) {
+                continue;
+            }
+            let (span, what) = place(gate.when, typed, words, opcode_span);
+            let since = gate.since.unwrap_or(entry.since);
+            let requires = gate.requires.unwrap_or(Targets::Sm(0));
+            if let Some(d) = self.gate(span, format_args!("{what}"), since, requires, entry.section) {
+                push_once(errors, d);
+            }
+        }
+    }
+
+    /// Since when an entry is gone, if it is for the module's version and target.
+    pub(super) fn gone(&self, entry: &Instr) -> Option<Ptx> {
+        let (since, targets) = entry.until?;
+        let target = self.target?;
+        let here = target.satisfies(targets, self.version).is_ok();
+        (here && self.version >= since && self.version.0 != u32::MAX).then_some(since)
+    }
+
+    /// The entries of an opcode.
+    fn entries_of(&mut self, opcode: &str) -> Vec<&'static Instr> {
+        let mut found = Vec::new();
+        for (_, entry) in self.table.entries(opcode.split('.').next().unwrap_or("")).iter() {
+            if entry.opcode == opcode {
+                found.push(*entry);
+            }
+        }
+        found
+    }
+
+    /// The rules of the entry.
+    pub(super) fn rules(
+        &mut self,
+        ast: &ast::Instr,
+        typed: &hir::Instr,
+        words: &[ast::Word],
+        opcode_span: Span,
+        errors: &mut Vec<Diagnostic>,
+    ) {
+        let section = typed.entry.section;
+        let before = errors.len();
+        for rule in typed.entry.rules {
+            match rule {
+                Rule::Never(when, text) => {
+                    if all_hold(when, typed) {
+                        let (span, _) = place(when, typed, words, opcode_span);
+                        let help = self.repair(when, ast, typed, words);
+                        errors.push(errors::rule(span, forbidden_pair(when, span, words), text, help, section));
+                    }
+                }
+                Rule::Needs(when, need, text) => {
+                    if typed.fulfils(when) && !typed.fulfils(need) {
+                        let (span, _) = place(std::slice::from_ref(when), typed, words, opcode_span);
+                        let help = self.fulfil(need, ast, typed, words);
+                        errors.push(errors::rule(span, None, text, help, section));
+                    }
+                }
+                Rule::Custom(f) => {
+                    if let Some((text, operand)) = f(typed) {
+                        let span = match operand.and_then(|i| typed.operands.get(i)) {
+                            Some(arg) => arg.span,
+                            None => about(&text, words, opcode_span),
+                        };
+                        errors.push(errors::custom(span, &text, section));
+                    }
+                }
+            }
+        }
+        if matches!(typed.family, "texture" | "surface") {
+            self.texture(typed, opcode_span, errors);
+        }
+        if errors.len() == before {
+            companions(typed, words, opcode_span, errors);
+        }
+    }
+
+    /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
+    fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        if self.trying {
+            return None;
+        }
+        let opcode = typed.entry.opcode;
+        let mut tables = Vec::new();
+        for entry in self.entries_of(typed.entry.opcode) {
+            tables.push(self.table.forms(entry));
+        }
+        let mut forms: Vec<&Form> = Vec::new();
+        for table in &tables {
+            for form in table.iter() {
+                forms.push(form);
+            }
+        }
+        let mut removable = Edits::default();
+        let mut replaceable = Edits::default();
+        for w in when {
+            let Some(at) = written(w, words) else { continue };
+            let old = &words[at].text;
+            let rest = select::without(words, at);
+            if select::legal(&forms, &rest) {
+                removable.add(format!(".{old}"), self.verdict_of(ast, mend::parts(opcode, &rest)));
+            }
+            if is_type(old) {
+                continue;
+            }
+            let mut changed = words.to_vec();
+            for alt in replacements(when, old, &forms) {
+                changed[at].text = alt.to_string();
+                if select::legal(&forms, &changed) {
+                    let verdict = self.verdict_of(ast, mend::parts(opcode, &changed));
+                    replaceable.add(format!("`.{alt}` in place of `.{old}`"), verdict);
+                }
+            }
+        }
+        let (gone, other) = (removable.best(), replaceable.best());
+        match other.first() {
+            Some(found) if gone.is_empty() || replaceable.is_better(&removable) => Some(format!("write {found}")),
+            _ if gone.is_empty() => None,
+            _ => Some(format!("remove {}", errors::one_of(&gone))),
+        }
+    }
+
+    /// The edit that gives what a rule needs.
+    fn fulfil(&mut self, need: &When, ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
+        Some(match need {
+            When::Has(q) => format!("add `{q}`"),
+            When::HasAny(list) => {
+                let mut edits = Edits::default();
+                for q in *list {
+                    let mut more = words.to_vec();
+                    more.push(mend::word(q.trim_start_matches('.')));
+                    edits.add(q.to_string(), self.verdict_of(ast, mend::parts(typed.entry.opcode, &more)));
+                }
+                if edits.best().is_empty() {
+                    return None;
+                }
+                format!("add {}", errors::one_of(&edits.best()))
+            }
+            When::Operand(name) => format!("add operand `{name}` at the end"),
+            When::Not(q) => format!("remove `{q}`"),
+            When::Sink(_) => "write `_`".to_string(),
+            When::Types(_) => return None,
+        })
+    }
+}
+
+/// What can stand in place of a word: other qualifiers of the same slot, which the rule does not name.
+fn replacements<'f>(when: &[When], old: &str, forms: &[&'f Form]) -> Vec<&'f str> {
+    let mut found: Vec<&str> = Vec::new();
+    for form in forms {
+        for slot in &form.slots {
+            if !select::takes(slot, old) {
+                continue;
+            }
+            for alt in &slot.alts {
+                let alt = alt.as_ref();
+                if !named(when, alt) && alt != old && !found.contains(&alt) {
+                    found.push(alt);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Does a condition name the qualifier (without its dot)?
+fn named(when: &[When], qualifier: &str) -> bool {
+    for w in when {
+        let list = match w {
+            When::Has(q) => std::slice::from_ref(q),
+            When::HasAny(list) => list,
+            _ => continue,
+        };
+        for q in list {
+            if &q[1..] == qualifier {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The word that a condition is about.
+fn written(when: &When, words: &[ast::Word]) -> Option<usize> {
+    match when {
+        When::Has(q) => words::position(words, q.trim_start_matches('.')),
+        When::HasAny(list) => written_any(list, words).map(|(_, at)| at),
+        _ => None,
+    }
+}
+
+/// The first of the qualifiers that is written, and where.
+fn written_any(list: &[&'static str], words: &[ast::Word]) -> Option<(&'static str, usize)> {
+    for q in list {
+        if let Some(at) = words::position(words, q.trim_start_matches('.')) {
+            return Some((q, at));
+        }
+    }
+    None
+}
+
+/// A text that begins with a qualifier is about that one.
+fn about(text: &str, words: &[ast::Word], opcode_span: Span) -> Span {
+    if let Some(rest) = text.strip_prefix("`.")
+        && let Some((qualifier, _)) = rest.split_once('`')
+        && let Some(word) = words::find(words, qualifier)
+    {
+        return word.span;
+    }
+    opcode_span
+}
+
+/// A part can miss version and target; one word is enough for each part.
+fn push_once(errors: &mut Vec<Diagnostic>, d: Diagnostic) {
+    for e in errors.iter() {
+        if e.span == d.span && e.code == d.code {
+            return;
+        }
+    }
+    errors.push(d);
+}
+
+/// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
+fn companions(typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+    for (names, qualifiers) in COMPANIONS {
+        let Some(spec) = companion(typed.entry, names) else { continue };
+        let mut written = None;
+        for q in *qualifiers {
+            if written.is_none() && typed.has(q) {
+                written = Some(*q);
+            }
+        }
+        match (typed.operand(spec.name), written) {
+            (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+            // A constant mask has a bit for each CTA there can be, and no more.
+            (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
+                let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
+                if let hir::Operand::Imm(mask) = arg.value
+                    && mask > most
+                {
+                    let section = typed.entry.section;
+                    errors.push(errors::range(arg.span, spec.name, mask as i64, 0, most as i64, section));
+                }
+            }
+            (None, Some(q)) => {
+                let span = words::find(words, &q[1..]).map_or(opcode_span, |w| w.span);
+                errors.push(errors::goes_with(span, spec.name, q, false));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The source operand that has one of the names.
+fn companion(entry: &'static Instr, names: &[&str]) -> Option<&'static OperandSpec> {
+    entry.operands.iter().find(|o| names.contains(&o.name) && o.role == Role::Src)
+}
+
+/// Do all of the conditions hold?
+fn all_hold(when: &[When], typed: &hir::Instr) -> bool {
+    for w in when {
+        if !typed.fulfils(w) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The two qualifiers that a rule forbids together: the one at `span`, and the nearest before it in the rule.
+fn forbidden_pair<'w>(when: &[When], span: Span, words: &'w [ast::Word]) -> Option<(&'w str, (&'w str, Span))> {
+    let [first, second] = when else { return None };
+    let first = &words[written(first, words)?];
+    let second = &words[written(second, words)?];
+    let (at, other) = match (first.span == span, second.span == span) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
+    Some((at.text.as_str(), (other.text.as_str(), other.span)))
+}
+
+/// The word or operand a condition is about: the last that is given.
+fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Span) -> (Span, String) {
+    let opcode = typed.entry.opcode;
+    let (mut span, mut what) = (opcode_span, None);
+    let mut conditions = 0;
+    for w in when {
+        if matches!(w, When::Has(_) | When::HasAny(_) | When::Operand(_)) {
+            conditions += 1;
+        }
+        let found = match w {
+            When::Has(_) | When::HasAny(_) => written(w, words).map(|at| words[at].span),
+            When::Operand(name) | When::Sink(name) => typed.operand(name).map(|arg| arg.span),
+            When::Types(_) => words::last_type(words).map(|word| word.span),
+            _ => None,
+        };
+        if let Some(found) = found {
+            (span, what) = (found, Some(w));
+        }
+    }
+    let more = if conditions > 1 { " in this combination" } else { "" };
+    let text = match what {
+        Some(When::Has(q)) => format!("`{q}`{more}"),
+        Some(When::HasAny(list)) => format!("`{}`{more}", written_any(list, words).map_or("", |(q, _)| q)),
+        Some(When::Operand(name)) => format!("operand `{name}`{more}"),
+        Some(When::Types(list)) => {
+            let mut types = String::new();
+            for ty in *list {
+                types.push('.');
+                types.push_str(ty.name());
+            }
+            format!("`{opcode}{types}`{more}")
+        }
+        Some(When::Sink(_)) => format!("`_` as the result of `{opcode}`{more}"),
+        _ => format!("`{opcode}` in this form{more}"),
+    };
+    (span, text)
+}
+
+/// Operands, and the qualifiers that go with them.
+pub(super) const COMPANIONS: &[(&[&str], &[&str])] = &[
+    (&["cache_policy", "cache-policy"], &[".L2::cache_hint"]),
+    (&["ctaMask"], &[".multicast::cluster", ".multicast::cluster::16b", ".multicast::cluster::32b"]),
+];

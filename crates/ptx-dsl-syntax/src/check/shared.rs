@@ -1,0 +1,157 @@
+//! Static shared memory (PTX ISA 5.1.7): a kernel has the variables that it and the functions it calls declare, and those of
+//! the module that they name. Those of different kernels lie over each other.
+
+use super::Checker;
+use crate::check::errors;
+use ptx_dsl_isa::hir::{Base, Function, Operand, Space, Stmt, Var, VarId};
+use ptx_dsl_isa::isa::target::{Suffix, Target};
+
+/// Static shared memory that a kernel may have, as ptxas 13.5 has it: all of a multiprocessor's for `sm_90a` and its like.
+fn limit(target: Option<&Target>) -> u64 {
+    match target {
+        Some(Target { suffix: Suffix::Exact, number: 120.., .. }) => 99 * 1024,
+        Some(Target { suffix: Suffix::Exact, .. }) => 227 * 1024,
+        _ => 48 * 1024,
+    }
+}
+
+/// What the body of a function names, once or several times.
+#[derive(Default)]
+struct Named {
+    vars: Vec<u32>,
+    functions: Vec<u32>,
+}
+
+impl Named {
+    fn of(function: &Function) -> Self {
+        let mut named = Named::default();
+        for stmt in &function.body {
+            if let Stmt::Instr(i) = stmt {
+                for arg in &i.operands {
+                    named.operand(&arg.value);
+                }
+            }
+        }
+        named
+    }
+
+    fn operand(&mut self, operand: &Operand) {
+        match operand {
+            Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => {
+                self.vars.push(*v);
+            }
+            Operand::Func(f) | Operand::FuncAddr(f) => {
+                self.functions.push(f.0);
+            }
+            Operand::Funcs(list) => {
+                for f in list {
+                    self.functions.push(f.0);
+                }
+            }
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                for o in list {
+                    self.operand(o);
+                }
+            }
+            Operand::Pair(a, b) => {
+                self.operand(a);
+                self.operand(b);
+            }
+            Operand::Neg(o) => self.operand(o),
+            _ => {}
+        }
+    }
+}
+
+/// Static variables in `.shared` have places.
+fn is_static(v: &Var) -> bool {
+    v.space == Space::Shared && !v.dynamic
+}
+
+/// Notes the kernel with each variable that it reaches. `reached`: by function, the last kernel that does.
+fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) {
+    let mut open = vec![kernel];
+    while let Some(f) = open.pop() {
+        if reached[f].replace(kernel) == Some(kernel) {
+            continue;
+        }
+        for v in &named[f].vars {
+            let users = &mut users[*v as usize];
+            if users.last() != Some(&kernel) {
+                users.push(kernel);
+            }
+        }
+        for f in &named[f].functions {
+            open.push(*f as usize);
+        }
+    }
+}
+
+/// Where the variables of a kernel end.
+#[derive(Default)]
+struct End {
+    /// Beside those of other kernels.
+    among: u64,
+    /// If it were the only kernel.
+    alone: u64,
+}
+
+/// Gives a variable its place behind those of all kernels that have it.
+fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
+    let (size, align) = (u64::from(var.size), u64::from(var.align.max(1)));
+    let mut offset = 0u64;
+    for k in users {
+        offset = offset.max(ends[*k].among);
+    }
+    offset = offset.next_multiple_of(align);
+    var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+    for k in users {
+        let end = &mut ends[*k];
+        end.among = offset.saturating_add(size);
+        end.alone = end.alone.next_multiple_of(align).saturating_add(size);
+    }
+}
+
+impl Checker {
+    /// Gives the variables in `.shared` their places, each kernel its size, and the module the largest of these.
+    pub(super) fn lay_out_shared(&mut self) {
+        let mut any = false;
+        // The kernels that reach each variable.
+        let mut users: Vec<Vec<usize>> = Vec::with_capacity(self.out.vars.len());
+        for v in &self.out.vars {
+            any |= is_static(v);
+            users.push(Vec::new());
+        }
+        if !any {
+            return;
+        }
+        let functions = &mut self.out.functions;
+        let (mut named, mut reached, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for f in functions.iter() {
+            named.push(Named::of(f));
+            reached.push(None);
+            ends.push(End::default());
+        }
+        for (var, function) in &self.shared_of {
+            named[function.0 as usize].vars.push(var.0);
+        }
+        for (kernel, f) in functions.iter().enumerate() {
+            if f.entry {
+                reach(kernel, &named, &mut reached, &mut users);
+            }
+        }
+        for (v, var) in self.out.vars.iter_mut().enumerate() {
+            if is_static(var) {
+                put(var, &users[v], &mut ends);
+            }
+        }
+        let limit = limit(self.target);
+        for (f, function) in functions.iter_mut().enumerate() {
+            function.shared_size = u32::try_from(ends[f].among).unwrap_or(u32::MAX);
+            self.out.shared_size = self.out.shared_size.max(function.shared_size);
+            if ends[f].alone > limit {
+                self.diags.push(errors::shared_size(function.span, &function.name, ends[f].alone, limit));
+            }
+        }
+    }
+}

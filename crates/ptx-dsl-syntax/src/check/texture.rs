@@ -1,0 +1,271 @@
+//! Textures, surfaces and their handles: what depends on the geometry, the texturing mode, or the opaque type (PTX ISA 5.3,
+//! 9.7.10, 9.7.11).
+
+use super::Checker;
+use super::attempt::Attempt;
+use super::names::Sym;
+use crate::ast::{self, Expr, OperandKind};
+use crate::diag::Diagnostic;
+use crate::check::errors;
+use ptx_dsl_isa::hir::{self, Operand, VarId};
+use ptx_dsl_isa::isa::{OpTy, OperandSpec, ptx, sm};
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+/// How many values a geometry takes.
+struct Geometry {
+    name: &'static str,
+    /// Coordinates, padded to 1, 2 or 4; ptxas takes more.
+    coordinates: usize,
+    /// How many of them, from the first, are integers whatever the type: the index of an array, the sample.
+    integers: usize,
+    /// Offsets and gradients.
+    axes: usize,
+}
+
+const GEOMETRIES: &[Geometry] = &[
+    Geometry { name: "1d", coordinates: 1, integers: 0, axes: 1 },
+    Geometry { name: "2d", coordinates: 2, integers: 0, axes: 2 },
+    Geometry { name: "3d", coordinates: 4, integers: 0, axes: 4 },
+    Geometry { name: "a1d", coordinates: 2, integers: 1, axes: 1 },
+    Geometry { name: "a2d", coordinates: 4, integers: 1, axes: 2 },
+    Geometry { name: "cube", coordinates: 4, integers: 0, axes: 4 },
+    Geometry { name: "acube", coordinates: 4, integers: 1, axes: 4 },
+    Geometry { name: "2dms", coordinates: 4, integers: 1, axes: 2 },
+    Geometry { name: "a2dms", coordinates: 4, integers: 2, axes: 2 },
+];
+
+/// The geometry that is written.
+fn geometry(words: &[ast::Word]) -> Option<&'static Geometry> {
+    for word in words {
+        for g in GEOMETRIES {
+            if g.name == word.text {
+                return Some(g);
+            }
+        }
+    }
+    None
+}
+
+/// Is an element of a vector `_`?
+fn has_sink(list: &[Operand]) -> bool {
+    for o in list {
+        if matches!(o, Operand::Sink) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Is every element of a vector `_`?
+fn all_sinks(list: &[Operand]) -> bool {
+    for o in list {
+        if !matches!(o, Operand::Sink) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The texture or surface with what stands beside it.
+fn parts_of(typed: &hir::Instr) -> Option<(&[Operand], Span)> {
+    for o in &typed.operands {
+        match &o.value {
+            Operand::Addresses(parts) => return Some((parts.as_slice(), o.span)),
+            value if o.role == ptx_dsl_isa::isa::Role::Src && o.name == "a" && typed.entry.opcode != "istypep" => {
+                return Some((std::slice::from_ref(value), o.span));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+impl Checker {
+    /// Coordinates, offsets or gradients: as many values as the geometry says.
+    pub(super) fn per_geometry(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: &'static OperandSpec,
+        given: &ast::Operand,
+    ) -> Operand {
+        let geometry = geometry(at.words);
+        let (ty, need, integers, exact) = match (spec.ty, geometry) {
+            (OpTy::Coords(slot), Some(g)) => {
+                let ty = Ty::from_name(&slot[1..]).or_else(|| at.slot_ty(slot)).unwrap_or(Ty::S32);
+                (ty, g.coordinates, g.integers, false)
+            }
+            (OpTy::PerAxis(ty), Some(g)) => (ty, g.axes, 0, ty == Ty::F32),
+            _ => (Ty::S32, 1, 0, false),
+        };
+        let shape = match geometry {
+            Some(g) => g.name,
+            None => "",
+        };
+        let fits = |n: usize| if exact { n == need } else { n >= need && matches!(n, 1 | 2 | 4) };
+        if let OperandKind::Expr(Expr::Name(word, None)) = &given.kind
+            && let Some(Sym::Reg(id)) = self.lookup(&word.text)
+            && self.reg_lanes(id) > 1
+        {
+            let lanes = self.reg_lanes(id);
+            if !fits(lanes as usize) {
+                at.fail(per_geometry(given.span, name, shape, need, lanes as usize, at.entry.section), 2);
+            }
+            return super::operand::lanes_of(id, lanes);
+        }
+        let (elements, vector) = match &given.kind {
+            OperandKind::Vector(list) => (list.as_slice(), true),
+            _ => (std::slice::from_ref(given), false),
+        };
+        if !fits(elements.len()) || (exact && !vector) {
+            at.fail(per_geometry(given.span, name, shape, need, elements.len(), at.entry.section), 2);
+            return Operand::Sink;
+        }
+        // Behind the index of an array ptxas does not look at the types of coordinates, but for gradients on cubes.
+        let array = shape.starts_with('a');
+        let any_type = array && integers == 1 && !(shape == "acube" && at.entry.opcode == "tex.grad");
+        let mut out = Vec::with_capacity(elements.len());
+        for (i, e) in elements.iter().enumerate() {
+            let ty = match &e.kind {
+                _ if i < integers => Ty::U32,
+                OperandKind::Expr(Expr::Name(word, _)) if any_type && word.text != "WARP_SZ" => Ty::B32,
+                _ => ty,
+            };
+            // What is no index has its type written, and may be what that goes with.
+            let spec = if i < integers { None } else { Some(spec) };
+            out.push(self.element(at, name, spec, Some(ty), e));
+        }
+        self.neighbours(at, &elements[usize::from(array)..], given.span);
+        if vector { Operand::Vector(out) } else { out.pop().unwrap_or(Operand::Sink) }
+    }
+
+    /// A texture, sampler or surface as an operand of an instruction that takes one.
+    pub(super) fn handle(&mut self, at: &mut Attempt, want: Ty, id: VarId, word: &ast::Word) -> Operand {
+        let var = &self.out.vars[id.0 as usize];
+        let have = var.ty;
+        let want = match at.entry.opcode {
+            // What is asked about a sampler is asked of the texture where there are no samplers apart (PTX ISA 9.7.10.5).
+            "txq" if at.has_any(SAMPLER_QUERIES) && (self.independent || at.has(".force_unnormalized_coords")) => {
+                Ty::Samplerref
+            }
+            _ => want,
+        };
+        if have != want || var.size > have.bytes() {
+            let is = if have == want {
+                format!("an array of `.{}`", have.name())
+            } else {
+                format!("a variable of type `.{}`", have.name())
+            };
+            let want = format!("a `.{}` variable, or a 64-bit register with its address,", want.name());
+            at.fail(errors::wrong_name(word.span, &word.text, &is, &want), 1);
+        }
+        Operand::VarAddr(id, 0)
+    }
+
+    /// The handle of a texture or surface where an ordinary variable is meant. Only its address can be taken.
+    pub(super) fn opaque(&mut self, at: &mut Attempt, id: VarId, word: &ast::Word) {
+        let ty = self.out.vars[id.0 as usize].ty;
+        if ty.class() != Class::Opaque || at.entry.opcode == "cvta" || (at.entry.opcode == "mov" && at.has(".u64")) {
+            return;
+        }
+        let text = if at.entry.opcode == "mov" {
+            format!("the address of `{}`, a `.{}`, is moved with `mov.u64`", word.text, ty.name())
+        } else {
+            format!("`{}` is a `.{}`: no instruction loads or stores it", word.text, ty.name())
+        };
+        at.fail(errors::custom(word.span, &text, "5.3"), 1);
+    }
+
+    /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
+    pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
+        if ty == Ty::Samplerref && !self.independent {
+            let text = "samplers apart from textures need `.target ..., texmode_independent`";
+            let target = &self.target_name;
+            let help = format!("write `{target}, texmode_independent` in place of `{target}`");
+            self.report(errors::variable(decl.ty.span, text, "5.3", &help));
+        }
+    }
+
+    /// What an instruction on textures or surfaces needs beyond its syntax.
+    pub(super) fn texture(&self, typed: &hir::Instr, opcode_span: Span, errors: &mut Vec<Diagnostic>) {
+        let entry = typed.entry;
+        let Some((parts, span)) = parts_of(typed) else { return };
+        if matches!(entry.opcode.split('.').next(), Some("tex" | "tld4")) && self.independent && parts.len() < 3 {
+            let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
+            errors.push(errors::custom(span, text, entry.section));
+        }
+        if parts.len() == 3 && !self.independent && misread(typed) {
+            let text = "with a sampler beside the texture this form needs `texmode_independent`";
+            errors.push(errors::custom(span, text, entry.section));
+        }
+        if entry.opcode == "txq"
+            && typed.has(".force_unnormalized_coords")
+            && !self.independent
+            && !matches!(parts.first(), Some(Operand::Reg(..)))
+        {
+            let text = "`.force_unnormalized_coords` is asked of a sampler, which needs `texmode_independent`";
+            errors.push(errors::custom(opcode_span, text, entry.section));
+        }
+        if let Some(d) = typed.operands.first()
+            && let Operand::Vector(list) = &d.value
+            && all_sinks(list)
+        {
+            errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
+        }
+        if typed.has(".f16x2")
+            && let Some(d) = typed.operands.first()
+            && let Operand::Vector(list) = first_of(&d.value)
+            && has_sink(list)
+        {
+            let text = "both pairs of halves are written: none of them can be `_`";
+            errors.push(errors::custom(d.span, text, entry.section));
+        }
+        if let Some(d) = typed.operands.first()
+            && let Operand::Pair(..) = d.value
+            && let what = format_args!("the predicate of a fetch")
+            && let Some(d) = self.gate(d.span, what, ptx(7, 1), sm(60), entry.section)
+        {
+            errors.push(d);
+        }
+        if matches!(parts.first(), Some(Operand::Reg(..)))
+            && let since = if self.independent && typed.family == "texture" { ptx(4, 3) } else { ptx(3, 1) }
+            && let what = format_args!("`{}` through a register", entry.opcode)
+            && let Some(d) = self.gate(span, what, since, sm(20), entry.section)
+        {
+            errors.push(d);
+        }
+    }
+}
+
+/// Where samplers do not stand apart, ptxas takes one in some geometries only, and in others misreads what follows it.
+fn misread(typed: &hir::Instr) -> bool {
+    match typed.entry.opcode {
+        "tex.level" => {
+            typed.has_any(&[".3d", ".a1d", ".a2d", ".acube"])
+                || typed.operand("e").is_some() && typed.operand("f").is_none()
+        }
+        "tex.grad" => !typed.has_any(&[".1d", ".2d"]) || typed.operand("f").is_some(),
+        "tex" | "tex.base" | "tld4" => !typed.has_any(&[".1d", ".2d", ".3d"]),
+        _ => false,
+    }
+}
+
+/// The first one of a pair.
+fn first_of(value: &Operand) -> &Operand {
+    match value {
+        Operand::Pair(first, _) => first,
+        value => value,
+    }
+}
+
+/// What is asked about samplers.
+const SAMPLER_QUERIES: &[&str] =
+    &[".force_unnormalized_coords", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2"];
+
+fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
+    let s = if need == 1 { "" } else { "s" };
+    let verb = if have == 1 { "is" } else { "are" };
+    let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, and {have} {verb} given");
+    errors::custom(span, &text, section)
+}

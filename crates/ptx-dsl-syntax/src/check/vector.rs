@@ -1,0 +1,414 @@
+//! Operands that may be vectors: their elements, how many they are and what they add up to.
+
+use super::Checker;
+use super::attempt::{Attempt, bits};
+use super::names::Sym;
+use super::operand::{counted_by, floating, lanes_of, many};
+use super::value::register_fits;
+use super::words;
+use crate::ast::{self, Expr, OperandKind};
+use crate::check::errors;
+use ptx_dsl_isa::hir::{Operand, RegId};
+use ptx_dsl_isa::isa::sreg::Sreg;
+use ptx_dsl_isa::isa::syntax::OpForm;
+use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
+use crate::parse::{Const, fold};
+use crate::span::Span;
+use ptx_dsl_isa::ty::{Class, Ty};
+
+impl Checker {
+    /// A value, a vector of as many as the type asks for, or parts of a value for `mov`.
+    pub(super) fn vector_or_value(
+        &mut self,
+        at: &mut Attempt,
+        form: &OpForm,
+        spec: Option<&'static OperandSpec>,
+        given: &ast::Operand,
+    ) -> Operand {
+        if let Some(s) = spec
+            && matches!(s.ty, OpTy::Coords(_) | OpTy::PerAxis(_))
+        {
+            return self.per_geometry(at, form.name, s, given);
+        }
+        let (ty, count) = at.ty(spec);
+        if let Some(numbers) = many(spec) {
+            // A vector register stops ptxas from generating code.
+            let have = match &given.kind {
+                OperandKind::Vector(elements) => elements.len(),
+                _ => 0,
+            };
+            if have != count as usize {
+                let by = counted_by(at, spec, numbers);
+                at.fail(errors::how_many(given.span, form.name, count, have, &by, at.entry.section), 2);
+                return Operand::Sink;
+            }
+        }
+        match &given.kind {
+            OperandKind::Vector(elements) => {
+                return self.vector(at, form.name, spec, (ty, count), elements, given.span);
+            }
+            OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
+                Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => {
+                    return self.vector_register(at, form.name, spec, (ty, count), id, (&word.text, given.span));
+                }
+                None if count == 4 && at.entry.opcode == "mov" => {
+                    if let Some(row) = ptx_dsl_isa::isa::sreg::sreg(&word.text)
+                        && row.vector
+                        && matches!(spec, Some(OperandSpec { role: Role::Src, .. }))
+                    {
+                        return self.whole_special_register(at, row, ty, given.span);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        let is_sink = matches!(given.kind, OperandKind::Sink);
+        let opcode = at.entry.opcode;
+        if is_sink
+            && matches!(spec, Some(OperandSpec { ty: OpTy::Vec(..) | OpTy::Parts(_), .. }))
+            && (count <= 1
+                || matches!(opcode, "mov" | "ld")
+                || opcode.starts_with("tex")
+                || opcode.starts_with("tld4")
+                || opcode.starts_with("suld"))
+        {
+            // Here `_` stands for elements of a vector only.
+            at.fail(errors::no_sink(given.span, form.name), 2);
+            return Operand::Sink;
+        }
+        if count > 1 && !is_sink {
+            at.fail(errors::arity(given.span, form.name, count, 1), 2);
+            return Operand::Sink;
+        }
+        self.value(at, form.name, spec, ty, given)
+    }
+
+    /// `{a, b}`; `asked`: type and count of the elements.
+    fn vector(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        asked: (Option<Ty>, u32),
+        elements: &[ast::Operand],
+        span: Span,
+    ) -> Operand {
+        let (mut ty, count) = asked;
+        let (opcode, many) = (at.entry.opcode, many(spec).is_some());
+        // ptxas lets only textures and surfaces throw all of it away.
+        if matches!(opcode, "ld" | "ldu" | "mov" | "atom" | "multimem.ld_reduce") && all_sinks(elements) {
+            at.fail(errors::all_sinks(span), 2);
+            return Operand::Sink;
+        }
+        if many && self.adds_up(at, ty) {
+            if let Some(e) = sink(elements) {
+                at.fail(errors::no_sink(e.span, name), 2);
+            }
+        } else if many && self.mixed(elements) {
+            ty = ty.map(bits);
+        }
+        if let Some(OperandSpec { ty: OpTy::Parts(_), .. }) = spec {
+            return self.parts(at, name, spec, ty, elements, span);
+        }
+        // The depth of a comparison stands without braces.
+        if opcode.starts_with('t') && matches!(spec, Some(OperandSpec { name: "f", .. })) {
+            at.fail(errors::arity(span, name, 1, elements.len()), 2);
+            return Operand::Sink;
+        }
+        if count != 0 && elements.len() != count as usize {
+            at.fail(errors::arity(span, name, count, elements.len()), 2);
+            return Operand::Sink;
+        }
+        if elements.len() == 1 && !many && !braces_around_one(at, name, spec) {
+            at.fail(errors::no_vector(span, name), 2);
+            return Operand::Sink;
+        }
+        let values = self.elements(at, name, spec, ty, elements);
+        // ptxas makes a move of bits of it, and has no 64 of them there.
+        if opcode == "wmma.store.d" && ty == Some(Ty::F32) {
+            no_decimals(at, elements);
+        }
+        for (i, value) in values.iter().enumerate() {
+            if at.errors.is_empty() && !is_whole(value, ty) {
+                at.fail(errors::needs_register(elements[i].span, name, None), 1);
+            }
+        }
+        if at.errors.is_empty() {
+            self.suits(at, name, spec, &values, span);
+        }
+        if !many {
+            self.neighbours(at, elements, span);
+        }
+        Operand::Vector(values)
+    }
+
+    /// Elements that stand side by side are of one kind, or one of them is untyped, says ptxas.
+    pub(super) fn neighbours(&mut self, at: &mut Attempt, elements: &[ast::Operand], span: Span) {
+        let mut before = None;
+        for e in elements {
+            let kind = match &e.kind {
+                OperandKind::Sink => continue,
+                OperandKind::Expr(e) => match (fold(e), e) {
+                    (Some(Const::Int { .. }), _) => Some(Class::Signed),
+                    (Some(_), _) => Some(Class::Float),
+                    (None, Expr::Name(word, _)) => match self.lookup(&word.text) {
+                        Some(Sym::Reg(id)) => kind(self.reg_ty(id).class()),
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                _ => None,
+            };
+            if at.errors.is_empty() && before.is_some() && kind.is_some() && before != kind {
+                at.fail(errors::mixed_kinds(span), 1);
+            }
+            before = kind;
+        }
+    }
+
+    /// The values of a vector's elements.
+    fn elements(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        elements: &[ast::Operand],
+    ) -> Vec<Operand> {
+        let mut values = Vec::with_capacity(elements.len());
+        for e in elements {
+            values.push(self.element(at, name, spec, ty, e));
+        }
+        values
+    }
+
+    /// A value between braces, where ptxas reads neither `x` nor `x+4`.
+    pub(super) fn element(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        given: &ast::Operand,
+    ) -> Operand {
+        let value = self.value(at, name, spec, ty, given);
+        if matches!(value, Operand::VarAddr(..) | Operand::FuncAddr(_)) {
+            at.fail(errors::needs_register(given.span, name, None), 1);
+        }
+        value
+    }
+
+    /// Do the values go together in a vector? Reports the first reason why not.
+    fn suits(&self, at: &mut Attempt, name: &str, spec: Option<&OperandSpec>, values: &[Operand], span: Span) {
+        let (mut width, mut uneven, mut floats, mut integers, mut registers) = (None, false, false, false, false);
+        for value in values {
+            match value {
+                Operand::Reg(id, _) => {
+                    let ty = self.reg_ty(*id);
+                    uneven |= *width.get_or_insert(ty.bits()) != ty.bits();
+                    floats |= ty.class() == Class::Float;
+                    integers |= matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Packed);
+                    registers = true;
+                }
+                // Coordinates may all be constants.
+                Operand::Imm(_) => {
+                    let coordinates = ["tensorCoords", "im2colInfo", "attributeOverrideInfo"];
+                    registers |= matches!(spec, Some(s) if coordinates.contains(&s.name));
+                }
+                _ => {}
+            }
+        }
+        if uneven {
+            at.fail(errors::uneven_vector(span), 1);
+        } else if at.entry.opcode.starts_with("fabric.")
+            && let [Operand::Reg(id, _)] = values
+            && self.reg_ty(*id) == Ty::U16
+        {
+            let text = "a vector of one `.u16` register is read as the register itself\ndeclare it `.b16`";
+            at.fail(errors::custom(span, text, at.entry.section), 1);
+        } else if many(spec).is_some() && floats && integers {
+            at.fail(errors::mixed_kinds(span), 1);
+        } else if many(spec).is_some() && !registers {
+            at.fail(errors::needs_register(span, name, None), 2);
+        }
+    }
+
+    /// A register declared with `.v2` or `.v4`; `asked`: type and count of the elements.
+    fn vector_register(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        asked: (Option<Ty>, u32),
+        id: RegId,
+        written: (&str, Span),
+    ) -> Operand {
+        let (ty, count) = asked;
+        let (text, span) = written;
+        let lanes = self.reg_lanes(id);
+        if count > 1 && lanes != count {
+            at.fail(errors::arity(span, name, count, lanes as usize), 2);
+            return Operand::Sink;
+        }
+        // `mov.b64` of a `.v2 .b32`: together they are as wide as the type.
+        let whole = count == 1;
+        let each = self.reg_ty(id);
+        let fits = match ty {
+            Some(t) => t.class() == Class::Bits && t.bits() == lanes * each.bits(),
+            None => true,
+        };
+        if whole && (at.entry.opcode != "mov" || !fits) {
+            at.fail(errors::arity(span, name, 1, lanes as usize), 2);
+            return Operand::Sink;
+        }
+        if let Some(want) = ty
+            && !whole
+        {
+            self.fits(at, text, span, id, want, spec);
+        }
+        lanes_of(id, lanes)
+    }
+
+    /// `mov.v4.u32 v, %tid;`
+    fn whole_special_register(&self, at: &mut Attempt, row: &'static Sreg, ty: Option<Ty>, span: Span) -> Operand {
+        if let Some(d) = self.gate(span, format_args!("`{}`", row.name), row.since, row.requires, "10") {
+            at.fail(d, 1);
+        } else if let Some(ty) = ty
+            && !register_fits(Ty::U32, ty, false)
+        {
+            at.fail(errors::register_type(span, row.name, Ty::U32, ty, false, Vec::new()), 1);
+        }
+        let mut parts = Vec::new();
+        for component in ["x", "y", "z", "w"] {
+            if let Some(part) = ptx_dsl_isa::isa::sreg::sreg(&format!("{}.{component}", row.name)) {
+                parts.push(Operand::Sreg(part.name));
+            }
+        }
+        Operand::Vector(parts)
+    }
+
+    /// Does ptxas make additions of halves of this, on targets whose matrices of bytes have accumulators of `.f32` alone? Types
+    /// matter to those, and none is thrown away.
+    fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
+        let Some(target) = self.target else { return false };
+        at.entry.opcode == "mma"
+            && ty == Some(Ty::F16x2)
+            && words::find_any(at.words, &["e4m3", "e5m2"]).is_some()
+            && (90..120).contains(&target.number)
+    }
+
+    /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
+    fn mixed(&mut self, elements: &[ast::Operand]) -> bool {
+        let mut first = None;
+        for e in elements {
+            if let OperandKind::Expr(Expr::Name(word, None)) = &e.kind
+                && let Some(Sym::Reg(id)) = self.lookup(&word.text)
+            {
+                let ty = self.reg_ty(id);
+                if *first.get_or_insert(ty) != ty {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// `mov.b64 {a, b}, d`: equal parts (PTX ISA 9.7.9.4).
+    fn parts(
+        &mut self,
+        at: &mut Attempt,
+        name: &str,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        elements: &[ast::Operand],
+        span: Span,
+    ) -> Operand {
+        let part = match (ty.map(Ty::bits), elements.len()) {
+            (Some(16), 2) => Ty::B8,
+            (Some(32), 2) => Ty::B16,
+            (Some(32), 4) => Ty::B8,
+            (Some(64), 2) => Ty::B32,
+            (Some(64), 4) => Ty::B16,
+            (Some(128), 2) => Ty::B64,
+            (Some(128), 4) => Ty::B32,
+            _ => {
+                at.fail(errors::mixed_vector(span), 1);
+                return Operand::Sink;
+            }
+        };
+        let values = self.elements(at, name, spec, Some(part), elements);
+        self.neighbours(at, elements, span);
+        Operand::Vector(values)
+    }
+}
+
+/// A vector of one register is one where vectors are loaded and stored, and in a few other places, says ptxas; elsewhere braces
+/// are for several.
+fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
+    let vector = matches!(spec, Some(OperandSpec { ty: OpTy::Vec(..), .. } | OperandSpec { role: Role::Dst, .. }));
+    match (at.entry.opcode, name) {
+        ("ld" | "ldu" | "st", _) => vector,
+        ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
+        ("multimem.ld_reduce" | "multimem.st", _) => vector && floating(at),
+        ("mma.sp", "e") => !at.has_any(&[".u4", ".s4"]) && (!at.has(".satfinite") || at.has("::ordered_metadata")),
+        ("mma" | "mma.sp", "scale-a-data" | "scale-b-data")
+        | ("wgmma.mma_async.sp", "sp-meta")
+        | ("tcgen05.ld.red", "redval")
+        | ("tex.level" | "txq.level", "lod")
+        | ("mbarrier.arrive" | "mbarrier.arrive_drop", "count") => true,
+        (op, _) => vector && (op.starts_with("suld.") || op.starts_with("sust.")),
+    }
+}
+
+/// Signed and unsigned integers are of one kind, untyped values of any.
+fn kind(class: Class) -> Option<Class> {
+    match class {
+        Class::Bits => None,
+        Class::Unsigned => Some(Class::Signed),
+        class => Some(class),
+    }
+}
+
+/// The first element that is `_`.
+fn sink(elements: &[ast::Operand]) -> Option<&ast::Operand> {
+    for e in elements {
+        if matches!(e.kind, OperandKind::Sink) {
+            return Some(e);
+        }
+    }
+    None
+}
+
+/// Is every element `_`?
+fn all_sinks(elements: &[ast::Operand]) -> bool {
+    for e in elements {
+        if !matches!(e.kind, OperandKind::Sink) {
+            return false;
+        }
+    }
+    true
+}
+
+/// May a value be an element of a vector of the type? Not half of a special register, says ptxas.
+fn is_whole(value: &Operand, ty: Option<Ty>) -> bool {
+    match value {
+        Operand::Sreg(name) => match (ptx_dsl_isa::isa::sreg::sreg(name), ty) {
+            (Some(row), Some(ty)) => ty.bits() == row.ty.bits(),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// Refuses decimal numbers.
+fn no_decimals(at: &mut Attempt, elements: &[ast::Operand]) {
+    for e in elements {
+        if let OperandKind::Expr(constant) = &e.kind
+            && let Some(Const::F64(v)) = fold(constant)
+        {
+            let help = format!("write `0f{:08X}`", (v as f32).to_bits());
+            at.fail(errors::constant_type(e.span, "a decimal number in a vector", Ty::F32, Some(help)), 1);
+        }
+    }
+}
