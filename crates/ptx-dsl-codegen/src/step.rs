@@ -22,7 +22,7 @@ impl<'m> Emit<'m> {
                 called += usize::from(matches!(item, Item::Instr(i) if self.calls_in_lanes(r.func, i)));
             }
         }
-        (self.large, self.far) = (size > LARGE, size > FAR);
+        (self.large, self.far) = (size.max(program.regions.len()) > LARGE, size > FAR);
         (self.shared, self.apart) = (called > SHARED, called > APART);
         self.distant = size + program.regions.len() > LARGE;
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
@@ -76,7 +76,7 @@ impl<'m> Emit<'m> {
                 }
             }
         };
-        let next = chosen(runs, &quote!(_ => { x.branch(m, pc); m = 0; pc }));
+        let next = self.run_parts(runs);
         let run = quote! {
             loop {
                 x.mask = m;
@@ -125,6 +125,37 @@ impl<'m> Emit<'m> {
                     }
                 }
             });
+        }
+        quote!('next: { #calls match pc { #other } })
+    }
+
+    /// The same of the regions that one warp runs.
+    fn run_parts(&mut self, mut arms: Vec<(u16, Code)>) -> Code {
+        let other = quote!(_ => { x.branch(m, pc); m = 0; pc });
+        if !self.large || arms.len() <= ARMS {
+            return chosen(arms, &other);
+        }
+        let (rt, mut calls) = (RT, Code::new());
+        arms.sort_by_key(|(pc, _)| *pc);
+        for part in arms.chunks(ARMS) {
+            let name = name!("run{}", self.pieces.len());
+            let last = part[part.len() - 1].0;
+            let codes = part.iter().map(|(_, code)| code).list();
+            self.pieces.push(quote! {
+                #[inline(never)]
+                fn #name<M: #rt::Monitor, L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    w: &mut Warp,
+                    pc: #rt::Pc,
+                    active: &mut u32,
+                ) -> ::core::result::Result<#rt::Pc, ::std::boxed::Box<#rt::Fault>> {
+                    let mut m = *active;
+                    let next: #rt::Pc = match pc { #(#codes)* #other };
+                    *active = m;
+                    Ok(next)
+                }
+            });
+            calls.extend(quote!(if pc <= #last { break 'next #name::<M, L>(x, w, pc, &mut m)?; }));
         }
         quote!('next: { #calls match pc { #other } })
     }
@@ -496,7 +527,7 @@ pub fn chosen(mut arms: Vec<(u16, Code)>, other: &Code) -> Code {
     quote!('next: { 'other: { #parts } match pc { #other } })
 }
 
-/// Instructions above which the regions of a kernel are functions of their own.
+/// Instructions, or regions, above which the regions of a kernel are functions of their own.
 const LARGE: usize = 150;
 
 /// Instructions above which rows of memory are reached by calls (`far_stretch`).
