@@ -20,10 +20,10 @@ use super::{Emit, RT};
 use crate::code::{Code, Fixed, Name, name};
 use crate::roles::{carry_use, function_carries, read_by, written_by};
 use crate::sorted::{Map, Set};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 use std::rc::Rc;
 use std::slice::Iter;
 

@@ -8,10 +8,10 @@ use super::regions::Callee;
 use super::step::number;
 use super::{Emit, FUNCTION_TAG, RT};
 use crate::code::{Code, Fixed, Name, name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
 pub const STACK: u32 = 1 << 16;

@@ -4,11 +4,11 @@ use super::regions::Program;
 use super::{Emit, RT};
 use crate::code::{Bytes, Code, Fixed, Name, name};
 use crate::sorted::Map;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Param};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
+use ptx_dsl_quote::quote;
 use std::cell::RefCell;
 
 /// What the emitter asks of the macro about the source.

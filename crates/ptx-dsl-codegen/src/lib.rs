@@ -28,10 +28,10 @@ mod webs;
 
 use crate::sorted::{Map, Set};
 use code::{Code, Fixed, Name, name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, Module, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 pub use launch::{RustType, Source, rust_name};
 

@@ -3,10 +3,10 @@
 
 use super::Emit;
 use crate::code::{Code, Fixed};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::ty::{Class, Ty};
+use ptx_dsl_quote::quote;
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
 /// row is anything; one row without stride is a value that all lanes share.

@@ -4,10 +4,10 @@
 use super::{Emit, RT};
 use crate::code::{Code, Fixed, Name, name};
 use crate::roles::named_destinations;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 /// An operand's value in all lanes, as it is handed on.
 pub enum Given {

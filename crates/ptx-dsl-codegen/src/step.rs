@@ -7,8 +7,8 @@ use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns
 use super::{Emit, RT};
 use crate::code::{Code, Fixed, name};
 use crate::sorted::Set;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.

@@ -2,9 +2,9 @@
 
 use super::code::{Code, Name};
 use super::{Source, Text, kernel, rust_name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_isa::hir::FuncId;
+use ptx_dsl_quote::quote;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::time::{Duration, Instant};

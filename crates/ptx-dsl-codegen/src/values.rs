@@ -5,9 +5,9 @@ use super::native::{Shape, UNIFORM, int};
 use super::operations::Given;
 use super::{Emit, FUNCTION_TAG, RT};
 use crate::code::{Code, Fixed, Name, name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
+use ptx_dsl_quote::quote;
 use std::slice::Iter;
 
 /// How many `u64` a value of this type takes.

@@ -7,8 +7,8 @@ use super::values::names_space;
 use super::{Emit, RT, function_of};
 use crate::code::{Code, Name, name};
 use crate::roles::{read_by, targets_of, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
+use ptx_dsl_quote::quote;
 
 impl<'m> Emit<'m> {
     /// A blocking instruction, for all warps of the cohort.

@@ -9,8 +9,8 @@ use super::step::{number, onward};
 use super::{Emit, RT, function_of};
 use crate::code::Code;
 use crate::roles::{read_by, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
+use ptx_dsl_quote::quote;
 
 /// Waits that one piece of code may pass, and instructions behind them.
 const PASSES: usize = 4;

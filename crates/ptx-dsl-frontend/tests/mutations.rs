@@ -224,7 +224,7 @@ fn run(text: &str) {
 
 #[test]
 fn mutated_modules_give_diagnostics_and_no_panic() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/ptx");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("tests/ptx").map(|e| e.expect("an entry").path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "ptx"));

@@ -7,4 +7,3 @@ pub mod isa;
 pub mod list;
 pub mod span;
 pub mod ty;
-

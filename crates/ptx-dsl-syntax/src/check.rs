@@ -4,14 +4,14 @@
 
 use std::rc::Rc;
 
+use crate::{ast, parse};
+use crate::{diag, span};
 use diag::Diagnostic;
 use isa::syntax::{self, Form};
 use isa::target::{self, Missing, Suffix, Target};
 use isa::{FAMILIES, Instr, Ptx, Targets};
 use parse::nearest;
-use crate::{ast, parse};
 use ptx_dsl_isa::{hir, isa};
-use crate::{diag, span};
 use span::Span;
 
 mod address;

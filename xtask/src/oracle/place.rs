@@ -76,7 +76,8 @@ pub fn edges(entry: &Instr) -> Vec<(&'static str, Ptx)> {
 
 /// The plain target of this number, and the one before it.
 fn step(number: u32) -> impl Iterator<Item = &'static str> {
-    let plain = ptx_dsl_frontend::isa::target::TARGETS.iter().filter(|t| t.name[3..].bytes().all(|b| b.is_ascii_digit()));
+    let plain =
+        ptx_dsl_frontend::isa::target::TARGETS.iter().filter(|t| t.name[3..].bytes().all(|b| b.is_ascii_digit()));
     let list: Vec<_> = plain.filter(|t| t.number <= number && t.number >= 30).collect();
     list.into_iter().rev().take(2).map(|t| t.name)
 }

@@ -8,10 +8,10 @@ use super::memory::{elements, extend};
 use super::{Block, Key, LANES, Repr, Value, ty};
 use crate::code::{Code, Fixed, name};
 use crate::roles::read_by;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 impl Emit<'_> {
     /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?

@@ -7,10 +7,10 @@ use crate::code::{Code, Name, name};
 use crate::operations::{Given, Taken};
 use crate::roles::{read_by, targets_of, written_by};
 use crate::values::truncated;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::Ty;
+use ptx_dsl_quote::quote;
 
 /// As many registers of one instruction are an array: rustc takes time for each variable and argument.
 const MANY: usize = 8;

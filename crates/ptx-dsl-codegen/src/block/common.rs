@@ -3,9 +3,9 @@
 use super::super::Emit;
 use super::{Block, Key, Repr, UNIFORM, Value, ty};
 use crate::code::{Code, Name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 
 /// Special registers that are the same for all warps of a CTA.
 const OF_THE_CTA: [&str; 7] =

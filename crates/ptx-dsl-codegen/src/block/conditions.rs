@@ -5,8 +5,8 @@ use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
 use crate::code::{Code, Name, name};
 use crate::sorted::Set;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{FuncId, Instr};
+use ptx_dsl_quote::quote;
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {

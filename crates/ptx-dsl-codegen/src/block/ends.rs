@@ -4,9 +4,9 @@ use super::super::RT;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
 use crate::code::{Code, Fixed, Name, name};
 use crate::sorted::Set;
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
+use ptx_dsl_quote::quote;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region, of which this is the last.

@@ -6,10 +6,10 @@ use super::stretches::global;
 use super::{Block, Guard, LANES, Repr, Value, int, plus, ty};
 use crate::code::{Code, Fixed, Name};
 use crate::roles::{read_by, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::{Class, Ty};
+use ptx_dsl_quote::quote;
 use std::rc::Rc;
 
 impl Block<'_, '_> {

@@ -6,8 +6,8 @@ use super::super::{Emit, RT};
 use super::{Block, Repr, Value, literal, ty};
 use crate::code::{Code, Name};
 use crate::roles::{read_by, targets_of, written, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_quote::quote;
 
 impl Emit<'_> {
     /// Does it depend on nothing but its operands, and take its time?

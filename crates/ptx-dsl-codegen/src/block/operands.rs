@@ -5,9 +5,9 @@ use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, RT};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
 use crate::code::{Code, Name, name};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
+use ptx_dsl_quote::quote;
 use std::rc::Rc;
 
 impl Block<'_, '_> {

@@ -4,9 +4,9 @@ use super::super::RT;
 use super::{Block, Guard, Native, Op, Repr, Shape, UNIFORM, Value, literal, one_nan, ty};
 use crate::code::{Code, name};
 use crate::roles::{read_by, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::list::List;
+use ptx_dsl_quote::quote;
 use std::rc::Rc;
 
 impl Block<'_, '_> {

@@ -6,8 +6,8 @@ use super::super::values::names_space;
 use super::{Block, Repr, Value};
 use crate::code::{Code, Fixed};
 use crate::roles::{read_by, written_by};
-use ptx_dsl_quote::quote;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_quote::quote;
 
 impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.

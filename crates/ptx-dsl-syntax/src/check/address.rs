@@ -5,10 +5,10 @@ use super::attempt::Attempt;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::parse::{Const, fold};
 use ptx_dsl_isa::hir::{Base, Operand, Space, VarId};
 use ptx_dsl_isa::isa::syntax::Shape;
 use ptx_dsl_isa::isa::{OpTy, OperandSpec};
-use crate::parse::{Const, fold};
 use ptx_dsl_isa::ty::Class;
 
 impl Checker {

@@ -8,12 +8,12 @@ use super::function::signature;
 use super::names::{Formal, Signature, Sym};
 use super::operand::lanes_of;
 use crate::ast::{self, OperandKind};
-use crate::diag::Diagnostic;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{self, Arg, Operand};
-use ptx_dsl_isa::isa::Role;
+use crate::diag::Diagnostic;
 use crate::parse::{Const, fold};
 use crate::span::Span;
+use ptx_dsl_isa::hir::{self, Arg, Operand};
+use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 fn arg(name: &'static str, role: Role, value: Operand, span: Span) -> Arg {

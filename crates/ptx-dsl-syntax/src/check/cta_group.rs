@@ -3,8 +3,8 @@
 use super::Checker;
 use crate::ast;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{Function, Instr, Operand, Stmt};
 use crate::span::Span;
+use ptx_dsl_isa::hir::{Function, Instr, Operand, Stmt};
 
 const GROUPS: [&str; 2] = [".cta_group::1", ".cta_group::2"];
 

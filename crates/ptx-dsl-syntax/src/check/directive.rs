@@ -5,14 +5,14 @@ use super::function::{argument_names, signature};
 use super::names::Sym;
 use super::{Checker, Declared};
 use crate::ast::{self, Arg, Expr};
-use crate::diag::Diagnostic;
 use crate::check::errors;
-use ptx_dsl_isa::hir::FuncId;
-use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
-use ptx_dsl_isa::isa::{ANY, Ptx, sm};
+use crate::diag::Diagnostic;
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
+use ptx_dsl_isa::hir::FuncId;
+use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
+use ptx_dsl_isa::isa::{ANY, Ptx, sm};
 
 /// Threads of a CTA and CTAs of a cluster that hardware has at most.
 const THREADS: u64 = 1024;

@@ -4,11 +4,11 @@ use super::mend::{Verdict, spelled, word};
 use super::select::{COMBINES, Fit, fit, given, slot_of, takes};
 use super::words::find_any;
 use crate::ast::Word;
-use crate::diag::Diagnostic;
 use crate::check::errors;
+use crate::diag::Diagnostic;
+use crate::span::Span;
 use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
-use crate::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
 /// What is wrong with the qualifiers of an instruction, and what mends them.

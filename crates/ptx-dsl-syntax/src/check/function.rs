@@ -7,11 +7,11 @@ use super::names::{Formal, Scope, Signature, Sym};
 use super::words;
 use super::{Checker, Declared};
 use crate::ast;
-use crate::diag::Severity;
 use crate::check::errors;
+use crate::diag::Severity;
+use crate::span::Span;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use ptx_dsl_isa::isa::Ptx;
-use crate::span::Span;
 
 /// A function of which nothing is known but what stands before its parameters.
 fn empty(f: &ast::Function) -> hir::Function {

@@ -9,13 +9,13 @@ use super::rules::COMPANIONS;
 use super::select::{self, Fit};
 use super::words;
 use crate::ast;
-use crate::diag::Diagnostic;
 use crate::check::errors;
+use crate::diag::Diagnostic;
+use crate::parse::near::{all_near, nearest};
+use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
 use ptx_dsl_isa::isa::{FAMILIES, Instr};
-use crate::parse::near::{all_near, nearest};
-use crate::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
 /// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).

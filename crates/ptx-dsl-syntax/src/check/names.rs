@@ -7,9 +7,9 @@ use super::Checker;
 use super::named::Named;
 use super::value::register_fits;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
 use crate::parse::near::all_near;
 use crate::span::Span;
+use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// What a name means.

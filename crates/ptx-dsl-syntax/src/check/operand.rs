@@ -6,14 +6,14 @@ use super::instr::{deal, shape_fits};
 use super::names::Sym;
 use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
-use crate::diag::Diagnostic;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{Arg, Operand, Reg, RegId};
-use ptx_dsl_isa::isa::syntax::{OpForm, Shape, is_type};
-use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
+use crate::diag::Diagnostic;
 use crate::parse::errors::array_index;
 use crate::parse::{Const, fold};
 use crate::span::Span;
+use ptx_dsl_isa::hir::{Arg, Operand, Reg, RegId};
+use ptx_dsl_isa::isa::syntax::{OpForm, Shape, is_type};
+use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// The numbers that give an operand's count of values, where it is always a vector.

@@ -5,12 +5,12 @@ use super::mend::{self, Edits};
 use super::select;
 use super::words;
 use crate::ast;
-use crate::diag::Diagnostic;
 use crate::check::errors;
+use crate::diag::Diagnostic;
+use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_type};
 use ptx_dsl_isa::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
-use crate::span::Span;
 
 impl Checker {
     /// Version and target of the entry and of its parts.

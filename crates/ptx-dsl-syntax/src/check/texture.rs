@@ -5,11 +5,11 @@ use super::Checker;
 use super::attempt::Attempt;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
-use crate::diag::Diagnostic;
 use crate::check::errors;
+use crate::diag::Diagnostic;
+use crate::span::Span;
 use ptx_dsl_isa::hir::{self, Operand, VarId};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, ptx, sm};
-use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// How many values a geometry takes.

@@ -5,13 +5,13 @@ use super::address::split;
 use super::attempt::Attempt;
 use super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
-use crate::diag::Diagnostic;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{Operand, VarId};
-use ptx_dsl_isa::isa::{OperandSpec, Role};
+use crate::diag::Diagnostic;
 use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
+use ptx_dsl_isa::hir::{Operand, VarId};
+use ptx_dsl_isa::isa::{OperandSpec, Role};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
@@ -278,8 +278,9 @@ impl Checker {
 
     /// A name that no register has: it may be that of a special one, or a constant of C.
     fn undeclared_register(&mut self, at: &Attempt, name: &str, role: Role, ty: Option<Ty>, span: Span) -> Diagnostic {
-        let special =
-            foreign::register(name).or_else(|| near_special(name)).filter(|s| ptx_dsl_isa::isa::sreg::sreg(s).is_some());
+        let special = foreign::register(name)
+            .or_else(|| near_special(name))
+            .filter(|s| ptx_dsl_isa::isa::sreg::sreg(s).is_some());
         let d = self.undeclared_of(span, "register", name, ty);
         if role != Role::Dst
             && let Some(special) = special

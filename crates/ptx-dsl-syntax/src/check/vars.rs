@@ -6,11 +6,11 @@ use super::names::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;
-use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
-use ptx_dsl_isa::isa::Ptx;
 use crate::parse::{Const, fold};
 use crate::print;
 use crate::span::Span;
+use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
+use ptx_dsl_isa::isa::Ptx;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// Images larger than this are refused.

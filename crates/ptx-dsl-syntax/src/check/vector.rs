@@ -8,12 +8,12 @@ use super::value::register_fits;
 use super::words;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::parse::{Const, fold};
+use crate::span::Span;
 use ptx_dsl_isa::hir::{Operand, RegId};
 use ptx_dsl_isa::isa::sreg::Sreg;
 use ptx_dsl_isa::isa::syntax::OpForm;
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
-use crate::parse::{Const, fold};
-use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Checker {

@@ -72,7 +72,7 @@ fn modules(directory: &Path, out: &mut Vec<(String, String)>) {
 #[test]
 fn modules_mean_the_same_without_positions() {
     let mut all = Vec::new();
-    modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests"), &mut all);
+    modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests"), &mut all);
     if let Some(more) = std::env::var_os("PTX_DSL_CORPUS") {
         modules(Path::new(&more), &mut all);
     }

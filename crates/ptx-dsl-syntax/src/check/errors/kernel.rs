@@ -1,8 +1,8 @@
 //! The catalogue of 05xx: directives, declarations, linkage, calls. Codes of warnings are listed in `levels`.
 
 use crate::diag::Diagnostic;
-use ptx_dsl_isa::isa::Ptx;
 use crate::span::Span;
+use ptx_dsl_isa::isa::Ptx;
 
 use super::*;
 

@@ -3,9 +3,9 @@
 use std::fmt::Arguments;
 
 use crate::diag::Diagnostic;
+use crate::span::Span;
 use ptx_dsl_isa::isa::target::describe;
 use ptx_dsl_isa::isa::{Ptx, Targets};
-use crate::span::Span;
 
 use super::*;
 

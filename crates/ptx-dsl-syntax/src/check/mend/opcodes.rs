@@ -3,9 +3,9 @@
 use super::super::Checker;
 use super::{Verdict, spelled, split, word};
 use crate::ast::{self, Expr, OperandKind, Word};
-use ptx_dsl_isa::isa::Instr;
 use crate::parse::foreign;
 use crate::print;
+use ptx_dsl_isa::isa::Instr;
 
 impl Checker {
     /// The words of an opcode that another language has, a help with what PTX has instead, and whether that is certainly legal.

@@ -3,8 +3,8 @@
 use super::super::Checker;
 use super::super::names::Sym;
 use crate::ast::{self, Expr, OperandKind};
-use crate::diag::Diagnostic;
 use crate::check::errors;
+use crate::diag::Diagnostic;
 use crate::parse::{Const, fold};
 use crate::print;
 use ptx_dsl_isa::ty::{Class, Ty};

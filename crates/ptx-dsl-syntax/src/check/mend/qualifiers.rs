@@ -5,10 +5,10 @@ use super::super::select::{Fit, fit, legal, takes, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
 use crate::check::errors;
-use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
 use crate::parse::foreign;
 use crate::parse::near::all_near;
 use crate::span::Span;
+use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Explainer<'_> {
