@@ -169,8 +169,8 @@ fn first(text: &mut String, letter: char, number: usize, i: usize, shape: Shape)
     let at = i * 16;
     let _ = match (shape, letter) {
         (_, 'p') => writeln!(text, "ld.global.u32 %Zv, [{base}+{at}]; setp.ne.u32 %p{number}, %Zv, 0;"),
-        (Shape::Rows, 'r') if number % 2 == 0 => writeln!(text, "add.u32 %r{number}, %Zt, {number};"),
-        (Shape::Rows, 'd') if number % 4 != 0 => writeln!(text, "mad.wide.u32 %d{number}, %Zt, 16, %Zdata;"),
+        (Shape::Rows, 'r') if number.is_multiple_of(2) => writeln!(text, "add.u32 %r{number}, %Zt, {number};"),
+        (Shape::Rows, 'd') if !number.is_multiple_of(4) => writeln!(text, "mad.wide.u32 %d{number}, %Zt, 16, %Zdata;"),
         _ => writeln!(text, "ld.global.{ty} %{letter}{number}, [{base}+{at}];"),
     };
 }
