@@ -88,7 +88,13 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     for (name, list) in FAMILIES {
         families.entry(name).or_default().extend(list.iter());
     }
-    families.retain(|name, _| options.family.is_none_or(|f| f == *name));
+    families.retain(|name, list| {
+        let wanted = |o| list.iter().any(|e: &&Instr| e.opcode == o);
+        options.family.is_none_or(|f| f == *name) && options.opcode.is_none_or(wanted)
+    });
+    if families.is_empty() {
+        return Err("no family has that name, or no instruction of it that opcode".into());
+    }
     for (family, entries) in families {
         let wanted = entries.iter().filter(|e| options.opcode.is_none_or(|o| o == e.opcode));
         let mut mixes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
