@@ -15,6 +15,7 @@ use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
+use quote::quote;
 
 /// Where the parameters begin, if these tokens, of which the first `used` are the header, are a closure.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
@@ -62,7 +63,7 @@ pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
     let (mut items, names) = expand::kernels(source, &compiled);
     block.append(&mut items);
     for name in names {
-        block.push(TokenTree::Ident(name));
+        trees::add(quote!(#name).into(), &mut block);
     }
     vec![TokenTree::Group(trees::block(block))]
 }

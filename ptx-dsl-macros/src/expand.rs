@@ -1,15 +1,14 @@
 //! From the macro's input to its output, for both forms.
 
 use crate::closure;
-use crate::holes::Holes;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
 use crate::tokens::Source;
 use crate::trees;
-use proc_macro::{Ident, Span, TokenStream, TokenTree};
+use proc_macro::{Span, TokenStream, TokenTree};
+use proc_macro2::Ident;
 use ptx_dsl_codegen as emit;
-use ptx_dsl_codegen::code::{Code, Name};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::hir::FuncId;
 use ptx_dsl_frontend::parse::parse_header;
@@ -49,11 +48,11 @@ pub struct Expansion<'a> {
 impl Expansion<'_> {
     /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
     pub fn run(self, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ident>) {
-        let (holes, problems) = (Holes::default(), RefCell::new(Vec::new()));
+        let problems = RefCell::new(Vec::new());
         let source = emit::Source {
             line: self.line,
-            name: &|name, s| holes.keep(TokenTree::Ident(self.ident(name, s)).into()),
-            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(|tokens| Code::one(holes.keep(tokens)))),
+            name: &|name, s| self.ident(name, s),
+            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(Into::into)),
             file: self.file.clone(),
             problems: &problems,
         };
@@ -67,10 +66,10 @@ impl Expansion<'_> {
         }
         if let Some((_, first, _)) = entries.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-            holes.tokens(&text.item(), &mut out);
+            trees::add(text.item().into(), &mut out);
             for (entry, ..) in &entries {
-                for part in &emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
-                    holes.tokens(part, &mut out);
+                for part in emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
+                    trees::add(part.into(), &mut out);
                 }
             }
         }
@@ -86,8 +85,10 @@ impl Expansion<'_> {
         (out, names)
     }
 
-    fn ident(&self, name: &Name, at: ptx_dsl_frontend::span::Span) -> Ident {
-        let span = (self.spans)(at).0;
-        if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
+    /// The same name in the place where the user has written it.
+    fn ident(&self, name: &Ident, at: ptx_dsl_frontend::span::Span) -> Ident {
+        let mut name = name.clone();
+        name.set_span((self.spans)(at).0.into());
+        name
     }
 }

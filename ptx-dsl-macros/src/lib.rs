@@ -4,7 +4,6 @@
 
 mod closure;
 mod expand;
-mod holes;
 mod include;
 mod report;
 mod rust_type;
