@@ -6,8 +6,7 @@ use crate::report;
 use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
 use crate::tokens::Source;
-use crate::trees;
-use proc_macro::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use ptx_dsl_codegen::RustType;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
@@ -15,6 +14,8 @@ use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
+use quote::quote;
+use syn::Type;
 
 /// Where the parameters begin, if these tokens, of which the first `used` are the header, are a closure.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
@@ -27,22 +28,22 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 }
 
 /// Expands to a block whose value is the kernel.
-pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
+pub fn closure(source: &Source, bar: usize) -> TokenStream {
     let (header, used, mut diagnostics) = parse_header(&source.tokens);
     let tokens = source.tokens.as_slice();
     let start = tokens[bar].span();
-    let mut block = Vec::new();
+    let mut problems = TokenStream::new();
     if used < bar {
         let d = Diagnostic::error(154, tokens[used].span(), "a kernel captures nothing, so `move` moves nothing")
             .help("remove `move`, and make what the kernel needs a parameter");
-        problem(source, d, &mut block);
+        problems.extend(problem(source, d));
     }
     let Some(close) = closing_bar(tokens, bar + 1) else {
         let d = Diagnostic::error(150, start, "the parameters of the kernel have no closing `|`");
-        problem(source, d, &mut block);
-        return block;
+        problems.extend(problem(source, d));
+        return problems;
     };
-    let Params { right: params, broken } = parameters(source, &tokens[bar + 1..close], &mut block);
+    let Params { right: params, broken } = parameters(source, &tokens[bar + 1..close], &mut problems);
     let name = word(&entry_name(source, start), start);
     let linkage = vec![word(".visible", start)];
     let mut function = Function { linkage, entry: true, name, params, span: start, ..Function::default() };
@@ -59,19 +60,15 @@ pub fn closure(source: &Source, bar: usize) -> Vec<TokenTree> {
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
     compiled.diagnostics = diagnostics;
-    let (mut items, names) = expand::kernels(source, &compiled);
-    block.append(&mut items);
-    for name in names {
-        block.push(TokenTree::Ident(name));
-    }
-    vec![TokenTree::Group(trees::block(block))]
+    let (items, names) = expand::kernels(source, &compiled);
+    quote!({ #problems #items #(#names)* })
 }
 
 /// A name that no other closure has, so that the texts of several can be one module: line, column, and a hash of the file and of
 /// all that is written.
 fn entry_name(source: &Source, at: Span) -> String {
     let variable = |name| std::env::var(name).unwrap_or_default();
-    let span = source.span(at).0;
+    let span = source.span(at).0.unwrap();
     let file = span.file();
     // The same wherever the package lies.
     let file = file.strip_prefix(&variable("CARGO_MANIFEST_DIR")).unwrap_or(&file);
@@ -166,7 +163,7 @@ struct Params {
 }
 
 /// The parameters; what is wrong with one is put into `out`.
-fn parameters(source: &Source, tokens: &[Token], out: &mut Vec<TokenTree>) -> Params {
+fn parameters(source: &Source, tokens: &[Token], out: &mut TokenStream) -> Params {
     let mut params = Params::default();
     let (mut depth, mut from) = (0, 0);
     for (i, t) in tokens.iter().enumerate() {
@@ -180,13 +177,13 @@ fn parameters(source: &Source, tokens: &[Token], out: &mut Vec<TokenTree>) -> Pa
     params
 }
 
-fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Vec<TokenTree>) {
+fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut TokenStream) {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return };
     let span = first.span().to(last.span());
     let message = match part {
         [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, a, ..] => {
             let ty = a.span().to(last.span());
-            match declaration(name, first.span(), span, ty, &source.rust(ty)) {
+            match declaration(name, first.span(), span, ty, source.rust(ty)) {
                 Some(d) => return params.right.push(d),
                 None => NO_PARAMETER,
             }
@@ -197,7 +194,7 @@ fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Vec
         params.broken.push(name.clone());
     }
     let d = Diagnostic::error(151, span, message).help("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`");
-    problem(source, d, out);
+    out.extend(problem(source, d));
 }
 
 const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
@@ -205,14 +202,14 @@ const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
 const NO_PARAMETER: &str =
     "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`";
 
-fn problem(source: &Source, d: Diagnostic, out: &mut Vec<TokenTree>) {
+fn problem(source: &Source, d: Diagnostic) -> TokenStream {
     let (first, last) = source.span(d.span);
-    report::problem(&Problem { code: d.code, message: d.message, first, last, help: d.helps.into_iter().next() }, out);
+    report::problem(&Problem { code: d.code, message: d.message, first, last, help: d.helps.into_iter().next() })
 }
 
-fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -> Option<VarDecl> {
+fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) -> Option<VarDecl> {
     let mut read_only = false;
-    let (ptx, ptr) = match rust_type(rust.clone())? {
+    let (ptx, ptr) = match rust_type(rust)? {
         RustType::Slice { mutable, element } => {
             read_only = !mutable;
             let align = match scalar(&element) {
@@ -240,7 +237,7 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: &TokenStream) -
 }
 
 /// The PTX type of a Rust scalar, and its bytes.
-fn scalar(ty: &TokenStream) -> Option<(&'static str, u64)> {
+fn scalar(ty: &Type) -> Option<(&'static str, u64)> {
     Some(match path_end(ty)?.as_str() {
         "u8" => (".u8", 1),
         "i8" => (".s8", 1),

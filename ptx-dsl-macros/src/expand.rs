@@ -1,23 +1,21 @@
 //! From the macro's input to its output, for both forms.
 
 use crate::closure;
-use crate::holes::Holes;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
 use crate::tokens::Source;
-use crate::trees;
-use proc_macro::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
-use ptx_dsl_codegen::code::{Code, Name};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::hir::FuncId;
 use ptx_dsl_frontend::parse::parse_header;
+use quote::ToTokens;
 use std::cell::RefCell;
 
 /// `ptx!`
-pub fn ptx(input: TokenStream) -> Vec<TokenTree> {
-    let source = Source::new(&trees::list(input));
+pub fn ptx(input: TokenStream) -> TokenStream {
+    let source = Source::new(input);
     let (_, used, _) = parse_header(&source.tokens);
     if let Some(bar) = closure::bar(&source.tokens, used) {
         return closure::closure(&source, bar);
@@ -28,7 +26,7 @@ pub fn ptx(input: TokenStream) -> Vec<TokenTree> {
 }
 
 /// The items of all kernels and all findings; and the Rust names of the kernels.
-pub fn kernels(source: &Source, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ident>) {
+pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
@@ -48,12 +46,12 @@ pub struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
-    pub fn run(self, compiled: &Compiled) -> (Vec<TokenTree>, Vec<Ident>) {
-        let (holes, problems) = (Holes::default(), RefCell::new(Vec::new()));
+    pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+        let problems = RefCell::new(Vec::new());
         let source = emit::Source {
             line: self.line,
-            name: &|name, s| holes.keep(TokenTree::Ident(self.ident(name, s)).into()),
-            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(|tokens| Code::one(holes.keep(tokens)))),
+            name: &|name, s| self.ident(name, s),
+            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(ToTokens::into_token_stream)),
             file: self.file.clone(),
             problems: &problems,
         };
@@ -67,17 +65,17 @@ impl Expansion<'_> {
         }
         if let Some((_, first, _)) = entries.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-            holes.tokens(&text.item(), &mut out);
+            out.extend(text.item());
             for (entry, ..) in &entries {
-                for part in &emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
-                    holes.tokens(part, &mut out);
+                for part in emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
+                    out.extend(part);
                 }
             }
         }
         for (message, at) in problems.into_inner() {
             let (first, last) = (self.spans)(at);
             let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
-            report::problem(&Problem { code: 153, message, first, last, help }, &mut out);
+            out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
         }
         let mut names = Vec::new();
         for (_, name, at) in &entries {
@@ -86,8 +84,10 @@ impl Expansion<'_> {
         (out, names)
     }
 
-    fn ident(&self, name: &Name, at: ptx_dsl_frontend::span::Span) -> Ident {
-        let span = (self.spans)(at).0;
-        if name.is_raw() { Ident::new_raw(name.plain(), span) } else { Ident::new(name.plain(), span) }
+    /// The same name in the place where the user has written it.
+    fn ident(&self, name: &Ident, at: ptx_dsl_frontend::span::Span) -> Ident {
+        let mut name = name.clone();
+        name.set_span((self.spans)(at).0);
+        name
     }
 }

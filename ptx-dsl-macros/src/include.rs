@@ -7,24 +7,36 @@ mod search;
 use crate::expand::Expansion;
 use crate::report;
 use crate::report::Problem;
-use crate::rust_type::string;
 use crate::tokens::Source;
-use crate::trees;
-use proc_macro::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_levels;
+use quote::quote;
 use std::path::{Path, PathBuf};
+use syn::LitStr;
+use syn::parse::{Parse, ParseStream};
+
+/// The name of a file, and what stands behind it.
+struct Input {
+    name: LitStr,
+    rest: TokenStream,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Input { name: input.parse()?, rest: input.parse()? })
+    }
+}
 
 /// Expands the macro.
-pub fn include(input: TokenStream) -> Vec<TokenTree> {
-    let input = trees::list(input);
-    let (name, span) = match string(input.first()) {
-        Ok(found) => found,
-        Err(span) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), span),
+pub fn include(input: TokenStream) -> TokenStream {
+    let Input { name, rest } = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(e) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), e.span()),
     };
-    let rest = Source::new(&input[1..]);
+    let (name, span, rest) = (name.value(), name.span(), Source::new(rest));
     let path = path(&name, span);
     match std::fs::read_to_string(&path) {
         Ok(text) => expand(&name, span, &text, &path, &rest),
@@ -34,7 +46,7 @@ pub fn include(input: TokenStream) -> Vec<TokenTree> {
 
 /// The file of that name. Where nobody says in which file the macro stands, it is looked for in the package.
 fn path(name: &str, span: Span) -> PathBuf {
-    if let Some(mut path) = span.local_file() {
+    if let Some(mut path) = span.unwrap().local_file() {
         path.pop();
         path.push(name);
         return path;
@@ -43,15 +55,13 @@ fn path(name: &str, span: Span) -> PathBuf {
     search::search(Path::new(&package), name).unwrap_or(name.into())
 }
 
-fn fail(message: String, span: Span) -> Vec<TokenTree> {
+fn fail(message: String, span: Span) -> TokenStream {
     let help = Some("write `include_ptx!(\"kernel.ptx\")`, relative to this file".to_owned());
-    let mut out = Vec::new();
-    report::problem(&Problem { code: 152, message, first: span, last: span, help }, &mut out);
-    out
+    report::problem(&Problem { code: 152, message, first: span, last: span, help })
 }
 
 /// What is made of the file's text; `rest` is what stands behind its name.
-fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> Vec<TokenTree> {
+fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> TokenStream {
     let (levels, mut wrong) = parse_levels(&rest.tokens);
     let (lexed, mut diagnostics) = lex(text);
     let mut compiled = ptx_dsl_frontend::compile(&lexed.tokens);
@@ -68,16 +78,33 @@ fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> Vec
     };
     let line = |s| at(s).0 as u32;
     let spans = |_| (span, span);
-    let rust = |s| match text.get(lexed.bytes(s)) {
-        Some(written) => trees::read(written),
-        None => TokenStream::new(),
-    };
+    let rust = |s| text.get(lexed.bytes(s)).unwrap_or_default().parse().unwrap_or_default();
     let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
-    let (mut items, _) = expansion.run(&compiled);
-    out.append(&mut items);
+    out.extend(expansion.run(&compiled).0);
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(path);
     let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();
-    trees::add(trees::read(&format!("const _: &[u8] = ::core::include_bytes!({absolute:?});")), &mut out);
+    out.extend(quote!(
+        const _: &[u8] = ::core::include_bytes!(#absolute);
+    ));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proc_macro2::{Delimiter, Group, TokenTree};
+
+    #[test]
+    fn a_string_comes_first() {
+        let read = |tokens| syn::parse2::<Input>(tokens).ok().map(|i| (i.name.value(), i.rest.to_string()));
+        let found = |name: &str, rest: &str| Some((name.to_owned(), rest.to_owned()));
+        assert_eq!(read(quote!("a/b.ptx")), found("a/b.ptx", ""));
+        assert_eq!(read(quote!(r#"a\b"#, allow(PTX0516))), found("a\\b", ", allow (PTX0516)"));
+        let literal = TokenTree::Group(Group::new(Delimiter::None, quote!("\u{e9}.ptx")));
+        assert_eq!(read(quote!(#literal)), found("\u{e9}.ptx", ""), "the `$name` of a macro");
+        for none in [quote!(), quote!(5), quote!(b"x"), quote!(name), quote!(concat!("a", "b"))] {
+            assert_eq!(read(none.clone()), None, "{none}");
+        }
+    }
 }

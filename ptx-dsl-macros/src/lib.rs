@@ -4,12 +4,10 @@
 
 mod closure;
 mod expand;
-mod holes;
 mod include;
 mod report;
 mod rust_type;
 mod tokens;
-mod trees;
 
 use proc_macro::TokenStream;
 
@@ -27,7 +25,7 @@ use proc_macro::TokenStream;
 /// copies of the host and the launch, so that it can be returned, stored and sent to a thread.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
-    trees::stream(expand::ptx(input))
+    expand::ptx(input.into()).into()
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. The path is relative to the file in which it is written, as that of
@@ -39,5 +37,5 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 /// string. Give files of kernels different names, and the editor finds what rustc finds.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
-    trees::stream(include::include(input))
+    include::include(input.into()).into()
 }

@@ -1,9 +1,9 @@
 //! Diagnostics as rustc shows them: `compile_error!` on the offending tokens on stable, real labels, notes and helps on
 //! nightly. Warnings on stable are the use of a deprecated item on the token.
 
-use crate::trees;
-use proc_macro::{Ident, Literal, Punct, Spacing, Span, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use quote::{format_ident, quote, quote_spanned};
 use std::fmt;
 
 /// Tokens of PTX to Rust spans, the first and the last.
@@ -12,12 +12,8 @@ type Spans<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span);
 type Places<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>;
 
 /// All findings as items. `spans` maps a diagnostic's place to Rust spans.
-pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> Vec<TokenTree> {
-    let mut out = Vec::new();
-    for d in diagnostics {
-        item(d, spans, place, &mut out);
-    }
-    out
+pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+    diagnostics.iter().map(|d| item(d, spans, place)).collect()
 }
 
 /// An error that only the macros can find: of the Rust in a kernel, or around it.
@@ -35,27 +31,27 @@ pub struct Problem {
 }
 
 /// One problem of the macro's own.
-pub fn problem(p: &Problem, out: &mut Vec<TokenTree>) {
+pub fn problem(p: &Problem) -> TokenStream {
     let Problem { code, message, help, .. } = p;
     let text = match help {
         Some(help) => format!("[PTX{code:04}] {message}\n  = help: {help}"),
         None => format!("[PTX{code:04}] {message}"),
     };
-    error(&text, p.first, p.last, out);
+    error(&text, p.first, p.last)
 }
 
 #[cfg(ptx_dsl_nightly)]
-fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     if place(d.span).is_some() {
-        return shown(d, spans, place, out);
+        return shown(d, spans, place);
     }
     let level = match d.severity {
         Severity::Error => proc_macro::Level::Error,
         Severity::Warning => proc_macro::Level::Warning,
     };
     let join = |s| {
-        let (first, last): (Span, Span) = spans(s);
-        first.join(last).unwrap_or(first)
+        let (first, last) = spans(s);
+        first.unwrap().join(last.unwrap()).unwrap_or(first.unwrap())
     };
     let mut shown = proc_macro::Diagnostic::spanned(join(d.span), level, format!("[PTX{:04}] {}", d.code, d.message));
     for (span, text) in &d.labels {
@@ -68,30 +64,34 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<Token
         shown = shown.help(help.clone());
     }
     shown.emit();
+    TokenStream::new()
 }
 
 #[cfg(not(ptx_dsl_nightly))]
-fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
-    shown(d, spans, place, out);
+fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
+    shown(d, spans, place)
 }
 
 /// As tokens that rustc complains about: `compile_error!`, or for a warning a deprecated constant that is named like the
 /// finding and used where it is.
-fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>, out: &mut Vec<TokenTree>) {
+fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     let (first, last) = spans(d.span);
     let text = text(d, spans, place);
     let code = d.code;
     match d.severity {
-        Severity::Error => error(&format!("[PTX{code:04}] {text}"), first, last, out),
+        Severity::Error => error(&format!("[PTX{code:04}] {text}"), first, last),
         Severity::Warning => {
             // One token is underlined: of `.name` the name.
-            let at = if first.source_text().as_deref() == Some(".") { last } else { first };
-            let deprecated = format!("#[deprecated(note = {text:?})] const PTX{code:04}: () = ();");
-            let mut body = trees::list(trees::read(&deprecated));
-            body.push(TokenTree::Ident(Ident::new(&format!("PTX{code:04}"), at)));
-            trees::add(trees::read("const _: () ="), out);
-            out.push(TokenTree::Group(trees::block(body)));
-            out.push(TokenTree::Punct(Punct::new(';', Spacing::Alone)));
+            let at = if first.unwrap().source_text().as_deref() == Some(".") { last } else { first };
+            let name = format_ident!("PTX{code:04}");
+            let used = format_ident!("PTX{code:04}", span = at);
+            quote! {
+                const _: () = {
+                    #[deprecated(note = #text)]
+                    const #name: () = ();
+                    #used
+                };
+            }
         }
     }
 }
@@ -102,9 +102,9 @@ fn text(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
     if let Some(place) = place(d.span) {
         add(&mut text, format_args!("\n --> {place}"));
     }
-    let primary = spans(d.span).0.line();
+    let primary = spans(d.span).0.unwrap().line();
     for (span, label) in &d.labels {
-        let at = spans(*span).0;
+        let at = spans(*span).0.unwrap();
         match (place(*span), at.line()) {
             (Some(place), _) => add(&mut text, format_args!("\n  = note: {label}\n ::: {place}")),
             (None, 0) => add(&mut text, format_args!("\n  = note: {label}")),
@@ -128,12 +128,8 @@ fn add(text: &mut String, more: fmt::Arguments<'_>) {
 }
 
 /// `::core::compile_error! { "text" }`, underlined from `first` to `last`.
-fn error(text: &str, first: Span, last: Span, out: &mut Vec<TokenTree>) {
-    for mut tree in trees::read("::core::compile_error!") {
-        tree.set_span(first);
-        out.push(tree);
-    }
-    let mut body = trees::block(vec![TokenTree::Literal(Literal::string(text))]);
+fn error(text: &str, first: Span, last: Span) -> TokenStream {
+    let mut body = Group::new(Delimiter::Brace, quote!(#text));
     body.set_span(last);
-    out.push(TokenTree::Group(body));
+    quote_spanned!(first=> ::core::compile_error! #body)
 }

@@ -1,8 +1,7 @@
 //! Rust tokens -> PTX tokens. What Rust's lexer glues together or cuts apart, `rust_tokens` of the parser mends. Each source token
 //! keeps its span under its number.
 
-use crate::trees;
-use proc_macro::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
 
@@ -23,7 +22,8 @@ type Position = (usize, usize);
 
 /// Where a token starts and ends, if the compiler says. rust-analyzer says line 1 and column 1 of all.
 fn place(token: Span) -> Option<(Position, Position)> {
-    let (start, end) = (token, token.end());
+    let start = token.unwrap();
+    let end = start.end();
     let (start, end) = ((start.line(), start.column()), (end.line(), end.column()));
     (start.0 > 0 && start < end).then_some((start, end))
 }
@@ -42,9 +42,9 @@ struct Reader {
 
 impl Source {
     /// All of these tokens.
-    pub fn new(trees: &[TokenTree]) -> Self {
+    pub fn new(tokens: TokenStream) -> Self {
         let mut reader = Reader::default();
-        reader.read(trees);
+        reader.read(tokens);
         let Reader { mut out, known, .. } = reader;
         infer_glued(&mut out.tokens, &known);
         let spans = &mut out.spans;
@@ -66,7 +66,7 @@ impl Source {
 
     /// The line of the first token of a range, 0 if unknown.
     pub fn line(&self, span: ptx_dsl_frontend::span::Span) -> u32 {
-        self.span(span).0.line() as u32
+        self.span(span).0.unwrap().line() as u32
     }
 
     /// The Rust tokens of a range.
@@ -82,7 +82,7 @@ impl Source {
             }
             id += 1;
         }
-        trees::stream(out)
+        out.into_iter().collect()
     }
 
     /// The group that begins here and ends there at the latest, and where it ends.
@@ -130,23 +130,22 @@ impl Reader {
         id
     }
 
-    fn read(&mut self, trees: &[TokenTree]) {
-        let mut rest = trees;
-        while let [tree, after @ ..] = rest {
-            rest = after;
-            match tree {
+    fn read(&mut self, tokens: TokenStream) {
+        let mut trees = tokens.into_iter().peekable();
+        while let Some(tree) = trees.next() {
+            match &tree {
                 TokenTree::Group(g) => {
                     let (open, close) = match g.delimiter() {
                         Delimiter::Parenthesis => ('(', ')'),
                         Delimiter::Brace => ('{', '}'),
                         Delimiter::Bracket => ('[', ']'),
                         Delimiter::None => {
-                            self.read(&trees::list(g.stream()));
+                            self.read(g.stream());
                             continue;
                         }
                     };
                     let first = self.bracket(open, g.span_open());
-                    self.read(&trees::list(g.stream()));
+                    self.read(g.stream());
                     let last = self.bracket(close, g.span_close());
                     self.out.groups.push((first, tree.clone(), last));
                 }
@@ -161,11 +160,7 @@ impl Reader {
                 }
                 TokenTree::Punct(p) => {
                     // A doc comment inside PTX is a comment.
-                    if p.as_char() == '#'
-                        && let [doc, after @ ..] = rest
-                        && is_doc(doc)
-                    {
-                        rest = after;
+                    if p.as_char() == '#' && trees.next_if(is_doc).is_some() {
                         continue;
                     }
                     let glued = self.glued(p.span(), Some(p.spacing() == Spacing::Joint));
@@ -188,5 +183,5 @@ impl Reader {
 fn is_doc(tree: &TokenTree) -> bool {
     let TokenTree::Group(g) = tree else { return false };
     g.delimiter() == Delimiter::Bracket
-        && matches!(g.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i.to_string() == "doc")
+        && matches!(g.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i == "doc")
 }

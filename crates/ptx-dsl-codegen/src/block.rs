@@ -17,13 +17,13 @@ mod waits;
 use super::mentions::{CARRY, Key};
 use super::native::{LANES, Native, Op, Shape, UNIFORM, int, literal};
 use super::{Emit, RT};
-use crate::code::{Code, Fixed, Name, name};
 use crate::roles::{carry_use, function_carries, read_by, written_by};
 use crate::sorted::{Map, Set};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 use std::rc::Rc;
 use std::slice::Iter;
 
@@ -31,22 +31,24 @@ use std::slice::Iter;
 #[derive(Clone)]
 enum Repr {
     /// `[T; NB]`: the first lane of each row.
-    Rows(Name),
+    Rows(Ident),
     Constant(u64),
     /// Computed in a loop over lanes, by number.
     Loop(u32),
     /// `[T; 32]`, of predicates the mask.
-    Array(Name),
+    Array(Ident),
+    /// One of an array of those.
+    Element(Ident, usize),
     /// The same in the warp's state.
-    Field(Name),
+    Field(Ident),
     /// Of the lane that runs alone.
-    Scalar(Name),
+    Scalar(Ident),
 }
 
 /// A value of rows that is one only if `ok`; the lanes themselves are `exact`, of the lane `l`.
 struct Guard {
-    ok: Code,
-    exact: Code,
+    ok: TokenStream,
+    exact: TokenStream,
 }
 
 #[derive(Clone)]
@@ -59,7 +61,7 @@ struct Value {
 
 impl Value {
     /// Under what condition it is one of rows.
-    fn ok(&self) -> Code {
+    fn ok(&self) -> TokenStream {
         match &self.guard {
             Some(g) => g.ok.clone(),
             None => quote!(true),
@@ -68,8 +70,8 @@ impl Value {
 }
 
 enum Piece {
-    Code(Code),
-    Loop(Vec<Code>, Vec<(u32, u32)>),
+    Code(TokenStream),
+    Loop(Vec<TokenStream>, Vec<(u32, u32)>),
 }
 
 pub struct Block<'e, 'm> {
@@ -89,7 +91,7 @@ pub struct Block<'e, 'm> {
     start: Map<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
-    body: Vec<Code>,
+    body: Vec<TokenStream>,
     defined: Vec<(u32, u32)>,
     /// Values read outside of their loop.
     exported: Set<u32>,
@@ -97,19 +99,19 @@ pub struct Block<'e, 'm> {
     /// that only at its end.
     any_nan: Set<u32>,
     /// What loads give that are part of a stretch, by instruction.
-    stretches: Vec<(u32, Name)>,
+    stretches: Vec<(u32, Ident)>,
     /// Names that are defined before the loop over the warps.
-    common: Set<Name>,
+    common: Set<Ident>,
     count: u32,
 }
 
 /// The type of a register.
-pub fn ty(bits: u32) -> Fixed<'static> {
-    if bits == 1 { Fixed("bool") } else { int(bits, false) }
+pub fn ty(bits: u32) -> Ident {
+    if bits == 1 { format_ident!("bool") } else { int(bits, false) }
 }
 
 /// `v + n`, of registers of this width.
-fn plus(v: Code, n: i64, bits: u32) -> Code {
+fn plus(v: TokenStream, n: i64, bits: u32) -> TokenStream {
     if n == 0 {
         return v;
     }
@@ -146,11 +148,11 @@ impl<'e, 'm> Block<'e, 'm> {
         self.count
     }
 
-    fn name(&mut self) -> Name {
-        name!("v{}", self.fresh())
+    fn name(&mut self) -> Ident {
+        format_ident!("v{}", self.fresh())
     }
 
-    fn code(&mut self, code: Code) {
+    fn code(&mut self, code: TokenStream) {
         if self.alone {
             return self.body.push(code);
         }
@@ -213,14 +215,14 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// A predicate in lane `l`.
-    fn predicate(&mut self, pred: &(Operand, bool)) -> Code {
+    fn predicate(&mut self, pred: &(Operand, bool)) -> TokenStream {
         let v = self.operand(&pred.0, 1);
         let e = self.lane(&v);
         if pred.1 { e } else { quote!(!#e) }
     }
 
     /// That of an instruction, if it has one.
-    fn guard_of(&mut self, i: &Instr) -> Option<Code> {
+    fn guard_of(&mut self, i: &Instr) -> Option<TokenStream> {
         let pred = i.pred.as_ref()?;
         Some(self.predicate(pred))
     }
@@ -285,10 +287,10 @@ impl<'e, 'm> Block<'e, 'm> {
         let dests = written_by(i);
         for a in &dests {
             for _ in 0..self.e.width(a) {
-                names.push(name!("d{}", self.fresh()));
+                names.push(format_ident!("d{}", self.fresh()));
             }
         }
-        let cc = name!("d{}", self.fresh());
+        let cc = format_ident!("d{}", self.fresh());
         let carries = function_carries(i);
         let call = self.e.lane_call(i, &sources, names.len() + usize::from(carries));
         let pattern = match (carries, writes) {
@@ -297,7 +299,7 @@ impl<'e, 'm> Block<'e, 'm> {
             _ => quote!([#(#names,)* ..]),
         };
         self.body.push(quote!(let #pattern = #call;));
-        let values = names.iter().map(Code::one).list();
+        let values = names.iter().map(ToTokens::to_token_stream).list();
         let mut values = values.iter();
         for a in &dests {
             self.write(&a.value, &mut values, &guard);
@@ -318,7 +320,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// Sets a register to an expression of the loop.
-    fn set(&mut self, o: &Operand, expr: Code, bits: u32, guard: &Option<Code>) {
+    fn set(&mut self, o: &Operand, expr: TokenStream, bits: u32, guard: &Option<TokenStream>) {
         let Operand::Reg(r, e) = o else { return };
         let k = (self.f.0, r.0, *e);
         let expr = match guard {
@@ -334,7 +336,7 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// Stores `u64` values to an operand.
-    fn write(&mut self, o: &Operand, values: &mut Iter<'_, Code>, guard: &Option<Code>) {
+    fn write(&mut self, o: &Operand, values: &mut Iter<'_, TokenStream>, guard: &Option<TokenStream>) {
         match o {
             Operand::Reg(r, _) => {
                 let Some(v) = values.next() else { return };
@@ -369,11 +371,11 @@ impl<'e, 'm> Block<'e, 'm> {
     }
 
     /// `mov` that packs or unpacks, or moves 128 bits.
-    fn mov(&mut self, i: &Instr, guard: &Option<Code>) {
+    fn mov(&mut self, i: &Instr, guard: &Option<TokenStream>) {
         let [d, a, ..] = i.operands.as_slice() else { return };
         let whole = i.types.first().map_or(64, |t| t.bits().max(1));
         let count = |o: &Operand| if let Operand::Vector(v) = o { Some(v.len().max(1)) } else { None };
-        let (name, n) = (name!("d{}", self.fresh()), count(&a.value));
+        let (name, n) = (format_ident!("d{}", self.fresh()), count(&a.value));
         let (ty, bits) = match (n, count(&d.value)) {
             (Some(n), None) => (crate::roles::ty_of_bits(whole / n as u32), Some(whole / n as u32)),
             _ => (a.ty.or(i.types.first().copied()), None),
@@ -402,12 +404,12 @@ impl<'e, 'm> Block<'e, 'm> {
 }
 
 /// A result of f32 arithmetic with the NaN that PTX gives.
-fn one_nan(value: &Code) -> Code {
+fn one_nan(value: &TokenStream) -> TokenStream {
     let rt = RT;
     quote!(#rt::lanes::one_nan(#value))
 }
 
-fn element(name: &Name, bits: u32) -> Code {
+fn element(name: &Ident, bits: u32) -> TokenStream {
     if bits == 1 { quote!((#name >> l & 1 != 0)) } else { quote!(#name[l]) }
 }
 

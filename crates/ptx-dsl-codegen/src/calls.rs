@@ -7,20 +7,20 @@ use super::native::int;
 use super::regions::Callee;
 use super::step::number;
 use super::{Emit, FUNCTION_TAG, RT};
-use crate::code::{Code, Fixed, Name, name};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
 pub const STACK: u32 = 1 << 16;
 
 impl Emit<'_> {
     /// Where a function's lanes go back to.
-    pub fn return_field(&mut self, f: FuncId) -> Name {
-        let name = name!("f{}back", f.0);
-        self.fields.insert(name.clone(), (16, 1));
+    pub fn return_field(&mut self, f: FuncId) -> Ident {
+        let name = format_ident!("f{}back", f.0);
+        self.fields.insert(name.to_string(), (16, 1));
         name
     }
 
@@ -30,7 +30,7 @@ impl Emit<'_> {
     }
 
     /// Passes the arguments and goes to the callee; an indirect call does so for each function it may reach.
-    pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> Code {
+    pub fn call(&mut self, f: FuncId, instr: &Instr, callees: &[Callee]) -> TokenStream {
         let rt = RT;
         let site = self.site(instr);
         let mut pointer = None;
@@ -39,7 +39,7 @@ impl Emit<'_> {
                 pointer = Some(&a.value);
             }
         }
-        let masks = (0..callees.len()).map(|i| name!("m{}", i)).list();
+        let masks = (0..callees.len()).map(|i| format_ident!("m{}", i)).list();
         let mut out = quote!(x.site = #site;);
         // All masks first: passing arguments to the function itself changes its registers.
         for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
@@ -75,18 +75,18 @@ impl Emit<'_> {
     }
 
     /// Reads all arguments, makes the frame, writes all parameters.
-    fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
+    fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
         let module = self.module;
         let params = &module.functions[callee.0 as usize].params;
         let args = list(instr, false);
-        let (mut read, mut write) = (Code::new(), Code::new());
+        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
         for (i, (param, arg)) in params.iter().zip(args).enumerate() {
             let Some(to) = home(param) else { continue };
             read.extend(self.taken(f, arg, param, i));
             write.extend(self.given(callee, &to, param, i, quote!(mc)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, save) = (RT, name!("save_f{}", f.0));
+            let (rt, save) = (RT, format_ident!("save_f{}", f.0));
             let (size, limit) = (self.frame, u64::from(STACK));
             quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
         } else {
@@ -96,18 +96,18 @@ impl Emit<'_> {
     }
 
     /// Fetches the results of a call in the region that it comes back to.
-    pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> Code {
+    pub fn results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
         let module = self.module;
         let rets = &module.functions[callee.0 as usize].rets;
         let wanted = list(instr, true);
-        let (mut read, mut write) = (Code::new(), Code::new());
+        let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
         for (i, (param, to)) in rets.iter().zip(wanted).enumerate() {
             let Some(from) = home(param) else { continue };
             read.extend(self.taken(callee, &from, param, i));
             write.extend(self.given(f, to, param, i, quote!(m)));
         }
         let frame = if self.nests(f, callee) {
-            let (rt, restore) = (RT, name!("restore_f{}", f.0));
+            let (rt, restore) = (RT, format_ident!("restore_f{}", f.0));
             let size = self.frame;
             quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
         } else {
@@ -117,9 +117,9 @@ impl Emit<'_> {
     }
 
     /// The value of an argument or a result, as `v{i}`: eight bytes of each lane at a time.
-    fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> Code {
+    fn taken(&mut self, f: FuncId, from: &Operand, param: &Param, i: usize) -> TokenStream {
         let rt = RT;
-        let v = name!("v{}", i);
+        let v = format_ident!("v{}", i);
         match variable(from) {
             Some(var) => {
                 let (frame, at, size) = (self.frame_of(f, var), self.var_address(var, 0), param.size);
@@ -137,9 +137,9 @@ impl Emit<'_> {
     }
 
     /// Stores `v{i}` as a parameter or a result.
-    fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: Code) -> Code {
+    fn given(&mut self, f: FuncId, to: &Operand, param: &Param, i: usize, mask: TokenStream) -> TokenStream {
         let rt = RT;
-        let v = name!("v{}", i);
+        let v = format_ident!("v{}", i);
         match variable(to) {
             Some(var) => {
                 let (frame, at, size) = (self.frame_of(f, var), self.var_address(var, 0), param.size);
@@ -154,33 +154,33 @@ impl Emit<'_> {
     }
 
     /// What the addresses of a variable of `f` begin at in each lane, if it moves with a frame.
-    fn frame_of(&self, f: FuncId, var: VarId) -> Code {
+    fn frame_of(&self, f: FuncId, var: VarId) -> TokenStream {
         if self.moves_with_frame(f, var) { quote!(Some(&w.frame)) } else { quote!(None) }
     }
 
     /// `save_f3` and `restore_f3` of each function that calls itself: its registers onto the stack of each lane, and back.
-    pub fn frames(&self) -> Code {
-        let mut methods = Code::new();
+    pub fn frames(&self) -> TokenStream {
+        let mut methods = TokenStream::new();
         for f in &self.recursive {
             methods.extend(self.frame_methods(*f));
         }
         if methods.is_empty() { methods } else { quote!(impl Warp { #methods }) }
     }
 
-    fn frame_methods(&self, f: u32) -> Code {
+    fn frame_methods(&self, f: u32) -> TokenStream {
         let (rt, prefix) = (RT, format!("f{f}"));
-        let (mut push, mut pops) = (Code::new(), Vec::new());
+        let (mut push, mut pops) = (TokenStream::new(), Vec::new());
         for (name, (bits, _)) in &self.fields {
-            if let Some(rest) = name.0.strip_prefix(&prefix)
+            if let Some(rest) = name.strip_prefix(&prefix)
                 && !rest.starts_with(|c: char| c.is_ascii_digit())
             {
-                let (to_stack, from_stack) = on_stack(name, *bits);
+                let (to_stack, from_stack) = on_stack(&format_ident!("{name}"), *bits);
                 push.extend(to_stack);
                 pops.push(from_stack);
             }
         }
         pops.reverse();
-        let (save, restore) = (name!("save_{prefix}"), name!("restore_{prefix}"));
+        let (save, restore) = (format_ident!("save_{prefix}"), format_ident!("restore_{prefix}"));
         quote! {
             fn #save(&mut self, m: u32) {
                 #rt::lanes(m, |l| { let s = &mut self.stack[l]; #push });
@@ -193,8 +193,8 @@ impl Emit<'_> {
 }
 
 /// A register of the lane `l` onto its stack `s`, and back.
-fn on_stack(name: &Name, bits: u32) -> (Code, Code) {
-    let next = Fixed("s.pop().unwrap_or_default()");
+fn on_stack(name: &Ident, bits: u32) -> (TokenStream, TokenStream) {
+    let next = quote!(s.pop().unwrap_or_default());
     match bits {
         1 => (
             quote!(s.push((self.#name >> l & 1) as u64);),

@@ -2,13 +2,13 @@
 
 use super::regions::Program;
 use super::{Emit, RT};
-use crate::code::{Bytes, Code, Fixed, Name, name};
 use crate::sorted::Map;
+use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Param};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 use std::cell::RefCell;
 
 /// What the emitter asks of the macro about the source.
@@ -16,9 +16,9 @@ pub struct Source<'a> {
     /// Line in the Rust (or included) file, 0 if unknown.
     pub line: &'a dyn Fn(Span) -> u32,
     /// What stands for a name that the user has written in that place.
-    pub name: &'a dyn Fn(&Name, Span) -> Name,
+    pub name: &'a dyn Fn(&Ident, Span) -> Ident,
     /// The Rust type of a parameter; nothing if it is no type.
-    pub rust_type: &'a dyn Fn(Span) -> Option<RustType<Code>>,
+    pub rust_type: &'a dyn Fn(Span) -> Option<RustType<TokenStream>>,
     /// The file as the fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
     /// What it finds wrong itself in the types of parameters: one sentence, and the type.
@@ -57,20 +57,20 @@ impl<T> RustType<T> {
 /// How one parameter is passed from Rust.
 pub struct Passing {
     /// Its type in the argument tuple.
-    ty: Code,
+    ty: TokenStream,
     /// Its type as a parameter of the closure that `on` gives.
-    closure: Code,
+    closure: TokenStream,
     /// A type parameter of `launch`, with its bound.
-    generic: Option<Code>,
+    generic: Option<TokenStream>,
     /// `Arg` from the value `a`.
-    arg: Code,
+    arg: TokenStream,
     read_only: bool,
     pointer: Option<u32>,
 }
 
 impl Emit<'_> {
     /// `KernelInfo`.
-    pub fn info(&mut self, entry: FuncId, program: &Program<'_>, passing: &[Passing]) -> Code {
+    pub fn info(&mut self, entry: FuncId, program: &Program<'_>, passing: &[Passing]) -> TokenStream {
         let rt = RT;
         let f = &self.module.functions[entry.0 as usize];
         let name = &f.name;
@@ -98,7 +98,8 @@ impl Emit<'_> {
         let stack = if program.recursive.is_empty() { 0 } else { super::calls::STACK };
         let local = program.local_size(self.module).next_multiple_of(16).saturating_add(stack);
         let target = &self.module.target;
-        let (consts, globals) = (Bytes(&self.module.const_image), Bytes(&self.module.global_image));
+        let (consts, globals) =
+            (Literal::byte_string(&self.module.const_image), Literal::byte_string(&self.module.global_image));
         let regions = program.regions.iter().map(|r| &r.name).list();
         let mut not_yet = Vec::new();
         for (what, index) in &program.not_yet {
@@ -137,22 +138,30 @@ impl Emit<'_> {
 
     /// A module of its own for the code; and the type, its constants, its `Kernel` and its `launch`, where all is that the user has
     /// written.
-    pub fn item(&mut self, entry: FuncId, (step, run): (Code, Code), info: Code, passing: Vec<Passing>) -> [Code; 2] {
+    pub fn item(
+        &mut self,
+        entry: FuncId,
+        (step, run): (TokenStream, TokenStream),
+        info: TokenStream,
+        passing: Vec<Passing>,
+    ) -> [TokenStream; 2] {
         let rt = RT;
         let f = &self.module.functions[entry.0 as usize];
         let ident = rust_name(&f.name);
-        let module = name!("__ptx_{}", ident.plain());
+        // As an argument it loses its `r#`, in the text it would not.
+        let module = format_ident!("__ptx_{}", ident);
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
         let (mut fields, mut names_of_fields, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
-        let mut alike: Map<(u32, u32), Vec<Fixed<'_>>> = Map::new();
+        let mut alike: Map<(u32, u32), Vec<Ident>> = Map::new();
         for (name, (bits, p)) in &self.fields {
+            let name = format_ident!("{name}");
             let ty = super::block::ty(*bits);
             let rows = if *p > 1 { 32 / *p as usize } else { 32 };
             // a predicate is the mask of its lanes
             fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
-            names_of_fields.push(Fixed(&name.0));
-            alike.or_insert((*bits, *p), Vec::new()).push(Fixed(&name.0));
+            alike.or_insert((*bits, *p), Vec::new()).push(name.clone());
+            names_of_fields.push(name);
             zeros.push(match (*bits, *p) {
                 (1, 1) => quote!(0),
                 (1, _) => quote!([false; #rows]),
@@ -164,15 +173,15 @@ impl Emit<'_> {
         let stack =
             if frames.is_empty() { quote!() } else { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) };
         if !stack.is_empty() {
-            names_of_fields.push(Fixed("frame"));
-            names_of_fields.push(Fixed("stack"));
-            alike.or_insert((64, 1), Vec::new()).push(Fixed("frame"));
-            alike.or_insert((0, 0), Vec::new()).push(Fixed("stack"));
+            names_of_fields.push(format_ident!("frame"));
+            names_of_fields.push(format_ident!("stack"));
+            alike.or_insert((64, 1), Vec::new()).push(format_ident!("frame"));
+            alike.or_insert((0, 0), Vec::new()).push(format_ident!("stack"));
             zeros.push(quote!([0; 32]));
             zeros.push(quote!([const { ::std::vec::Vec::new() }; 32]));
         }
         // many of a type in one loop: rustc takes time for each branch, and with the square of what stands between two
-        let mut same = Code::new();
+        let mut same = TokenStream::new();
         for (_, names) in alike.iter() {
             for names in names.chunks(50) {
                 same.extend(quote!(if [#(&self.#names),*] != [#(&other.#names),*] { return false; }));
@@ -183,7 +192,7 @@ impl Emit<'_> {
         let (mut types, mut generics, mut names, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut closure = Vec::new();
         for (i, p) in passing.iter().enumerate() {
-            let (name, arg) = (name!("__ptx_a{i}"), &p.arg);
+            let (name, arg) = (format_ident!("__ptx_a{i}"), &p.arg);
             args.push(quote!({ let __ptx_a = #name; #arg }));
             names.push(name);
             types.push(&p.ty);
@@ -369,7 +378,7 @@ impl Emit<'_> {
         if let Some(tokens) = p.rust_type {
             return self.rust_passing(p, tokens, align);
         }
-        let g = name!("__PtxA{i}");
+        let g = format_ident!("__PtxA{i}");
         if align.is_some() {
             let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
             return Passing::generic(g, bound, quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)), align);
@@ -450,26 +459,26 @@ impl Emit<'_> {
 }
 
 impl Passing {
-    fn scalar(ty: Code) -> Self {
+    fn scalar(ty: TokenStream) -> Self {
         let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
         Passing { closure: ty.clone(), ty, generic: None, arg, read_only: false, pointer: None }
     }
 
     /// What has no Rust type: `launch` takes all that `bound` names, a closure one type.
-    fn generic(name: Name, bound: Code, arg: Code, pointer: Option<u32>) -> Self {
-        let (ty, closure) = (Code::one(name), quote!(::ptx_dsl::runtime::Arg<'_>));
+    fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
+        let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
         Passing { ty, closure, generic: Some(bound), arg, read_only: false, pointer }
     }
 }
 
-fn option(n: Option<u32>) -> Code {
+fn option(n: Option<u32>) -> TokenStream {
     match n {
         Some(n) => quote!(Some(#n)),
         None => quote!(None),
     }
 }
 
-fn dims(dims: Option<[u32; 3]>) -> Code {
+fn dims(dims: Option<[u32; 3]>) -> TokenStream {
     match dims {
         Some([a, b, c]) => quote!(Some([#a, #b, #c])),
         None => quote!(None),
@@ -490,7 +499,7 @@ fn find(module: &ptx_dsl_isa::hir::Module, index: u32) -> Option<&ptx_dsl_isa::h
 }
 
 /// A PTX name as a Rust identifier: keywords raw, and those that cannot be raw with a `_` behind.
-pub fn rust_name(name: &str) -> Name {
+pub fn rust_name(name: &str) -> Ident {
     #[rustfmt::skip]
     const KEYWORDS: [&str; 48] = [
         "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "if", "impl", "in",
@@ -504,8 +513,8 @@ pub fn rust_name(name: &str) -> Name {
         clean.insert(0, '_');
     }
     match clean.as_str() {
-        "self" | "Self" | "super" | "crate" => name!("{clean}_"),
-        word if KEYWORDS.contains(&word) => name!("r#{word}"),
-        _ => Name(clean),
+        "self" | "Self" | "super" | "crate" => format_ident!("{clean}_"),
+        word if KEYWORDS.contains(&word) => Ident::new_raw(word, proc_macro2::Span::call_site()),
+        _ => format_ident!("{clean}"),
     }
 }

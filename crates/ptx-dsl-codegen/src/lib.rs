@@ -5,7 +5,6 @@
 mod block;
 mod calls;
 mod classes;
-pub mod code;
 mod cutter;
 mod fold;
 mod launch;
@@ -27,22 +26,29 @@ mod waits;
 mod webs;
 
 use crate::sorted::{Map, Set};
-use code::{Code, Fixed, Name, name};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, Module, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use ptx_dsl_isa::ty::Ty;
+use quote::{ToTokens, format_ident, quote};
 
 pub use launch::{RustType, Source, rust_name};
-
-// `quote!` names this crate.
-extern crate self as ptx_dsl_codegen;
 
 /// Addresses of functions on the host: this window, then the function's number.
 pub const FUNCTION_TAG: u64 = 5 << 56;
 
 /// The path of the runtime in emitted code.
-pub const RT: Fixed = Fixed("::ptx_dsl::runtime");
+#[derive(Clone, Copy)]
+struct Runtime;
+
+const RT: Runtime = Runtime;
+
+impl ToTokens for Runtime {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(quote!(::ptx_dsl::runtime));
+    }
+}
 
 /// How often short branches are looked for: what one makes vary may be the condition of another.
 const FOLDS: usize = 3;
@@ -58,7 +64,7 @@ struct Emit<'m> {
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     /// and the length of their rows.
-    fields: Map<Name, (u32, u32)>,
+    fields: Map<String, (u32, u32)>,
     classes: classes::Classes,
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
@@ -75,33 +81,33 @@ struct Emit<'m> {
     apart: bool,
     /// And those for what a warp does together?
     distant: bool,
-    /// Those functions, by what they call.
-    operations: Vec<Code>,
+    /// Those functions, by what they call and on which operands.
+    operations: Map<String, Ident>,
     /// Numbers given to instructions that may reach global memory.
     places: usize,
-    pieces: Vec<Code>,
+    pieces: Vec<TokenStream>,
     /// Regions that wait, and where they go on.
     waits: Vec<(u16, u16)>,
     /// What stands before the loop over the warps that is being made; `None` where there is no such place.
-    common: Option<Code>,
+    common: Option<TokenStream>,
     /// Where they all go on, if they do.
-    common_next: Option<Code>,
+    common_next: Option<TokenStream>,
     /// Fields that are read once for all warps of a cohort.
-    agreed: Set<Name>,
+    agreed: Set<Ident>,
     /// Does the first warp of a cohort keep what all of them have in common? Then these registers are its alone until
     /// [`Emit::settle`].
     keeps: bool,
-    kept: Set<Name>,
+    kept: Set<Ident>,
     /// What the region that is being made sets of them, behind the loop over the warps; and whether it is known that all warps come
     /// to its end.
-    sets: Code,
+    sets: TokenStream,
     together: bool,
-    /// Qualifier constants, by what they hold.
-    quals: Vec<Code>,
-    qual_items: Vec<Code>,
+    /// The qualifiers and types that each qualifier constant holds.
+    quals: Vec<(Vec<String>, Vec<Ty>)>,
+    qual_items: Vec<TokenStream>,
     /// Statements that can fault, by instruction.
     sites: Map<u32, u32>,
-    site_items: Vec<Code>,
+    site_items: Vec<TokenStream>,
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
     /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
@@ -112,7 +118,7 @@ struct Emit<'m> {
 /// The printed module: one constant for all its kernels.
 pub struct Text<'m> {
     /// Its name in Rust.
-    pub name: Name,
+    pub name: Ident,
     ptx: &'m str,
     /// The text, by line.
     lines: Vec<&'m str>,
@@ -122,13 +128,13 @@ pub struct Text<'m> {
 
 impl<'m> Text<'m> {
     /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
-    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Name) -> Self {
-        let name = name!("__PTX_{}", first.plain());
+    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
+        let name = format_ident!("__PTX_{}", first);
         Text { name, ptx, lines: ptx.lines().list(), line_of }
     }
 
     /// The constant.
-    pub fn item(&self) -> Code {
+    pub fn item(&self) -> TokenStream {
         let (name, ptx) = (&self.name, self.ptx);
         quote! {
             #[doc(hidden)]
@@ -139,7 +145,7 @@ impl<'m> Text<'m> {
 }
 
 /// Everything for one entry: its code; type, `Kernel`, `launch`. A stub has no code: it stands in for a kernel with errors.
-pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> [Code; 2] {
+pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> [TokenStream; 2] {
     let original = &module.functions[entry.0 as usize];
     let renamed = if stub { None } else { webs::renamed(original) };
     let function = renamed.as_ref().unwrap_or(original);
@@ -160,7 +166,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         shared: false,
         apart: false,
         distant: false,
-        operations: Vec::new(),
+        operations: Map::new(),
         places: 0,
         pieces: Vec::new(),
         waits: Vec::new(),
@@ -169,7 +175,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         agreed: Set::new(),
         keeps: false,
         kept: Set::new(),
-        sets: Code::new(),
+        sets: TokenStream::new(),
         together: false,
         quals: Vec::new(),
         qual_items: Vec::new(),
@@ -195,12 +201,12 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
 
 impl Emit<'_> {
     /// The constant that holds an instruction's qualifiers and types.
-    fn q(&mut self, instr: &Instr) -> Code {
+    fn q(&mut self, instr: &Instr) -> Ident {
         let mut flags: Vec<String> = Vec::new();
         for q in &instr.quals {
             // `tcgen05.wait::ld` has the qualifier `::ld`.
             let name = q.trim_start_matches(['.', ':']);
-            if ptx_dsl_isa::ty::Ty::from_name(name).is_none() {
+            if Ty::from_name(name).is_none() {
                 flags.push(mangle(name));
             }
         }
@@ -216,18 +222,19 @@ impl Emit<'_> {
             flags.push("state".into());
         }
         let rt = RT;
-        let flags = flags.iter().map(|f| Fixed(f)).list();
-        let types = instr.types.iter().map(|t| Name(format!("{t:?}"))).list();
-        let value = quote!(#rt::Qualifiers::new(&[#(#rt::q::#flags),*], &[#(#rt::Ty::#types),*]));
-        for (n, known) in self.quals.iter().enumerate() {
-            if known.as_str() == value.as_str() {
-                return Code::one(name!("Q{n}"));
-            }
+        let known = self.quals.iter().position(|(f, t)| *f == flags && *t == instr.types);
+        if let Some(n) = known {
+            return format_ident!("Q{n}");
         }
-        let name = name!("Q{}", self.quals.len());
-        self.qual_items.push(quote!(const #name: #rt::Q = #rt::Q::of(&const { #value });));
-        self.quals.push(value);
-        Code::one(name)
+        let name = format_ident!("Q{}", self.quals.len());
+        let names = flags.iter().map(|f| format_ident!("{f}")).list();
+        let types = instr.types.iter().map(|t| format_ident!("{t:?}")).list();
+        self.qual_items.push(quote! {
+            const #name: #rt::Q =
+                #rt::Q::of(&const { #rt::Qualifiers::new(&[#(#rt::q::#names),*], &[#(#rt::Ty::#types),*]) });
+        });
+        self.quals.push((flags, instr.types.clone()));
+        name
     }
 
     /// `.param` alone does not say whose parameter it is; the variable does.
@@ -264,10 +271,10 @@ impl Emit<'_> {
     }
 
     /// The host's function for an instruction: its module and name.
-    fn function(&self, instr: &Instr) -> Code {
+    fn function(&self, instr: &Instr) -> TokenStream {
         let rt = RT;
-        let family = Fixed(module_of(instr.family));
-        let name = Name(function_of(instr.entry.opcode, instr));
+        let family = format_ident!("{}", module_of(instr.family));
+        let name = format_ident!("{}", function_of(instr.entry.opcode, instr));
         quote!(#rt::isa::#family::#name)
     }
 }

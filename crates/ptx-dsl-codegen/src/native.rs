@@ -2,11 +2,11 @@
 //! All others go through the runtime's functions, on 64 bits.
 
 use super::Emit;
-use crate::code::{Code, Fixed};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::ty::{Class, Ty};
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 
 /// How the lanes of a value lie: rows of `p` lanes, in each of which the value grows by `stride` from lane to lane. One lane a
 /// row is anything; one row without stride is a value that all lanes share.
@@ -390,13 +390,14 @@ impl Native {
     }
 
     /// The instruction as an expression, of which a NaN may be any.
-    pub fn tokens(self, s: &[Code]) -> Code {
+    pub fn tokens(self, s: &[TokenStream]) -> TokenStream {
         let rt = super::RT;
-        let source = |n: usize| Fixed(if n < s.len() { s[n].as_str() } else { "0" });
+        let none = quote!(0);
+        let source = |n: usize| s.get(n).unwrap_or(&none);
         let (a, b, c) = (source(0), source(1), source(2));
         let (u, i) = (int(self.bits, false), int(self.bits, true));
         let (to, signed_to) = (int(self.to, false), int(self.to, true));
-        let wide = Fixed(if self.signed { "as i32 as i64 as u64" } else { "as u64" });
+        let wide = if self.signed { quote!(as i32 as i64 as u64) } else { quote!(as u64) };
         match self.op {
             Op::Mov => quote!(#a),
             Op::Add => quote!((#a).wrapping_add(#b)),
@@ -420,7 +421,7 @@ impl Native {
             Op::Div => quote!(#u::checked_div(#a, #b).unwrap_or(#u::MAX)),
             Op::Rem => quote!(#u::checked_rem(#a, #b).unwrap_or(#u::MAX)),
             Op::Setp(op) => {
-                let op = Fixed(op);
+                let op = format_ident!("{op}");
                 if self.signed { quote!((((#a) as #i).#op(&((#b) as #i)))) } else { quote!(((#a).#op(&(#b)))) }
             }
             Op::SetpFloat(op) => {
@@ -428,7 +429,7 @@ impl Native {
                     // ordered: false for NaN
                     quote!({ let (a, b) = (f32::from_bits(#a), f32::from_bits(#b)); a < b || a > b })
                 } else {
-                    let op = Fixed(op);
+                    let op = format_ident!("{op}");
                     quote!((f32::from_bits(#a)).#op(&(f32::from_bits(#b))))
                 }
             }
@@ -461,7 +462,7 @@ pub fn even(s: &[(Shape, Option<u64>)]) -> bool {
 }
 
 /// The type of Rust for integers of so many bits.
-pub fn int(bits: u32, signed: bool) -> Fixed<'static> {
+pub fn int(bits: u32, signed: bool) -> Ident {
     let types = match bits {
         0..=8 => ["u8", "i8"],
         16 => ["u16", "i16"],
@@ -469,7 +470,7 @@ pub fn int(bits: u32, signed: bool) -> Fixed<'static> {
         64 => ["u64", "i64"],
         _ => ["u128", "i128"],
     };
-    Fixed(types[usize::from(signed)])
+    format_ident!("{}", types[usize::from(signed)])
 }
 
 /// The low `bits` of a constant as the number they mean.
@@ -479,14 +480,14 @@ fn extend(c: u64, bits: u32, signed: bool) -> i64 {
 }
 
 /// A literal of a register's type.
-pub fn literal(v: u64, bits: u32) -> Code {
+pub fn literal(v: u64, bits: u32) -> TokenStream {
     match bits {
-        1 => Code::one(v & 1 != 0),
-        8 => Code::one(v as u8),
-        16 => Code::one(v as u16),
-        32 => Code::one(v as u32),
-        64 => Code::one(v),
-        _ => Code::one(u128::from(v)),
+        1 => (v & 1 != 0).to_token_stream(),
+        8 => (v as u8).to_token_stream(),
+        16 => (v as u16).to_token_stream(),
+        32 => (v as u32).to_token_stream(),
+        64 => v.to_token_stream(),
+        _ => u128::from(v).to_token_stream(),
     }
 }
 

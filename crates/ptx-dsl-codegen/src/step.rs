@@ -5,14 +5,14 @@ use super::block::Block;
 use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
 use super::{Emit, RT};
-use crate::code::{Code, Fixed, name};
 use crate::sorted::Set;
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
-    pub fn step(&mut self, program: &Program<'m>) -> (Code, Code) {
+    pub fn step(&mut self, program: &Program<'m>) -> (TokenStream, TokenStream) {
         let rt = RT;
         let exit = number(program.regions.len());
         let (mut size, mut called) = (0, 0);
@@ -92,14 +92,14 @@ impl<'m> Emit<'m> {
 
     /// What [`chosen`] gives, in a large kernel: the arms are in functions of some each. All arms of a `match` go on at one place, which
     /// LLVM goes through for each arm that it simplifies.
-    fn parts(&mut self, mut arms: Vec<(u16, Code)>, other: &Code) -> Code {
+    fn parts(&mut self, mut arms: Vec<(u16, TokenStream)>, other: &TokenStream) -> TokenStream {
         if arms.len() <= ARMS {
             return chosen(arms, other);
         }
-        let (rt, mut calls) = (RT, Code::new());
+        let (rt, mut calls) = (RT, TokenStream::new());
         arms.sort_by_key(|(pc, _)| *pc);
         for part in arms.chunks(ARMS) {
-            let name = name!("part{}", self.pieces.len());
+            let name = format_ident!("part{}", self.pieces.len());
             let (first, last) = (part[0].0, part[part.len() - 1].0);
             let codes = part.iter().map(|(_, code)| code).list();
             self.pieces.push(quote! {
@@ -130,15 +130,15 @@ impl<'m> Emit<'m> {
     }
 
     /// The same of the regions that one warp runs.
-    fn run_parts(&mut self, mut arms: Vec<(u16, Code)>) -> Code {
+    fn run_parts(&mut self, mut arms: Vec<(u16, TokenStream)>) -> TokenStream {
         let other = quote!(_ => { x.branch(m, pc); m = 0; pc });
         if !self.large || arms.len() <= ARMS {
             return chosen(arms, &other);
         }
-        let (rt, mut calls) = (RT, Code::new());
+        let (rt, mut calls) = (RT, TokenStream::new());
         arms.sort_by_key(|(pc, _)| *pc);
         for part in arms.chunks(ARMS) {
-            let name = name!("run{}", self.pieces.len());
+            let name = format_ident!("run{}", self.pieces.len());
             let last = part[part.len() - 1].0;
             let codes = part.iter().map(|(_, code)| code).list();
             self.pieces.push(quote! {
@@ -162,11 +162,11 @@ impl<'m> Emit<'m> {
 
     /// The code of a region for one warp, which gives where it goes on. In a large kernel it is a function of its own: rustc would
     /// take more than twice the time for a function of twice the length.
-    fn piece(&mut self, pc: usize, code: Code) -> Code {
+    fn piece(&mut self, pc: usize, code: TokenStream) -> TokenStream {
         if !self.large {
             return code;
         }
-        let (rt, here, name) = (RT, number(pc), name!("Piece{}", self.pieces.len()));
+        let (rt, here, name) = (RT, number(pc), format_ident!("Piece{}", self.pieces.len()));
         self.pieces.push(quote! {
             pub struct #name;
             impl #rt::Piece for #name {
@@ -189,7 +189,7 @@ impl<'m> Emit<'m> {
     }
 
     /// A region in which lanes stay together, for one warp after the other.
-    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> Code {
+    fn abreast(&mut self, program: &Program<'m>, pc: usize) -> TokenStream {
         let here = number(pc);
         let trail = self.trail(program, pc);
         let r = &program.regions[pc];
@@ -197,7 +197,7 @@ impl<'m> Emit<'m> {
             && let Some(code) = self.going_on(program, pc)
         {
             let settle = self.settle();
-            let code = self.for_all([settle, code, Code::new()], None);
+            let code = self.for_all([settle, code, TokenStream::new()], None);
             return quote!(#here => #code);
         }
         let list = ending(program, pc);
@@ -210,8 +210,10 @@ impl<'m> Emit<'m> {
         }
         let next = match (self.common_next.take(), &r.end) {
             (Some(next), _) => Some(next),
-            (None, End::Goto(t)) => Some(Code::one(number(*t))),
-            (None, end) if list.len() > 1 || matches!(end, End::Exit) => Some(Code::one(number(program.regions.len()))),
+            (None, End::Goto(t)) => Some(number(*t).to_token_stream()),
+            (None, end) if list.len() > 1 || matches!(end, End::Exit) => {
+                Some(number(program.regions.len()).to_token_stream())
+            }
             _ => None,
         };
         let settle = self.settle_for(program, &list);
@@ -229,13 +231,13 @@ impl<'m> Emit<'m> {
     }
 
     /// Calls and returns look at the state of each warp.
-    fn settle_for(&self, program: &Program<'m>, list: &[usize]) -> Code {
+    fn settle_for(&self, program: &Program<'m>, list: &[usize]) -> TokenStream {
         let own = |pc: &usize| matches!(program.regions[*pc].end, End::Call { .. } | End::Return | End::Switch { .. });
-        if list.iter().any(own) { self.settle() } else { Code::new() }
+        if list.iter().any(own) { self.settle() } else { TokenStream::new() }
     }
 
     /// The code for each warp, what comes before and what behind; `next` is where they all go on, if they go the same way.
-    fn for_all(&self, [before, code, behind]: [Code; 3], next: Option<Code>) -> Code {
+    fn for_all(&self, [before, code, behind]: [TokenStream; 3], next: Option<TokenStream>) -> TokenStream {
         let rt = RT;
         let each = match &next {
             Some(_) => quote!({ #code };),
@@ -267,9 +269,9 @@ impl<'m> Emit<'m> {
     }
 
     /// A region, for one warp: gives where it goes on.
-    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> Code {
+    fn arm(&mut self, program: &Program<'m>, pc: usize, r: &Region<'m>) -> TokenStream {
         let f = r.func;
-        let mut before = Code::new();
+        let mut before = TokenStream::new();
         if let Some((call, callee)) = &r.results {
             before.extend(self.results(f, call, *callee));
         }
@@ -305,7 +307,7 @@ impl<'m> Emit<'m> {
     }
 
     /// Regions that are a loop, as one: lanes that leave it wait ahead.
-    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> Code {
+    fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> TokenStream {
         let (head, last) = (list[0], list[list.len() - 1]);
         let (f, here) = (program.regions[head].func, number(head));
         let (mut reads, mut writes) = (Set::new(), Set::new());
@@ -403,8 +405,8 @@ impl<'m> Emit<'m> {
     }
 
     /// The code of regions that follow each other.
-    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> Code {
-        let (rt, fork) = (RT, Fixed(fork));
+    fn code(&mut self, program: &Program<'m>, trail: &[usize], fork: &str) -> TokenStream {
+        let (rt, fork) = (RT, format_ident!("{fork}"));
         let exit = number(program.regions.len());
         let last = trail.last().copied().unwrap_or(0);
         let (r, f) = (&program.regions[last], program.regions[last].func);
@@ -431,7 +433,7 @@ impl<'m> Emit<'m> {
         }
         if left {
             // whoever has left ends with the others
-            let code = b.finish(Code::new());
+            let code = b.finish(TokenStream::new());
             return quote!({ let all = m; 'all: { #code } m = all; #exit });
         }
         let code = match &r.end {
@@ -439,7 +441,7 @@ impl<'m> Emit<'m> {
                 let site = b.site(instr);
                 let count = targets.len() as u64;
                 let index = b.index(&instr.operands[0].value, instr.operands[0].ty);
-                let mut arms = Code::new();
+                let mut arms = TokenStream::new();
                 for (i, t) in targets.iter().enumerate() {
                     let (i, t) = (i as u64, number(*t));
                     arms.extend(quote!(x.#fork(m & #rt::mask_by(|l| #index[l] == #i), #t);));
@@ -453,21 +455,21 @@ impl<'m> Emit<'m> {
                 })
             }
             End::Call { instr, callees } => {
-                let body = b.finish(Code::new());
+                let body = b.finish(TokenStream::new());
                 let call = self.call(f, instr, callees);
                 quote!(#body #call m = 0; pc)
             }
             End::Return => {
-                let body = b.finish(Code::new());
+                let body = b.finish(TokenStream::new());
                 let field = self.return_field(f);
-                let mut back = Code::new();
+                let mut back = TokenStream::new();
                 for s in returns(program, f) {
                     let s = number(*s);
                     back.extend(quote!(x.fork(m & #rt::mask_by(|l| w.#field[l] == #s), #s);));
                 }
                 quote!(#body #back m = 0; pc)
             }
-            end => onward(b, end, exit, Some(fork)).unwrap_or_default(),
+            end => onward(b, end, exit, Some(&fork)).unwrap_or_default(),
         };
         // those that jump are left behind as fragments
         if falls { quote!('all: { #code }) } else { code }
@@ -476,7 +478,7 @@ impl<'m> Emit<'m> {
 
 /// The code of a region with where it goes on, which ends with a jump, a branch, or for good. `None` for another end, and for a
 /// branch at which lanes may part if there is no `fork` for those that jump.
-pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed<'_>>) -> Option<Code> {
+pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<&Ident>) -> Option<TokenStream> {
     let next = match end {
         End::Goto(t) => {
             let t = number(*t);
@@ -486,7 +488,7 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed
         End::Branch { pred, taken, fall } => {
             let (taken, fall) = (number(*taken), number(*fall));
             if b.common_branch(pred, taken, fall) {
-                return Some(b.finish(Code::new()));
+                return Some(b.finish(TokenStream::new()));
             }
             match (b.branch(pred), fork) {
                 (Ok(p), _) => quote!(if #p { #taken } else { #fall }),
@@ -512,13 +514,13 @@ pub fn onward(mut b: Block<'_, '_>, end: &End<'_>, exit: u16, fork: Option<Fixed
 pub const ARMS: usize = 64;
 
 /// What the arm of `pc` gives, of these by region, or one of `other`.
-pub fn chosen(mut arms: Vec<(u16, Code)>, other: &Code) -> Code {
+pub fn chosen(mut arms: Vec<(u16, TokenStream)>, other: &TokenStream) -> TokenStream {
     if arms.len() <= ARMS {
         let arms = arms.iter().map(|(_, code)| code).list();
         return quote!(match pc { #(#arms)* #other });
     }
     arms.sort_by_key(|(pc, _)| *pc);
-    let mut parts = Code::new();
+    let mut parts = TokenStream::new();
     for part in arms.chunks(ARMS) {
         let last = part[part.len() - 1].0;
         let arms = part.iter().map(|(_, code)| code).list();

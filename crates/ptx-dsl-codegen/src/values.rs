@@ -4,10 +4,10 @@ use super::mentions::{CARRY, Key};
 use super::native::{Shape, UNIFORM, int};
 use super::operations::Given;
 use super::{Emit, FUNCTION_TAG, RT};
-use crate::code::{Code, Fixed, Name, name};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 use std::slice::Iter;
 
 /// How many `u64` a value of this type takes.
@@ -17,28 +17,29 @@ pub fn places(ty: Option<Ty>) -> usize {
 
 impl Emit<'_> {
     /// The field of the warp's state that holds a register: 32 lanes, the mask of a predicate, or a number for each row.
-    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Name {
+    pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
         self.key_field((func.0, reg.0, lane)).0
     }
 
     /// The same, with its width.
-    pub fn key_field(&mut self, k: Key) -> (Name, u32) {
+    pub fn key_field(&mut self, k: Key) -> (Ident, u32) {
         let (name, bits) = if k.1 == CARRY {
-            (name!("f{}carry", k.0), 1)
+            (format!("f{}carry", k.0), 1)
         } else {
-            (name!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
+            (format!("f{}r{}e{}", k.0, k.1, k.2), self.reg_bits(FuncId(k.0), RegId(k.1)))
         };
         let p = self.classes.shape(&k).p;
-        self.fields.or_insert(name.clone(), (bits, p));
-        (name, bits)
+        let ident = format_ident!("{name}");
+        self.fields.or_insert(name, (bits, p));
+        (ident, bits)
     }
 
     /// The fields of a register that is kept in rows besides, if it lies in such: they, and whether it does.
-    pub fn hint_fields(&mut self, k: Key, shape: Shape) -> (Name, Name) {
+    pub fn hint_fields(&mut self, k: Key, shape: Shape) -> (Ident, Ident) {
         let (lanes, bits) = self.key_field(k);
-        let (rows, sure) = (name!("{lanes}rows"), name!("{lanes}sure"));
-        self.fields.insert(rows.clone(), (bits, shape.p));
-        self.fields.insert(sure.clone(), (1, 32));
+        let (rows, sure) = (format_ident!("{lanes}rows"), format_ident!("{lanes}sure"));
+        self.fields.insert(rows.to_string(), (bits, shape.p));
+        self.fields.insert(sure.to_string(), (1, 32));
         (rows, sure)
     }
 
@@ -49,7 +50,7 @@ impl Emit<'_> {
     }
 
     /// A register in lane `l`, of its own type.
-    pub fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> Code {
+    pub fn lane_of(&mut self, func: FuncId, reg: RegId, e: u32) -> TokenStream {
         let k = (func.0, reg.0, e);
         let (f, bits) = self.key_field(k);
         let shape = self.classes.shape(&k);
@@ -100,13 +101,13 @@ impl Emit<'_> {
     }
 
     /// The address of a variable of `func` in lane `l`: those of a recursive function move with its frame.
-    pub fn framed(&self, func: FuncId, var: VarId, at: u64) -> Code {
+    pub fn framed(&self, func: FuncId, var: VarId, at: u64) -> TokenStream {
         if self.moves_with_frame(func, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
     }
 
     /// The value of an operand in lane `l`: one `u64` expression, or two for `.b128`.
-    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<Code> {
-        let lit = |v: u64| Code::one(v);
+    pub fn read(&mut self, func: FuncId, operand: &Operand, ty: Option<Ty>) -> Vec<TokenStream> {
+        let lit = |v: u64| v.to_token_stream();
         let one = match operand {
             Operand::Reg(r, e) => {
                 let v = self.lane_of(func, *r, *e);
@@ -154,7 +155,7 @@ impl Emit<'_> {
         vec![one]
     }
 
-    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> Code {
+    fn address(&mut self, func: FuncId, base: Base, offset: i64) -> TokenStream {
         match base {
             Base::Abs => {
                 let v = offset as u64;
@@ -174,22 +175,23 @@ impl Emit<'_> {
         }
     }
 
-    pub fn sreg(&self, name: &str) -> Code {
+    pub fn sreg(&self, name: &str) -> TokenStream {
         let rt = RT;
         let name = name.trim_start_matches('%');
         for many in ["envreg", "pm"] {
             if let Some(n) = name.strip_prefix(many)
                 && let Ok(n) = n.strip_suffix("_64").unwrap_or(n).parse::<u32>()
             {
-                let f = Fixed(many);
+                let f = format_ident!("{many}");
                 return quote!(#rt::isa::sreg::#f(x, l, #n));
             }
         }
         if name == "WARP_SZ" {
             return quote!(32u64);
         }
-        let mut f = Name(String::new());
-        super::push_clean(&mut f.0, name);
+        let mut f = String::new();
+        super::push_clean(&mut f, name);
+        let f = format_ident!("{f}");
         quote!(#rt::isa::sreg::#f(x, l))
     }
 
@@ -251,7 +253,13 @@ impl Emit<'_> {
     }
 
     /// Statements that store `values` (`Lanes`, one a place) to an operand, for the lanes of `mask`.
-    pub fn put(&mut self, func: FuncId, operand: &Operand, values: &mut Iter<'_, Code>, mask: &Code) -> Code {
+    pub fn put(
+        &mut self,
+        func: FuncId,
+        operand: &Operand,
+        values: &mut Iter<'_, TokenStream>,
+        mask: &TokenStream,
+    ) -> TokenStream {
         let rt = RT;
         match operand {
             Operand::Reg(r, e) => {
@@ -264,13 +272,13 @@ impl Emit<'_> {
                         quote!(#rt::lanes::put_u128(&mut w.#f, &#v, &#high, #mask);)
                     }
                     bits => {
-                        let put = name!("put_u{bits}");
+                        let put = format_ident!("put_u{bits}");
                         quote!(#rt::lanes::#put(&mut w.#f, &#v, #mask);)
                     }
                 }
             }
             Operand::Vector(list) => {
-                let mut all = Code::new();
+                let mut all = TokenStream::new();
                 for o in list {
                     all.extend(self.put(func, o, values, mask));
                 }

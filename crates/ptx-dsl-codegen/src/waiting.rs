@@ -5,14 +5,14 @@ use super::operations::{Given, Taken, stays};
 use super::step::{ARMS, chosen, number};
 use super::values::names_space;
 use super::{Emit, RT, function_of};
-use crate::code::{Code, Name, name};
 use crate::roles::{read_by, targets_of, written_by};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 
 impl<'m> Emit<'m> {
     /// A blocking instruction, for all warps of the cohort.
-    pub fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
+    pub fn waiting(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
         let rt = RT;
         self.entered.insert(next);
         if self.waits_as_one(f, instr) {
@@ -41,7 +41,7 @@ impl<'m> Emit<'m> {
 
     /// The arm of all regions that wait, and the function that it calls. Nothing of it depends on the instruction set, and it is no
     /// part of `step`, which is long enough.
-    pub fn all_waits(&mut self) -> Code {
+    pub fn all_waits(&mut self) -> TokenStream {
         let rt = RT;
         let (mut here, mut arms) = (Vec::new(), Vec::new());
         for (pc, next) in std::mem::take(&mut self.waits) {
@@ -50,7 +50,7 @@ impl<'m> Emit<'m> {
             arms.push((pc, quote!(#pc => (#name(x, w, m), #next),)));
         }
         if here.is_empty() {
-            return Code::new();
+            return TokenStream::new();
         }
         let (stays, many) = (stays(self.distant), here.len() > ARMS);
         let chosen = chosen(arms, &quote!(_ => return Ok(None),));
@@ -86,7 +86,7 @@ impl<'m> Emit<'m> {
     }
 
     /// A blocking instruction that a whole warp need not wait for, when one comes to it.
-    pub fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<Code> {
+    pub fn warp_wide(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Option<TokenStream> {
         let function = function_of(instr.entry.opcode, instr);
         let warp = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync", "mbarrier_try_wait"];
         if !warp.contains(&function.as_str()) && !function.starts_with("match") {
@@ -106,7 +106,7 @@ impl<'m> Emit<'m> {
     }
 
     /// The instruction that waits, on registers in the warp's state.
-    fn waiting_call(&mut self, f: FuncId, instr: &Instr) -> Code {
+    fn waiting_call(&mut self, f: FuncId, instr: &Instr) -> TokenStream {
         self.generic = !names_space(instr);
         let mut given = Vec::new();
         for a in &read_by(instr) {
@@ -115,11 +115,11 @@ impl<'m> Emit<'m> {
         let mut fields = Vec::new();
         for g in &given {
             if let Given::Lanes(place) | Given::Register(_, place) = g {
-                fields.push(place.clone());
+                fields.push(place.to_string());
             }
         }
         // what is also read, or twice written, is set behind the call
-        let (mut taken, mut before, mut after) = (Vec::new(), Code::new(), Code::new());
+        let (mut taken, mut before, mut after) = (Vec::new(), TokenStream::new(), TokenStream::new());
         for a in &written_by(instr) {
             let mut targets = Vec::new();
             targets_of(&a.value, &mut targets);
@@ -130,23 +130,23 @@ impl<'m> Emit<'m> {
                 };
                 let (field, bits) = self.key_field((f.0, r.0, *e));
                 let place = quote!(w.#field);
-                if fields.iter().any(|known| known.as_str() == place.as_str()) {
-                    let copy = name!("w{}", taken.len());
+                if fields.iter().any(|known| *known == place.to_string()) {
+                    let copy = format_ident!("w{}", taken.len());
                     before.extend(quote!(let mut #copy = #place;));
                     after.extend(quote!(#place = #copy;));
-                    taken.push(Taken::Register(bits, Code::one(copy)));
+                    taken.push(Taken::Register(bits, copy.to_token_stream()));
                 } else {
-                    fields.push(place.clone());
+                    fields.push(place.to_string());
                     taken.push(Taken::Register(bits, place));
                 }
             }
         }
-        let call = self.warp_call(instr, &given, &taken, &name!("m"));
+        let call = self.warp_call(instr, &given, &taken, &format_ident!("m"));
         if after.is_empty() { call } else { quote!(#before let flow = #call; #after flow) }
     }
 }
 
 /// The function of a region that waits, for one warp.
-fn waiter(pc: usize) -> Name {
-    name!("wait{pc}")
+fn waiter(pc: usize) -> Ident {
+    format_ident!("wait{pc}")
 }

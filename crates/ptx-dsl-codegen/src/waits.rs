@@ -7,10 +7,10 @@ use super::native::{LANES, Shape, UNIFORM};
 use super::regions::{End, Program};
 use super::step::{number, onward};
 use super::{Emit, RT, function_of};
-use crate::code::Code;
 use crate::roles::{read_by, written_by};
+use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
-use ptx_dsl_quote::quote;
+use quote::quote;
 
 /// Waits that one piece of code may pass, and instructions behind them.
 const PASSES: usize = 4;
@@ -48,7 +48,7 @@ impl<'m> Emit<'m> {
     }
 
     /// The region of such a wait, for all warps of the cohort.
-    pub fn waiting_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
+    pub fn waiting_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
         let rt = RT;
         let (q, site) = (self.q(instr), self.site(instr));
         let (here, next) = (number(pc), number(next));
@@ -74,7 +74,7 @@ impl<'m> Emit<'m> {
     }
 
     /// The same for a fragment of a warp that comes to it: it goes on if it need not wait.
-    pub fn attempt_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> Code {
+    pub fn attempt_as_one(&mut self, f: FuncId, pc: usize, instr: &Instr, next: usize) -> TokenStream {
         let q = self.q(instr);
         let (here, next) = (number(pc), number(next));
         let mut b = Block::new(self, f, pc);
@@ -93,7 +93,7 @@ impl<'m> Emit<'m> {
         }
     }
 
-    fn result_of_wait(&mut self, f: FuncId, instr: &Instr, value: &Code) -> Code {
+    fn result_of_wait(&mut self, f: FuncId, instr: &Instr, value: &TokenStream) -> TokenStream {
         let Operand::Reg(r, e) = instr.operands[0].value else { return quote!() };
         let (field, _) = self.key_field((f.0, r.0, e));
         quote!(w.#field = [#value];)
@@ -142,7 +142,7 @@ impl<'m> Emit<'m> {
 
     /// The code of a region whose lanes stay together and of those that follow while they need not wait, for one warp. `None`
     /// if there are no such.
-    pub fn going_on(&mut self, program: &Program<'m>, pc: usize) -> Option<Code> {
+    pub fn going_on(&mut self, program: &Program<'m>, pc: usize) -> Option<TokenStream> {
         let list = self.passage(program, pc);
         if list.len() == 1 || self.large {
             return None;

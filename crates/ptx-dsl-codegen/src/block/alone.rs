@@ -6,12 +6,12 @@ use super::super::values::names_space;
 use super::super::{Emit, RT};
 use super::memory::{elements, extend};
 use super::{Block, Key, LANES, Repr, Value, ty};
-use crate::code::{Code, Fixed, name};
 use crate::roles::read_by;
+use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 
 impl Emit<'_> {
     /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?
@@ -45,23 +45,23 @@ fn has_sreg(o: &Operand) -> bool {
 
 impl Block<'_, '_> {
     /// The loop begins, for the lane `l`: what it reads of the warp's state is in locals, which it changes if they are `carried`.
-    pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> Code {
+    pub fn enter_alone(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
         self.alone = true;
-        let mut before = Code::new();
+        let mut before = TokenStream::new();
         for k in carried {
-            before.extend(self.enter_one_alone(*k, Fixed("mut")));
+            before.extend(self.enter_one_alone(*k, quote!(mut)));
             self.dirty.insert(*k);
         }
         for k in read {
-            before.extend(self.enter_one_alone(*k, Fixed("")));
+            before.extend(self.enter_one_alone(*k, quote!()));
         }
         before
     }
 
-    fn enter_one_alone(&mut self, k: Key, changes: Fixed<'_>) -> Code {
+    fn enter_one_alone(&mut self, k: Key, changes: TokenStream) -> TokenStream {
         let (_, bits) = self.e.key_field(k);
         let value = self.e.lane_of(self.f, RegId(k.1), k.2);
-        let name = name!("c{}", self.fresh());
+        let name = format_ident!("c{}", self.fresh());
         let code = quote!(let #changes #name = #value;);
         let v = Value { bits, shape: LANES, repr: Repr::Scalar(name), guard: None };
         self.start.insert(k, v.clone());
@@ -73,12 +73,12 @@ impl Block<'_, '_> {
     pub fn leave_alone(&mut self, pred: &(Operand, bool), to: usize) {
         let e = self.predicate(pred);
         let keys = self.read_from(to);
-        let (stores, exit) = (self.store_lane(&keys), name!("exit{}", to));
+        let (stores, exit) = (self.store_lane(&keys), format_ident!("exit{}", to));
         self.body.push(quote!(if #e { #stores #exit |= 1 << l; break; }));
     }
 
-    fn store_lane(&mut self, keys: &[Key]) -> Code {
-        let mut stores = Code::new();
+    fn store_lane(&mut self, keys: &[Key]) -> TokenStream {
+        let mut stores = TokenStream::new();
         for k in keys {
             let v = self.env[k].clone();
             let ((field, bits), e) = (self.e.key_field(*k), self.lane(&v));
@@ -91,9 +91,9 @@ impl Block<'_, '_> {
     }
 
     /// The end of the loop; `before` is what [`Block::enter_alone`] gave, `exits` are where lanes may have gone.
-    pub fn repeat_alone(mut self, carried: &[Key], before: &Code, exits: &[usize], here: u16) -> Code {
+    pub fn repeat_alone(mut self, carried: &[Key], before: &TokenStream, exits: &[usize], here: u16) -> TokenStream {
         let rt = RT;
-        let (mut values, mut sets) = (Code::new(), Code::new());
+        let (mut values, mut sets) = (TokenStream::new(), TokenStream::new());
         for k in carried {
             let v = self.env[k].clone();
             let Repr::Scalar(c) = self.start[k].repr.clone() else { continue };
@@ -104,7 +104,7 @@ impl Block<'_, '_> {
         }
         let stores = self.store_lane(carried);
         let body = std::mem::take(&mut self.body);
-        let names = exits.iter().map(|to| name!("exit{}", to)).list();
+        let names = exits.iter().map(|to| format_ident!("exit{}", to)).list();
         let exits = exits.iter().map(|to| super::super::step::number(*to)).list();
         quote! {
             let (mut rest, mut stay, mut longest) = (m, 0u32, 0u32);
@@ -135,7 +135,7 @@ impl Block<'_, '_> {
     }
 
     /// Does the lane run what comes now?
-    fn on(&mut self, i: &Instr) -> Option<Code> {
+    fn on(&mut self, i: &Instr) -> Option<TokenStream> {
         let mut all = Vec::new();
         for n in 0..self.conditions.len() {
             let (v, holds) = self.conditions[n].lane();
@@ -149,15 +149,15 @@ impl Block<'_, '_> {
     }
 
     /// The same in front of a condition.
-    fn on_and(&mut self, i: &Instr) -> Code {
+    fn on_and(&mut self, i: &Instr) -> TokenStream {
         match self.on(i) {
             Some(on) => quote!(#on &&),
-            None => Code::new(),
+            None => TokenStream::new(),
         }
     }
 
     /// The address as `u64`.
-    fn address_alone(&mut self, o: &Operand) -> Code {
+    fn address_alone(&mut self, o: &Operand) -> TokenStream {
         let Operand::Address(base, offset) = *o else { return quote!(0u64) };
         let v = self.address(base, offset);
         let e = self.lane(&v);

@@ -3,14 +3,14 @@
 use super::super::values::names_space;
 use super::super::{RT, function_of};
 use super::{Block, LANES, Repr, UNIFORM, Value, ty};
-use crate::code::{Code, Name, name};
 use crate::operations::{Given, Taken};
 use crate::roles::{read_by, targets_of, written_by};
 use crate::values::truncated;
+use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::Ty;
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, quote};
 
 /// As many registers of one instruction are an array: rustc takes time for each variable and argument.
 const MANY: usize = 8;
@@ -37,10 +37,10 @@ impl Block<'_, '_> {
                 });
                 match written_by(i)[..] {
                     [Arg { value: Operand::Pair(a, b), .. }] => {
-                        self.set_named(a, d, 32);
-                        self.set_named(b, p, 1);
+                        self.set_array(a, Repr::Array(d), 32);
+                        self.set_array(b, Repr::Array(p), 1);
                     }
-                    [a] => self.set_named(&a.value, d, 32),
+                    [a] => self.set_array(&a.value, Repr::Array(d), 32),
                     _ => {}
                 }
                 return;
@@ -50,9 +50,9 @@ impl Block<'_, '_> {
     }
 
     /// Sets a register to an array, of a predicate to a mask.
-    fn set_named(&mut self, o: &Operand, name: Name, bits: u32) {
+    fn set_array(&mut self, o: &Operand, repr: Repr, bits: u32) {
         if let Operand::Reg(r, e) = o {
-            let v = Value { bits, shape: LANES, repr: Repr::Array(name), guard: None };
+            let v = Value { bits, shape: LANES, repr, guard: None };
             self.define((self.f.0, r.0, *e), v);
         }
     }
@@ -81,8 +81,9 @@ impl Block<'_, '_> {
                     }
                 };
                 before.push(quote!(let mut #name: [[#t; 32]; #count] = #old;));
-                taken.push(Taken::Registers(bits, count, Code::one(&name)));
-                results.extend(targets.into_iter().enumerate().map(|(n, o)| (o, bits, name!("{}[{n}]", name.0))));
+                taken.push(Taken::Registers(bits, count, name.to_token_stream()));
+                let each = |(n, o)| (o, bits, Repr::Element(name.clone(), n));
+                results.extend(targets.into_iter().enumerate().map(each));
                 continue;
             }
             for o in targets {
@@ -96,8 +97,8 @@ impl Block<'_, '_> {
                     1 => quote!(let mut #name: u32 = #old;),
                     _ => quote!(let mut #name: [#t; 32] = #old;),
                 });
-                taken.push(Taken::Register(bits, Code::one(&name)));
-                results.push((o, bits, name));
+                taken.push(Taken::Register(bits, name.to_token_stream()));
+                results.push((o, bits, Repr::Array(name)));
             }
         }
         self.close();
@@ -107,8 +108,8 @@ impl Block<'_, '_> {
         }
         let call = self.e.warp_call(i, &given, &taken, &mask);
         self.code(quote!(if #mask != 0 { #call?; }));
-        for (o, bits, name) in results {
-            self.set_named(o, name, bits);
+        for (o, bits, repr) in results {
+            self.set_array(o, repr, bits);
         }
     }
 
@@ -124,7 +125,7 @@ impl Block<'_, '_> {
     }
 
     /// What a register holds before an instruction that sets it. Without a predicate nobody asks what the other lanes hold.
-    fn before(&mut self, i: &Instr, o: &Operand, bits: u32) -> Code {
+    fn before(&mut self, i: &Instr, o: &Operand, bits: u32) -> TokenStream {
         match (o, &i.pred) {
             (Operand::Reg(r, e), Some(_)) => {
                 let old = self.register((self.f.0, r.0, *e));

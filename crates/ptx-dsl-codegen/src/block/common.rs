@@ -2,10 +2,10 @@
 
 use super::super::Emit;
 use super::{Block, Key, Repr, UNIFORM, Value, ty};
-use crate::code::{Code, Name};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::quote;
 
 /// Special registers that are the same for all warps of a CTA.
 const OF_THE_CTA: [&str; 7] =
@@ -28,9 +28,9 @@ impl<'m> Emit<'m> {
     }
 
     /// The code that `make` makes for each warp of a cohort, and what comes before and behind. `together`: all warps come to its end.
-    pub fn with_common(&mut self, together: bool, make: &dyn Fn(&mut Self) -> Code) -> [Code; 3] {
+    pub fn with_common(&mut self, together: bool, make: &dyn Fn(&mut Self) -> TokenStream) -> [TokenStream; 3] {
         // a region that is a function of its own does not see what its caller has
-        self.common = if self.large { None } else { Some(Code::new()) };
+        self.common = if self.large { None } else { Some(TokenStream::new()) };
         self.together = together;
         let code = make(self);
         let sets = std::mem::take(&mut self.sets);
@@ -47,7 +47,7 @@ impl<'m> Emit<'m> {
 
     /// All warps get what the first one keeps for them: before code that looks at a warp's state for itself, and before the step
     /// ends.
-    pub fn settle(&self) -> Code {
+    pub fn settle(&self) -> TokenStream {
         if self.keeps {
             quote!(if kept {
                 settle(ws);
@@ -59,7 +59,7 @@ impl<'m> Emit<'m> {
     }
 
     /// The function that does it.
-    pub fn settling(&self) -> Code {
+    pub fn settling(&self) -> TokenStream {
         let kept = self.kept.iter().list();
         let all = quote!(#(w.#kept = first.#kept;)*);
         if all.is_empty() {
@@ -126,7 +126,7 @@ impl Block<'_, '_> {
     }
 
     /// Defines `name`, before the loop if it `is` common.
-    pub(super) fn named(&mut self, is: bool, name: &Name, code: Code) {
+    pub(super) fn named(&mut self, is: bool, name: &Ident, code: TokenStream) {
         match &mut self.e.common {
             Some(common) if is => {
                 common.extend(code);

@@ -3,17 +3,17 @@
 use super::super::mentions::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
-use crate::code::{Code, Name, name};
 use crate::sorted::Set;
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr};
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {
     value: Value,
     holds: bool,
     /// The lanes, once somebody has asked.
-    mask: Option<Name>,
+    mask: Option<Ident>,
     /// Registers that it has changed, with what they were, and those that it changed before its `Else`, with what they became.
     changed: Vec<(Key, Option<Value>)>,
     then: Vec<(Key, Option<Value>)>,
@@ -174,8 +174,8 @@ impl<'m> Block<'_, 'm> {
     }
 
     /// The lanes that run what comes now, as a name.
-    pub(super) fn running(&mut self) -> Name {
-        let Some(mut c) = self.conditions.pop() else { return name!("m") };
+    pub(super) fn running(&mut self) -> Ident {
+        let Some(mut c) = self.conditions.pop() else { return format_ident!("m") };
         let name = match &c.mask {
             Some(name) => name.clone(),
             None => {
@@ -192,7 +192,7 @@ impl<'m> Block<'_, 'm> {
     }
 
     /// What an access has to ask first that no lane may run: then its rows may be anywhere.
-    pub(super) fn anybody(&self, i: &Instr, mask: &Name) -> Code {
+    pub(super) fn anybody(&self, i: &Instr, mask: &Ident) -> TokenStream {
         if self.conditions.is_empty() && i.pred.is_none() { quote!() } else { quote!(#mask != 0 &&) }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::super::RT;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
-use crate::code::{Code, Fixed, Name, name};
 use crate::sorted::Set;
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
-use ptx_dsl_quote::quote;
+use quote::{ToTokens, format_ident, quote};
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region, of which this is the last.
-    pub fn finish(mut self, last: Code) -> Code {
+    pub fn finish(mut self, last: TokenStream) -> TokenStream {
         let mut keys = Vec::new();
         for k in &self.dirty {
             if self.e.classes.lives(self.region, k) {
@@ -18,7 +18,7 @@ impl Block<'_, '_> {
             }
         }
         let keys = self.set_in_common(&keys);
-        let stores = self.write_back(&keys, Fixed("m"));
+        let stores = self.write_back(&keys, &format_ident!("m"));
         let out = self.pieces_from(0);
         quote!(#out #stores #last)
     }
@@ -35,9 +35,9 @@ impl Block<'_, '_> {
     }
 
     /// The code so far without the first pieces, which stay.
-    pub(super) fn pieces_from(&mut self, first: usize) -> Code {
+    pub(super) fn pieces_from(&mut self, first: usize) -> TokenStream {
         self.close();
-        let mut out = Code::new();
+        let mut out = TokenStream::new();
         for piece in self.pieces.split_off(first) {
             out.extend(match piece {
                 Piece::Code(c) => c,
@@ -48,20 +48,20 @@ impl Block<'_, '_> {
     }
 
     /// A loop over the lanes; what is read outside of it goes to arrays.
-    fn lane_loop(&self, body: &[Code], defined: &[(u32, u32)]) -> Code {
-        let (mut before, mut after, mut masks) = (Code::new(), Code::new(), Code::new());
+    fn lane_loop(&self, body: &[TokenStream], defined: &[(u32, u32)]) -> TokenStream {
+        let (mut before, mut after, mut masks) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
         for (n, bits) in defined {
             if !self.exported.contains(n) {
                 continue;
             }
-            let (a, t, ty) = (name!("a{}", n), name!("t{}", n), ty(*bits));
+            let (a, t, ty) = (format_ident!("a{}", n), format_ident!("t{}", n), ty(*bits));
             if *bits == 1 {
                 before.extend(quote!(let mut #a: [u8; 32] = [0; 32];));
                 after.extend(quote!(#a[l] = #t as u8;));
                 masks.extend(quote!(let #a: u32 = L::mask(&#a);));
             } else {
                 before.extend(quote!(let mut #a: [#ty; 32] = [0; 32];));
-                let t = Code::one(t);
+                let t = t.to_token_stream();
                 let t = if self.any_nan.contains(n) { one_nan(&t) } else { t };
                 after.extend(quote!(#a[l] = #t;));
             }
@@ -71,21 +71,21 @@ impl Block<'_, '_> {
 
     /// The region begins a loop that lanes leave one by one. What it reads of the warp's state is in locals meanwhile, which
     /// those in `carried` change; gives their definitions.
-    pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> Code {
-        let mut before = Code::new();
+    pub fn enter(&mut self, carried: &[Key], read: &[Key]) -> TokenStream {
+        let mut before = TokenStream::new();
         for k in carried {
-            before.extend(self.enter_one(*k, Fixed("mut")));
+            before.extend(self.enter_one(*k, quote!(mut)));
             self.dirty.insert(*k);
         }
         for k in read {
-            before.extend(self.enter_one(*k, Fixed("")));
+            before.extend(self.enter_one(*k, quote!()));
         }
         before
     }
 
-    fn enter_one(&mut self, k: Key, changes: Fixed<'_>) -> Code {
+    fn enter_one(&mut self, k: Key, changes: TokenStream) -> TokenStream {
         let (field, bits) = self.e.key_field(k);
-        let (name, shape) = (name!("c{}", self.fresh()), self.e.classes.shape(&k));
+        let (name, shape) = (format_ident!("c{}", self.fresh()), self.e.classes.shape(&k));
         let code = quote!(let #changes #name = w.#field;);
         let repr = if shape.rows() { Repr::Rows(name) } else { Repr::Array(name) };
         let v = Value { bits, shape, repr, guard: None };
@@ -96,8 +96,8 @@ impl Block<'_, '_> {
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
-    pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &Code, here: u16) -> Code {
-        let (mut values, mut set, mut lanes) = (Code::new(), Code::new(), Vec::new());
+    pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &TokenStream, here: u16) -> TokenStream {
+        let (mut values, mut set, mut lanes) = (TokenStream::new(), TokenStream::new(), Vec::new());
         for k in carried {
             let (start, v) = (self.start[k].clone(), self.env[k].clone());
             let (Repr::Rows(c) | Repr::Array(c)) = start.repr else { continue };
@@ -133,7 +133,7 @@ impl Block<'_, '_> {
                 self.env.insert(*k, v);
             }
         }
-        let stores = self.write_back(carried, Fixed("m"));
+        let stores = self.write_back(carried, &format_ident!("m"));
         let after = self.pieces_from(0);
         quote! {
             'all: {
@@ -161,9 +161,9 @@ impl Block<'_, '_> {
     }
 
     /// Stores registers to the warp's state, for these lanes.
-    pub(super) fn write_back(&mut self, keys: &[Key], lanes: Fixed<'_>) -> Code {
+    pub(super) fn write_back(&mut self, keys: &[Key], lanes: &Ident) -> TokenStream {
         let rt = RT;
-        let mut stores = Code::new();
+        let mut stores = TokenStream::new();
         let mut ready = Vec::new();
         for k in keys {
             let v = self.env[k].clone();
@@ -193,7 +193,7 @@ impl Block<'_, '_> {
     }
 
     /// Says in what rows the register lies, if it does.
-    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> Code {
+    fn write_hint(&mut self, k: Key, v: &Value, hint: Shape) -> TokenStream {
         let (rows, sure) = self.e.hint_fields(k, hint);
         if v.shape.p < hint.p || v.shape.stride != hint.stride {
             return quote!(w.#sure = [false];);
@@ -204,7 +204,7 @@ impl Block<'_, '_> {
     }
 
     /// The index of `brx.idx`, as an array of `u64`.
-    pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> Code {
+    pub fn index(&mut self, o: &Operand, t: Option<Ty>) -> TokenStream {
         let e = self.parts(o, t, None).pop().unwrap_or_else(|| quote!(0));
         let v = self.lanes(64, e);
         self.array(&v)
@@ -213,14 +213,14 @@ impl Block<'_, '_> {
     /// The lanes whose predicate holds go to the region `to`; the others go on here.
     pub fn part(&mut self, pred: &(Operand, bool), to: usize, pc: u16) {
         let uniform = self.uniform(pred);
-        let mut named = Name("m".into());
+        let mut named = format_ident!("m");
         if uniform.is_none() {
             let mask = self.mask(pred);
             named = self.name();
             self.code(quote!(let #named: u32 = m & #mask;));
         }
-        let lanes = Fixed(&named.0);
-        let fork = Fixed(if self.start.is_empty() { "fork" } else { "exit" });
+        let lanes = &named;
+        let fork = format_ident!("{}", if self.start.is_empty() { "fork" } else { "exit" });
         // what they read there
         let keys = self.read_from(to);
         let stores = self.write_back(&keys, lanes);
@@ -252,7 +252,7 @@ impl Block<'_, '_> {
     }
 
     /// Reads what a branch needs before registers are written back.
-    pub fn branch(&mut self, pred: &(Operand, bool)) -> Result<Code, Code> {
+    pub fn branch(&mut self, pred: &(Operand, bool)) -> Result<TokenStream, TokenStream> {
         let name = self.name();
         if let Some(p) = self.uniform(pred) {
             self.code(quote!(let #name: bool = #p;));

@@ -4,12 +4,12 @@ use super::super::values::names_space;
 use super::super::{Emit, RT};
 use super::stretches::global;
 use super::{Block, Guard, LANES, Repr, Value, int, plus, ty};
-use crate::code::{Code, Fixed, Name};
 use crate::roles::{read_by, written_by};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::{Class, Ty};
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 use std::rc::Rc;
 
 impl Block<'_, '_> {
@@ -58,13 +58,13 @@ impl Block<'_, '_> {
     }
 
     /// The rows of an address as `u64`, and under what condition.
-    pub(super) fn address_rows(&mut self, v: &Value) -> (Code, Code) {
+    pub(super) fn address_rows(&mut self, v: &Value) -> (TokenStream, TokenStream) {
         let rows = self.rows(v, v.shape.p);
         (quote!([#((#rows) as u64),*]), v.ok())
     }
 
     /// An address in rows as that of every lane, for the runtime's general functions: a call, since few ever need it.
-    pub(super) fn slow_address(&mut self, v: &Value) -> Code {
+    pub(super) fn slow_address(&mut self, v: &Value) -> TokenStream {
         let rt = RT;
         if let Some(g) = &v.guard {
             let exact = &g.exact;
@@ -76,8 +76,8 @@ impl Block<'_, '_> {
     }
 
     /// What reaches rows of memory: inline, or a call.
-    pub(super) fn reach(&self, inline: &'static str, far: &'static str) -> Fixed<'static> {
-        Fixed(if self.e.far { far } else { inline })
+    pub(super) fn reach(&self, inline: &str, far: &str) -> Ident {
+        format_ident!("{}", if self.e.far { far } else { inline })
     }
 
     /// A number for an instruction that may reach global memory, where the runtime remembers what each number has reached last.
@@ -88,7 +88,7 @@ impl Block<'_, '_> {
     }
 
     /// The address of every lane as an array of `u64`, if it is not in rows.
-    pub(super) fn address_array(&mut self, v: &Value) -> Code {
+    pub(super) fn address_array(&mut self, v: &Value) -> TokenStream {
         let v = if v.bits == 64 {
             v.clone()
         } else {
@@ -99,7 +99,7 @@ impl Block<'_, '_> {
     }
 
     /// The mask an instruction runs with, as a name.
-    pub(super) fn active(&mut self, i: &Instr) -> Name {
+    pub(super) fn active(&mut self, i: &Instr) -> Ident {
         let running = self.running();
         match &i.pred {
             Some(p) => {
@@ -142,7 +142,7 @@ impl Block<'_, '_> {
     }
 
     /// Sets a register to one element a row.
-    fn loaded_rows(&mut self, i: &Instr, raw: &Name) {
+    fn loaded_rows(&mut self, i: &Instr, raw: &Ident) {
         let Operand::Reg(r, e) = i.operands[0].value else { return };
         let shape = self.shape_of(i);
         let (bits, nb) = (self.e.reg_bits(self.f, r), 32 / shape.p);
@@ -157,7 +157,7 @@ impl Block<'_, '_> {
     }
 
     /// Sets registers to arrays of elements as they lie in memory.
-    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Name]) {
+    fn loaded(&mut self, i: &Instr, dests: &[Operand], names: &[Ident]) {
         let memory = i.types[0].bits();
         let mask = self.active(i);
         for (o, name) in dests.iter().zip(names) {
@@ -262,12 +262,12 @@ pub(super) fn elements(o: &Operand) -> &[Operand] {
 }
 
 /// Does a predicated instruction run in lane `l`?
-pub(super) fn bit_of(i: &Instr, mask: &Name) -> Option<Code> {
+pub(super) fn bit_of(i: &Instr, mask: &Ident) -> Option<TokenStream> {
     if i.pred.is_some() { Some(quote!((#mask >> l & 1 != 0))) } else { None }
 }
 
 /// An element of memory as a register holds it.
-pub(super) fn extend(e: Code, memory: Ty, bits: u32) -> Code {
+pub(super) fn extend(e: TokenStream, memory: Ty, bits: u32) -> TokenStream {
     if memory.bits() == bits {
         return e;
     }

@@ -4,10 +4,10 @@ use super::super::native::{LANES, Shape, UNIFORM};
 use super::super::values::names_space;
 use super::super::{Emit, RT};
 use super::{Block, Repr, Value, literal, ty};
-use crate::code::{Code, Name};
 use crate::roles::{read_by, targets_of, written, written_by};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
-use ptx_dsl_quote::quote;
+use quote::quote;
 
 impl Emit<'_> {
     /// Does it depend on nothing but its operands, and take its time?
@@ -58,13 +58,13 @@ impl Block<'_, '_> {
         let rt = RT;
         let (q, function, site) = (self.e.q(i), self.e.function(i), self.e.site(i));
         self.e.generic = !names_space(i);
-        let mut sources: Vec<Code> = Vec::new();
+        let mut sources: Vec<TokenStream> = Vec::new();
         for a in &read_by(i) {
             sources.append(&mut self.parts_of_one(a));
         }
         let mask = self.active(i);
         let dests = written_by(i);
-        let mut names: Vec<Name> = Vec::new();
+        let mut names: Vec<Ident> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in &dests {
             let mut all = Vec::new();
@@ -112,7 +112,7 @@ impl Block<'_, '_> {
         }
     }
 
-    fn parts_of_one(&mut self, a: &Arg) -> Vec<Code> {
+    fn parts_of_one(&mut self, a: &Arg) -> Vec<TokenStream> {
         match &a.value {
             Operand::Address(base, offset) => {
                 let v = self.address(*base, *offset);

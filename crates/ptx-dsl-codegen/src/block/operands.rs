@@ -4,10 +4,10 @@ use super::super::mentions::Key;
 use super::super::values::truncated;
 use super::super::{FUNCTION_TAG, RT};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
-use crate::code::{Code, Name, name};
+use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 use std::rc::Rc;
 
 impl Block<'_, '_> {
@@ -40,7 +40,7 @@ impl Block<'_, '_> {
     }
 
     /// A register that is kept in both ways.
-    fn hinted(&mut self, k: Key, field: &Name, bits: u32) -> Option<Value> {
+    fn hinted(&mut self, k: Key, field: &Ident, bits: u32) -> Option<Value> {
         let shape = *self.e.classes.hints.get(&k)?;
         let (rows, sure) = self.e.hint_fields(k, shape);
         let (name, ok, nb, t) = (self.name(), self.name(), (32 / shape.p) as usize, ty(bits));
@@ -57,9 +57,9 @@ impl Block<'_, '_> {
     }
 
     /// A statement of the loop: a value for each lane.
-    pub(super) fn lanes(&mut self, bits: u32, expr: Code) -> Value {
+    pub(super) fn lanes(&mut self, bits: u32, expr: TokenStream) -> Value {
         let n = self.fresh();
-        let (name, t) = (name!("t{}", n), ty(bits));
+        let (name, t) = (format_ident!("t{}", n), ty(bits));
         self.body.push(quote!(let #name: #t = #expr;));
         self.defined.push((n, bits));
         Value { bits, shape: LANES, repr: Repr::Loop(n), guard: None }
@@ -133,7 +133,7 @@ impl Block<'_, '_> {
         self.named(common, &v, quote!(let #v: [#t; #nb] = #init;));
         let mut guard = None;
         if shape.guard > 0 {
-            let exact = name!("{}x", v);
+            let exact = format_ident!("{}x", v);
             self.code(quote! {
                 let mut #exact: [u32; 32] = [0; 32];
                 for l in 0..32usize { #exact[l] = #rt::isa::sreg::tid_x(x, l) as u32; }
@@ -144,7 +144,7 @@ impl Block<'_, '_> {
     }
 
     /// The value in row `j` of rows of `p` lanes: at the first lane of it.
-    pub(super) fn row(&mut self, v: &Value, j: u32, p: u32) -> Code {
+    pub(super) fn row(&mut self, v: &Value, j: u32, p: u32) -> TokenStream {
         match &v.repr {
             Repr::Constant(c) => literal(*c, v.bits),
             Repr::Rows(name) => {
@@ -157,10 +157,10 @@ impl Block<'_, '_> {
     }
 
     /// The value in lane `l` for somebody who takes any NaN.
-    pub(super) fn any_nan(&mut self, v: &Value) -> Code {
+    pub(super) fn any_nan(&mut self, v: &Value) -> TokenStream {
         match &v.repr {
             Repr::Loop(n) if self.open(v) => {
-                let t = name!("t{}", n);
+                let t = format_ident!("t{}", n);
                 quote!(#t)
             }
             _ => self.lane(v),
@@ -168,7 +168,7 @@ impl Block<'_, '_> {
     }
 
     /// The value in lane `l`.
-    pub(super) fn lane(&mut self, v: &Value) -> Code {
+    pub(super) fn lane(&mut self, v: &Value) -> TokenStream {
         if let Some(g) = &v.guard {
             return g.exact.clone();
         }
@@ -179,7 +179,7 @@ impl Block<'_, '_> {
                 let base = if p == 32 {
                     quote!(#name[0])
                 } else {
-                    let wide = name!("{}w", name);
+                    let wide = format_ident!("{}w", name);
                     self.code(quote!(let #wide = #rt::lanes::expand(#name);));
                     quote!(#wide[l])
                 };
@@ -197,14 +197,15 @@ impl Block<'_, '_> {
             }
             Repr::Loop(n) => {
                 if self.open(v) {
-                    let t = name!("t{}", n);
+                    let t = format_ident!("t{}", n);
                     if self.any_nan.contains(n) { one_nan(&quote!(#t)) } else { quote!(#t) }
                 } else {
                     self.exported.insert(*n);
-                    element(&name!("a{}", n), v.bits)
+                    element(&format_ident!("a{}", n), v.bits)
                 }
             }
             Repr::Array(name) => element(name, v.bits),
+            Repr::Element(name, n) => quote!(#name[#n][l]),
             Repr::Field(f) if v.bits == 1 => quote!((w.#f >> l & 1 != 0)),
             Repr::Field(f) => quote!(w.#f[l]),
             Repr::Scalar(name) => quote!(#name),
@@ -212,7 +213,7 @@ impl Block<'_, '_> {
     }
 
     /// The same where no loop is open that defines it.
-    pub(super) fn outside(&mut self, v: &Value) -> Code {
+    pub(super) fn outside(&mut self, v: &Value) -> TokenStream {
         if self.open(v) {
             self.close();
         }
@@ -220,16 +221,17 @@ impl Block<'_, '_> {
     }
 
     /// All lanes: an array, of predicates a mask.
-    pub(super) fn array(&mut self, v: &Value) -> Code {
+    pub(super) fn array(&mut self, v: &Value) -> TokenStream {
         match &v.repr {
             Repr::Array(name) => quote!(#name),
+            Repr::Element(name, n) => quote!(#name[#n]),
             Repr::Field(f) => quote!(w.#f),
             Repr::Loop(n) => {
                 if self.open(v) {
                     self.close();
                 }
                 self.exported.insert(*n);
-                let name = name!("a{}", n);
+                let name = format_ident!("a{}", n);
                 quote!(#name)
             }
             _ if v.bits == 1 => {
@@ -246,7 +248,7 @@ impl Block<'_, '_> {
     }
 
     /// The `u64` parts of an operand in lane `l`, or in a row.
-    pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<Code> {
+    pub(super) fn parts(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<TokenStream> {
         match o {
             Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
                 let mut all = Vec::new();
@@ -294,14 +296,14 @@ impl Block<'_, '_> {
     }
 
     /// The lanes whose predicate holds.
-    pub fn mask(&mut self, pred: &(Operand, bool)) -> Code {
+    pub fn mask(&mut self, pred: &(Operand, bool)) -> TokenStream {
         let v = self.operand(&pred.0, 1);
         let mask = self.array(&v);
         if pred.1 { mask } else { quote!(!#mask) }
     }
 
     /// The predicate, if it is one for all lanes.
-    pub fn uniform(&mut self, pred: &(Operand, bool)) -> Option<Code> {
+    pub fn uniform(&mut self, pred: &(Operand, bool)) -> Option<TokenStream> {
         let v = self.operand(&pred.0, 1);
         if v.shape != UNIFORM {
             return None;
@@ -312,7 +314,7 @@ impl Block<'_, '_> {
 }
 
 /// `%tid` of a lane of the current warp in a block that is known.
-fn in_block(axis: usize, block: [u32; 3], lane: u32) -> Code {
+fn in_block(axis: usize, block: [u32; 3], lane: u32) -> TokenStream {
     let [x, y, _] = block;
     let thread = quote!(x.warp * 32 + #lane);
     match (axis, block) {

@@ -2,16 +2,16 @@
 
 use super::super::RT;
 use super::{Block, Guard, Native, Op, Repr, Shape, UNIFORM, Value, literal, one_nan, ty};
-use crate::code::{Code, name};
 use crate::roles::{read_by, written_by};
+use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::list::List;
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 use std::rc::Rc;
 
 impl Block<'_, '_> {
     /// A comparison of what counts the lanes with what they share: a prefix of the lanes.
-    pub(super) fn prefix(&mut self, native: Native, values: &[Value]) -> Option<Code> {
+    pub(super) fn prefix(&mut self, native: Native, values: &[Value]) -> Option<TokenStream> {
         let Op::Setp(op) = native.op else { return None };
         let counts = Shape { stride: 1, ..UNIFORM };
         if native.bits != 32 || values[0].shape != counts || values[1].shape != UNIFORM {
@@ -33,7 +33,7 @@ impl Block<'_, '_> {
     }
 
     /// A value once a row of `p` lanes.
-    pub(super) fn rows(&mut self, v: &Value, p: u32) -> Vec<Code> {
+    pub(super) fn rows(&mut self, v: &Value, p: u32) -> Vec<TokenStream> {
         let mut rows = Vec::new();
         for j in 0..32 / p {
             rows.push(self.row(v, j, p));
@@ -81,7 +81,7 @@ impl Block<'_, '_> {
     /// Under what condition the result lies in rows, and what it is otherwise.
     fn guard(&mut self, native: Native, values: &[Value], shape: Shape) -> Guard {
         let rt = RT;
-        let mut ok = Code::new();
+        let mut ok = TokenStream::new();
         for v in values {
             if let Some(g) = &v.guard {
                 let g = &g.ok;
@@ -117,13 +117,13 @@ impl Block<'_, '_> {
         for v in values {
             exact.push(self.exact(v));
         }
-        let name = name!("ok{}", self.fresh());
+        let name = format_ident!("ok{}", self.fresh());
         self.code(quote!(let #name: bool = #ok;));
         Guard { ok: quote!(#name), exact: native.tokens(&exact) }
     }
 
     /// A value in the lane `l`, whether it lies in rows or not.
-    fn exact(&mut self, v: &Value) -> Code {
+    fn exact(&mut self, v: &Value) -> TokenStream {
         let name = match (&v.guard, &v.repr) {
             (Some(g), _) => return g.exact.clone(),
             (None, Repr::Rows(name)) => name,
@@ -139,6 +139,6 @@ impl Block<'_, '_> {
 }
 
 /// One condition more.
-fn also(all: &mut Code, one: &Code) {
+fn also(all: &mut TokenStream, one: &TokenStream) {
     all.extend(if all.is_empty() { one.clone() } else { quote!(& #one) });
 }

@@ -9,7 +9,7 @@ use super::{Block, Value, ty};
 use crate::roles::written;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_quote::quote;
+use quote::quote;
 
 /// So far ahead others are looked for.
 const AHEAD: usize = 96;

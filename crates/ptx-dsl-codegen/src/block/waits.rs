@@ -4,14 +4,14 @@ use super::super::RT;
 use super::super::native::UNIFORM;
 use super::super::values::names_space;
 use super::{Block, Repr, Value};
-use crate::code::{Code, Fixed};
 use crate::roles::{read_by, written_by};
+use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
-use ptx_dsl_quote::quote;
+use quote::{format_ident, quote};
 
 impl Block<'_, '_> {
     /// The object and the parity that a wait of all lanes is about, as `u64`.
-    pub fn phase(&mut self, i: &Instr) -> (Code, Code) {
+    pub fn phase(&mut self, i: &Instr) -> (TokenStream, TokenStream) {
         self.e.generic = !names_space(i);
         let (mut addr, mut parity) = (quote!(0), quote!(0));
         let sources = read_by(i);
@@ -32,7 +32,7 @@ impl Block<'_, '_> {
         let (addr, parity) = self.phase(i);
         self.close();
         let keys = self.read_from(wait);
-        let stores = self.write_back(&keys, Fixed("m"));
+        let stores = self.write_back(&keys, &format_ident!("m"));
         self.code(quote!(if !x.passes(#q, #addr, #parity) { #stores break 'all #pc; }));
         if let Operand::Reg(r, e) = i.operands[0].value {
             let v = Value { bits: 1, shape: UNIFORM, repr: Repr::Constant(1), guard: None };
