@@ -26,10 +26,23 @@ pub fn one_of<M: Monitor>(m: u32) -> u32 {
     if M::ON { m } else { m & m.wrapping_neg() }
 }
 
-/// A lane vector from a function of the lane.
+/// A lane vector from a function of the lane. In development there is one such loop, which calls: each of its own would be most of
+/// what a kernel with many addresses takes to compile.
 #[inline(always)]
 pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
+    if cfg!(debug_assertions) {
+        return from_calls(&f);
+    }
     // `from_fn` is many times the code
+    let mut v = [0; 32];
+    for (l, v) in v.iter_mut().enumerate() {
+        *v = f(l);
+    }
+    v
+}
+
+#[inline(never)]
+fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
     let mut v = [0; 32];
     for (l, v) in v.iter_mut().enumerate() {
         *v = f(l);

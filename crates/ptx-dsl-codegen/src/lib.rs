@@ -75,6 +75,8 @@ struct Emit<'m> {
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
+    /// Do development builds have them for one instruction set only?
+    one_level: bool,
     /// Are the instructions of a lane that are none of Rust functions, one for all that are alike?
     shared: bool,
     /// Do these functions stay apart in release, too?
@@ -163,6 +165,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         trails: Set::new(),
         large: false,
         far: false,
+        one_level: false,
         shared: false,
         apart: false,
         distant: false,

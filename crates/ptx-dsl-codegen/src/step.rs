@@ -22,7 +22,8 @@ impl<'m> Emit<'m> {
                 called += usize::from(matches!(item, Item::Instr(i) if self.calls_in_lanes(r.func, i)));
             }
         }
-        (self.large, self.far) = (size.max(program.regions.len()) > LARGE, size > FAR);
+        let parts = size.max(program.regions.len());
+        (self.large, self.far, self.one_level) = (parts > LARGE, size > FAR, parts > ONE_LEVEL);
         (self.shared, self.apart) = (called > SHARED, called > APART);
         self.distant = size + program.regions.len() > LARGE;
         self.keeps = !self.large && self.classes.rows.iter().any(|(_, shape)| shape.common);
@@ -167,11 +168,12 @@ impl<'m> Emit<'m> {
             return code;
         }
         let (rt, here, name) = (RT, number(pc), format_ident!("Piece{}", self.pieces.len()));
+        let optimised = if self.one_level { quote!(false) } else { quote!(::ptx_dsl::OPTIMISED) };
         self.pieces.push(quote! {
             pub struct #name;
             impl #rt::Piece for #name {
                 type Warp = Warp;
-                const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
+                const OPTIMISED: bool = #optimised;
                 #[inline(always)]
                 fn run<M: #rt::Monitor, L: #rt::Level>(
                     x: &mut #rt::Ctx<'_, M>,
@@ -534,6 +536,9 @@ const LARGE: usize = 150;
 
 /// Instructions above which rows of memory are reached by calls (`far_stretch`).
 const FAR: usize = 500;
+
+/// Instructions, or regions, above which a development build is not compiled for AVX2: that is half of rustc's time.
+const ONE_LEVEL: usize = 500;
 
 /// Instructions that are calls in each lane above which those that are alike share a function.
 const SHARED: usize = 64;

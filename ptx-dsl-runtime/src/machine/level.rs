@@ -161,19 +161,16 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline]
     #[allow(unsafe_code)]
     pub fn piece<P: Piece>(&mut self, w: &mut P::Warp, active: &mut u32) -> Ran {
+        if const { cfg!(debug_assertions) && !P::OPTIMISED } {
+            return base::piece::<P, M>(self, w, active);
+        }
         match self.level {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             // SAFETY: `best` is where levels come from, and it has found these features on this processor.
             Level::Avx512 => unsafe { avx512::piece::<P, M>(self, w, active) },
+            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => {
-                if const { P::OPTIMISED || !cfg!(debug_assertions) } {
-                    // SAFETY: as above.
-                    unsafe { avx2::piece::<P, M>(self, w, active) }
-                } else {
-                    base::piece::<P, M>(self, w, active)
-                }
-            }
+            Level::Avx2 => unsafe { avx2::piece::<P, M>(self, w, active) },
             Level::Base => base::piece::<P, M>(self, w, active),
         }
     }
