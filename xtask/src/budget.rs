@@ -27,15 +27,15 @@ pub fn run() -> Result<(), String> {
     // This program is not optimised, nor is a procedural macro of a debug build.
     let text = kernel(200);
     line("a kernel of 200 instructions, unoptimised front end", Duration::from_millis(20), front(&text));
-    let build = directory.join("macros");
+    let build = directory.join("build");
     let clean = least(|| {
         let _ = std::fs::remove_dir_all(&build);
         let mut command = cargo();
         // Cargo.toml says how it is compiled.
         command.env_remove("CARGO_INCREMENTAL");
-        timed(command.args(["build", "--quiet", "-p", "ptx-dsl-macros", "--target-dir"]).arg(&build))
+        timed(command.args(["build", "--quiet", "-p", "ptx-dsl", "--target-dir"]).arg(&build))
     })?;
-    line("clean debug build of ptx-dsl-macros", Duration::from_secs(5), Used { memory: 0, ..clean });
+    line("clean debug build of ptx-dsl", Duration::from_secs(30), Used { memory: 0, ..clean });
     timed(cargo().args(["build", "--quiet", "--release", "-p", "ptx-dsl", "--features", "cli"]))?;
     let binary = root().join(target_directory()).join("release").join("ptx-dsl");
     let mut list = String::new();
