@@ -41,8 +41,9 @@ pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
     v
 }
 
+/// The same by calls of the function, for large kernels: vectors of each would take rustc most of its time.
 #[inline(never)]
-fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
+pub fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
     let mut v = [0; 32];
     for (l, v) in v.iter_mut().enumerate() {
         *v = f(l);

@@ -75,7 +75,7 @@ struct Emit<'m> {
     large: bool,
     /// Do they call what reaches rows of memory?
     far: bool,
-    /// Do development builds have them for one instruction set only?
+    /// Do development builds have them for one instruction set only, and are lanes of an expression computed by calls?
     one_level: bool,
     /// Are the instructions of a lane that are none of Rust functions, one for all that are alike?
     shared: bool,

@@ -537,7 +537,8 @@ const LARGE: usize = 150;
 /// Instructions above which rows of memory are reached by calls (`far_stretch`).
 const FAR: usize = 500;
 
-/// Instructions, or regions, above which a development build is not compiled for AVX2: that is half of rustc's time.
+/// Instructions, or regions, above which a development build is not compiled for AVX2, and lanes of an expression are computed by
+/// calls.
 const ONE_LEVEL: usize = 500;
 
 /// Instructions that are calls in each lane above which those that are alike share a function.

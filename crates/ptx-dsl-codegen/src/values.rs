@@ -16,6 +16,12 @@ pub fn places(ty: Option<Ty>) -> usize {
 }
 
 impl Emit<'_> {
+    /// A lane vector of what an expression is for each lane `l`.
+    pub fn lanes_from(&self, value: TokenStream) -> TokenStream {
+        let rt = RT;
+        if self.one_level { quote!(#rt::from_calls(&|l| #value)) } else { quote!(#rt::from_lanes(|l| #value)) }
+    }
+
     /// The field of the warp's state that holds a register: 32 lanes, the mask of a predicate, or a number for each row.
     pub fn field(&mut self, func: FuncId, reg: RegId, lane: u32) -> Ident {
         self.key_field((func.0, reg.0, lane)).0
@@ -244,7 +250,7 @@ impl Emit<'_> {
                 for value in self.read(func, o, ty) {
                     out.push(match constant {
                         true => Given::One(value),
-                        false => Given::Made(quote!(#rt::from_lanes(|l| #value))),
+                        false => Given::Made(self.lanes_from(quote!(#value))),
                     });
                 }
                 return;

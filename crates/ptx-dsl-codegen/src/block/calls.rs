@@ -173,7 +173,7 @@ impl Block<'_, '_> {
         let (rt, bits) = (RT, v.bits);
         if let Some(g) = &v.guard {
             let exact = &g.exact;
-            return Given::Made(quote!(#rt::from_lanes(|l| (#exact) as u64)));
+            return Given::Made(self.e.lanes_from(quote!((#exact) as u64)));
         }
         if v.shape == UNIFORM && bits <= 64 {
             let e = self.row(v, 0, 32);

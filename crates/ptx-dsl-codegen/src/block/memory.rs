@@ -68,7 +68,8 @@ impl Block<'_, '_> {
         let rt = RT;
         if let Some(g) = &v.guard {
             let exact = &g.exact;
-            return quote!(&#rt::from_lanes(|l| (#exact) as u64));
+            let lanes = self.e.lanes_from(quote!((#exact) as u64));
+            return quote!(&#lanes);
         }
         let (rows, _) = self.address_rows(v);
         let (stride, bits) = (v.shape.stride, v.bits);
