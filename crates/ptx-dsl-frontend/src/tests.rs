@@ -8,6 +8,8 @@ use crate::lex::lex;
 use crate::lines::Lines;
 
 mod beyond;
+#[path = "../../../tests/support/corpus.rs"]
+mod corpus;
 mod directives;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
@@ -617,4 +619,10 @@ fn special_registers_can_be_hidden() {
          mov.u32 %r1, %tid.x; // error: PTX0414
          } ret; }",
     );
+}
+
+/// The modules of `tests/diagnostics` about syntax, types, targets and declarations.
+#[test]
+fn corpus_of_the_checker() {
+    corpus::hold(&corpus::of_codes(0..600));
 }

@@ -7,6 +7,8 @@ use ptx_dsl_isa::diag::Severity;
 
 mod asynchronous;
 mod converge;
+#[path = "../../../tests/support/corpus.rs"]
+mod corpus;
 mod graph;
 mod groups;
 #[path = "../../../tests/support/helps.rs"]
@@ -76,4 +78,10 @@ fn kernel(threads: &str, body: &str) -> String {
 fn both(body: &str) {
     case(&kernel("128", body));
     case(&kernel("", body));
+}
+
+/// The modules of `tests/diagnostics` about the rules of 06xx, and those that are right in every respect.
+#[test]
+fn corpus_of_the_rules() {
+    corpus::hold(&corpus::of_codes(600..700));
 }
