@@ -530,9 +530,9 @@ fn qualifier(word: &str) -> bool {
     FAMILIES.iter().any(|(_, list)| list.iter().any(text))
 }
 
-/// Does the code stand in the text, with other names perhaps?
+/// Does the code stand in the text, with other names perhaps? `bar.sync` is short for `barrier.sync.aligned` (PTX ISA 9.7.13.1).
 fn shown(text: &str, code: &str) -> bool {
-    let (whole, part) = (words(text), words(code));
+    let (whole, part) = (words(text), words(&code.replace("barrier.sync.aligned", "bar.sync")));
     whole.windows(part.len()).any(|window| window.iter().zip(&part).all(|(a, b)| a == b))
 }
 
