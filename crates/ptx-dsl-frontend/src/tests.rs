@@ -9,7 +9,7 @@ use crate::lines::Lines;
 
 mod beyond;
 #[path = "../../../tests/support/corpus.rs"]
-mod corpus;
+pub(crate) mod corpus;
 mod directives;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;

@@ -25,11 +25,6 @@ fn explained() -> Modules {
     modules
 }
 
-#[test]
-fn of_the_explanations() {
-    helps::hold(&explained());
-}
-
 /// The bodies of the macros in the files.
 fn bodies(directory: &str) -> Modules {
     let mut modules = Modules::new();

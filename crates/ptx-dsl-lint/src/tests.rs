@@ -85,3 +85,9 @@ fn both(body: &str) {
 fn corpus_of_the_rules() {
     corpus::hold(&corpus::of_codes(600..700));
 }
+
+/// The public bugs of `tests/bugs`, which the suite also runs on the host.
+#[test]
+fn corpus_of_public_bugs() {
+    corpus::hold(&corpus::below("tests/bugs"));
+}
