@@ -26,10 +26,10 @@ pub struct Case {
 }
 
 /// One mark.
-struct Mark<'t> {
+pub struct Mark<'t> {
     line: usize,
     level: &'t str,
-    code: u16,
+    pub code: u16,
     source: Option<&'t str>,
     text: Option<&'t str>,
 }
@@ -77,20 +77,22 @@ fn without_reqntid(text: &str) -> String {
     text.replace(" .reqntid 128", "")
 }
 
-/// The marks of a module.
-///
-/// # Panics
-/// If one cannot be read.
-fn marks(case: &Case) -> Vec<Mark<'_>> {
-    let mut marks = Vec::new();
-    for (i, line) in case.text.lines().enumerate() {
-        for comment in line.split("//").skip(1) {
-            let Some((level @ ("error" | "warning"), rest)) = comment.trim().split_once(": ") else { continue };
-            let mark = mark(i + 1, level, rest);
-            marks.push(mark.unwrap_or_else(|| panic!("{}:{}: no mark: {comment}", case.name, i + 1)));
+impl Case {
+    /// The marks of the module.
+    ///
+    /// # Panics
+    /// If one cannot be read.
+    pub fn marks(&self) -> Vec<Mark<'_>> {
+        let mut marks = Vec::new();
+        for (i, line) in self.text.lines().enumerate() {
+            for comment in line.split("//").skip(1) {
+                let Some((level @ ("error" | "warning"), rest)) = comment.trim().split_once(": ") else { continue };
+                let mark = mark(i + 1, level, rest);
+                marks.push(mark.unwrap_or_else(|| panic!("{}:{}: no mark: {comment}", self.name, i + 1)));
+            }
         }
+        marks
     }
-    marks
 }
 
 /// `PTX0412`, `` PTX0412 `sh+2` ``, `PTX0412: a text`, or all of it.
@@ -131,7 +133,7 @@ fn located<'d>(text: &str, lexed: &Lexed, found: &'d [Diagnostic]) -> Vec<Found<
     let locate = |diagnostic: &'d Diagnostic| {
         let bytes = lexed.bytes(diagnostic.span);
         let source = text.get(bytes.clone()).unwrap_or_default().to_string();
-        Found { line: lines.line_column(bytes.start).0 as usize, source, diagnostic }
+        Found { line: lines.line_column(bytes.start).0, source, diagnostic }
     };
     found.iter().map(locate).collect()
 }
@@ -140,7 +142,7 @@ fn located<'d>(text: &str, lexed: &Lexed, found: &'d [Diagnostic]) -> Vec<Found<
 pub fn differences(case: &Case) -> Vec<String> {
     let (lexed, diagnostics) = helps::findings(&case.text);
     let mut found = located(&case.text, &lexed, &diagnostics);
-    let marks = marks(case);
+    let marks = case.marks();
     let mut out = Vec::new();
     for mark in &marks {
         match found.iter().position(|f| f.has(mark)) {
@@ -159,7 +161,10 @@ pub fn differences(case: &Case) -> Vec<String> {
     for d in diagnostics.iter().filter(|d| (600..700).contains(&d.code)) {
         let known = rule_of(d.code).is_some_and(|rule| rule.classes.iter().any(|(class, _)| *class == d.class));
         if !known || d.notes.is_empty() || d.helps.is_empty() {
-            out.push(format!("{}: PTX{:04} has no note, no help, or a class that is not its rule's", case.name, d.code));
+            out.push(format!(
+                "{}: PTX{:04} has no note, no help, or a class that is not its rule's",
+                case.name, d.code
+            ));
         }
     }
     out
@@ -176,7 +181,7 @@ pub fn hold(cases: &[Case]) {
     assert!(wrong.is_empty(), "{} differences in {} modules\n{}", wrong.len(), cases.len(), wrong.join("\n"));
     let texts: Vec<_> = cases.iter().map(|case| (case.name.clone(), case.text.clone())).collect();
     helps::hold(&texts);
-    let legal: Vec<_> = cases.iter().filter(|case| marks(case).iter().all(|mark| mark.level != "error")).collect();
+    let legal: Vec<_> = cases.iter().filter(|case| case.marks().iter().all(|mark| mark.level != "error")).collect();
     let printed: Vec<_> = legal.iter().map(|case| (case.name.clone(), helps::printed(&case.text))).collect();
     let verdicts = ptxas::assemble_all(&printed).unwrap_or_default();
     let refused = verdicts.into_iter().filter_map(Result::err).filter(|e| !ABROAD.iter().any(|text| e.contains(text)));
