@@ -53,17 +53,6 @@ fn around(statements: &str) -> Modules {
     modules
 }
 
-/// The modules of a file.
-fn others() -> Modules {
-    let text = include_str!("helps/modules.txt").split_once('\n').map_or("", |(_, modules)| modules);
-    text.split("----\n").enumerate().map(|(i, text)| (format!("module {i}"), text.to_string())).collect()
-}
-
-#[test]
-fn of_other_modules() {
-    helps::hold(&others());
-}
-
 #[test]
 fn of_newcomers() {
     helps::hold(&around(include_str!("helps/newcomers.txt")));
@@ -77,7 +66,6 @@ fn of_all_kinds() {
         modules.extend(corpus::below(folder).into_iter().map(|case| (case.name, case.text)));
     }
     modules.extend(around(include_str!("helps/newcomers.txt")));
-    modules.extend(others());
     let found = modules.iter().flat_map(|(_, text)| helps::findings(text).1);
     let given: Vec<String> = found.flat_map(|d| d.helps).collect();
     let mut untried = Vec::new();
