@@ -13,6 +13,7 @@ pub mod clusterlaunchcontrol;
 pub mod compare;
 pub mod cvt;
 pub mod fence;
+pub(crate) mod float16;
 pub mod ld_st;
 pub mod logic;
 pub mod mbarrier;

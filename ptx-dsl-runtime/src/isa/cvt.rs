@@ -4,7 +4,8 @@ mod small;
 
 use super::arith::integer::{clamp, sext, value, zext};
 use super::arith::soft::{BF16, F16, F32, F64, Format, Num, Round, TF32};
-use super::arith::{float, half};
+use super::arith::float;
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 
 /// The format of a floating-point type.
@@ -70,8 +71,8 @@ fn operand(q: Q, f: Format, a: u64) -> u64 {
 fn to_f64(f: Format, a: u64) -> f64 {
     match (f.exp, f.mant) {
         (11, _) => f64::from_bits(a),
-        (5, _) => half::to_f64(Ty::F16, a),
-        (_, 7) => half::to_f64(Ty::Bf16, a),
+        (5, _) => float16::to_f64(Ty::F16, a),
+        (_, 7) => float16::to_f64(Ty::Bf16, a),
         _ => f32::from_bits(a as u32) as f64,
     }
 }

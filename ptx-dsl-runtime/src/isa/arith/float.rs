@@ -1,6 +1,7 @@
 //! f32 and f64 (manual, 9.7.3): the host's own operations for `.rn`, exact ones rounded once for the other modes.
 
 use super::soft::{self, F32, F64, Format, Round};
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 
 /// What f32 arithmetic gives for NaN.
@@ -205,7 +206,7 @@ fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], min
     let mut t = [0.0; 3];
     for i in 0..N {
         t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i < halves {
-            super::half::to_f64(half, s[i]) as f32
+            float16::to_f64(half, s[i]) as f32
         } else {
             arg(q, s[i])
         };

@@ -2,6 +2,7 @@
 
 use super::float::{self, Op};
 use super::soft::{self, BF16, F16, F64, Format, Round};
+use crate::isa::float16::{bf16_to_f32, f16_to_f32};
 use crate::qual::{Q, Ty, q};
 
 /// The format of a lane, and whether there are two.
@@ -16,25 +17,9 @@ pub const fn format(ty: Ty) -> Option<(Format, bool)> {
     }
 }
 
-/// An f16 or bf16 as f64: exact.
-#[inline(always)]
-pub fn to_f64(ty: Ty, x: u64) -> f64 {
-    widen(if matches!(ty, Ty::Bf16 | Ty::Bf16x2) { BF16 } else { F16 }, x)
-}
-
 #[inline(always)]
 fn widen(f: Format, x: u64) -> f64 {
-    let mag = x & 0x7fff;
-    let v = if f.exp == 8 {
-        f32::from_bits((mag as u32) << 16) as f64
-    } else if mag >= 0x7c00 {
-        if mag == 0x7c00 { f64::INFINITY } else { f64::NAN }
-    } else if mag >= 0x400 {
-        f64::from_bits((mag << 42) + (1008 << 52))
-    } else {
-        mag as f64 / 16777216.0
-    };
-    if x & 0x8000 != 0 { -v } else { v }
+    f64::from(if f.exp == 8 { bf16_to_f32(x as u16) } else { f16_to_f32(x as u16) })
 }
 
 /// An operand, flushed if `.ftz` says so.

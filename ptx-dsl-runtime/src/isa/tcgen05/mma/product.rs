@@ -6,10 +6,11 @@ use super::operands::{Factors, LUT_COLUMNS, Positions};
 use super::tile::{Tile, bytes, gather, pieces};
 use super::{A, Multiply};
 use crate::fault::FaultKind;
+use crate::isa::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
 use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
-use crate::isa::tcgen05::format::{f16_times, rebias, to_f16};
+
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
 
@@ -238,10 +239,10 @@ impl Multiply {
             Accumulator::F32 => self.store(to, part, slow, |d, sum| (sum + f32::from_bits(d) * scale).to_bits()),
             Accumulator::F16 if self.accumulate => {
                 let factor = rebias(scale);
-                let finish = |d: u32, sum: f32| u32::from(to_f16(sum + f16_times(d, factor)));
+                let finish = |d: u32, sum: f32| u32::from(f32_to_f16(sum + f16_to_f32_scaled(d, factor)));
                 if short { self.store(to, part, fast, finish) } else { self.store(to, part, slow, finish) }
             }
-            Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(to_f16(sum))),
+            Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(f32_to_f16(sum))),
             Accumulator::S32 { saturate } => {
                 let keep = if self.accumulate { u32::MAX } else { 0 };
                 let wrap = |d: u32, sum: i32| (d & keep).wrapping_add(sum as u32);
