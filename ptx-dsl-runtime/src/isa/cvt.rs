@@ -2,9 +2,9 @@
 
 mod small;
 
+use super::arith::float;
 use super::arith::integer::{clamp, sext, value, zext};
 use super::arith::soft::{BF16, F16, F32, F64, Format, Num, Round, TF32};
-use super::arith::float;
 use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 

@@ -7,7 +7,10 @@ use super::clusterlaunchcontrol as clc;
 use super::*;
 use crate::kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site};
 use crate::launch::{Error, Launch, launch, slice_mut};
-use crate::mem::address::{LOCAL, SHARED};
+/// Where the windows start.
+const LOCAL: u64 = 2;
+const SHARED: u64 = 1;
+
 use crate::qual::Ty;
 use crate::{Host, Report};
 

@@ -1,8 +1,12 @@
 //! Stretches: what loads at fixed distances from one address read of memory, looked at once.
 
-use super::{Done, addresses, general_load, lanes, low};
-use crate::lanes::Word;
-use crate::mem::ahead::{self, DISTANCE};
+use super::access::{Done, addresses, general_load, low};
+use super::active::lanes;
+use super::calls::CALLS;
+use super::word::Word;
+use crate::isa::space;
+use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::mem::scattered::Scattered;
 use crate::{Ctx, Lanes, Monitor, Q};
 
 /// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
@@ -10,7 +14,7 @@ use crate::{Ctx, Lanes, Monitor, Q};
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+pub fn slow_stretch<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
@@ -28,7 +32,7 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
         let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
         let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
         let wanted = if same { first } else { m };
-        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
+        if !x.load_lanes_concurrent(space(q), wanted, &addr, &mut [&mut v]) {
             x.site = site;
             general_load(x, q, m, &addr, [&mut v])?;
         }
@@ -46,7 +50,7 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+pub fn slow_rows<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
@@ -58,15 +62,11 @@ pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
 ) -> Done {
     // what is between the places is read, too: worth it where that is little
     let wanted = all.len() * if same { 1 } else { 32 / NB } * T::BYTES;
-    if 2 * wanted >= LEN && x.stretch_in_common::<T, NB, LEN>(crate::isa::space(q), base, stretch) {
+    if 2 * wanted >= LEN && x.stretch_concurrent::<T, NB, LEN>(space(q), base, stretch) {
         return Ok(());
     }
     slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)
 }
-
-/// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
-/// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
-pub(crate) const CALLS: bool = cfg!(debug_assertions);
 
 /// Without their lengths, of which there are too many to have all compiled.
 #[inline(always)]
@@ -121,5 +121,5 @@ fn rows_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize)
 #[inline(always)]
 pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
     let distance = LEN.next_power_of_two().max(DISTANCE);
-    stretch.iter().for_each(|s| ahead::ahead(s.as_ptr().wrapping_add(at), bytes, distance));
+    stretch.iter().for_each(|s| prefetch(s.as_ptr().wrapping_add(at), bytes, distance));
 }

@@ -198,7 +198,7 @@ pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
     let r = s.get(operands..).unwrap_or_default();
     let a = access(x, q, &s, r.len(), true, "tcgen05.st")?;
     if store(x, &a, r) {
-        x.progress += 1;
+        x.changed();
     }
     Ok(Flow::Next)
 }

@@ -235,7 +235,7 @@ fn swizzling(format: Format, major: Major, shared: Shared, of: &str) -> Result<(
 
 /// Issues the instruction for every active lane; one thread should.
 fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<(), Box<Fault>> {
-    let target = Generation::of(x.info.target);
+    let target = Generation::of(x.geometry.info.target);
     for lane in active(x.mask) {
         let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
         let job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
