@@ -8,9 +8,8 @@ use std::sync::atomic::AtomicU8;
 use crate::fault::Fault;
 use crate::lanes::Word;
 use crate::machine::ctx::Ctx;
-use crate::machine::memory::Memory;
 use crate::machine::vector_access::ONE_ROW;
-use crate::mem::address::{AddrSpace, Place, decode};
+use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::atomic_bytes;
 use crate::mem::prefetch::{DISTANCE, prefetch};
 use crate::monitor::{Access, Monitor};
@@ -23,7 +22,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON || addr & (align as u64 - 1) != 0 {
             return None;
         }
-        match decode(space, addr, Memory::NO_CTA) {
+        match decode_common(space, addr, self.cur.cta) {
             Some(Place::Global { segment, offset }) => self.memory.global.concurrent(segment, offset, bytes),
             _ => None,
         }

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::flow::{Flow, Pc, Wait};
 use crate::isa::{mbarrier, space};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, decode};
+use crate::mem::address::{AddrSpace, Place, decode_common};
 use crate::monitor::Monitor;
 use crate::qual::{Q, q};
 use crate::sync::mbarrier::{self as object, Arrive, State};
@@ -18,8 +18,8 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON || !addr.is_multiple_of(8) {
             return None;
         }
-        match decode(space, addr, self.memory.shared_rank) {
-            Some(Place::Shared { rank, offset }) if rank == self.memory.shared_rank => Some(offset as usize),
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Shared { offset, .. }) => Some(offset as usize),
             _ => None,
         }
     }

@@ -56,9 +56,10 @@ impl Step {
         self.waiting = 0;
     }
 
-    /// The lanes of `mask` of warp `warp` of cohort `c` go on at `pc`. An empty mask is ignored.
+    /// Counts warp `warp` of cohort `c` among those that go on together, if the lanes of `mask` are all its lanes and go to the same
+    /// region as the warps before. False, with nothing done, if not.
     #[inline(always)]
-    pub fn branch(&mut self, c: &Cohort, warp: u32, site: u32, mask: u32, pc: Pc) {
+    pub fn branch_together(&mut self, c: &Cohort, warp: u32, mask: u32, pc: Pc) -> bool {
         let together = mask == c.mask
             && self.parts.is_empty()
             && self.waiting == 0
@@ -67,30 +68,30 @@ impl Step {
         if together {
             self.pc = pc;
             self.together += 1;
-        } else if mask != 0 {
-            self.push(c, Part { warp, mask, pc, wait: None, site });
         }
+        together
     }
 
-    /// Warp `warp` of cohort `c` waits at `pc`.
+    /// Counts warp `warp` of cohort `c` among those that wait together, if it waits for the same as the warps before.
+    /// Gives `wait` back, with nothing done, if not.
     #[inline(always)]
-    pub fn park(&mut self, c: &Cohort, warp: u32, site: u32, pc: Pc, wait: Wait) {
+    pub fn park_together(&mut self, c: &Cohort, warp: u32, pc: Pc, wait: Wait) -> Option<Wait> {
         let together = self.parts.is_empty()
             && self.together == 0
             && warp == c.lo + self.waiting
             && (self.waiting == 0 || self.pc == pc && self.wait == wait)
             && !wait.is_rendezvous();
-        if together {
-            self.pc = pc;
-            self.wait = wait;
-            self.waiting += 1;
-        } else {
-            self.push(c, Part { warp, mask: c.mask, pc, wait: Some(wait), site });
+        if !together {
+            return Some(wait);
         }
+        self.pc = pc;
+        self.wait = wait;
+        self.waiting += 1;
+        None
     }
 
-    #[inline(never)]
-    fn push(&mut self, c: &Cohort, part: Part) {
+    /// Adds a part: from now on the warps of cohort `c` do not stay together.
+    pub fn push(&mut self, c: &Cohort, part: Part) {
         self.spread(c, part.site);
         self.parts.push(part);
     }

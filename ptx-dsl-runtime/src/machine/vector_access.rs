@@ -5,7 +5,7 @@
 
 use crate::lanes::{CALLS, Scattered, Word, copied};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, decode};
+use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::bounds::{aligned, part, part_mut, row};
 use crate::mem::prefetch::{DISTANCE, prefetch};
 use crate::{Lanes, Monitor};
@@ -27,6 +27,12 @@ const fn may_be_concurrent(space: AddrSpace) -> bool {
     matches!(space, AddrSpace::Global | AddrSpace::Generic)
 }
 
+/// Can an address of this space name the shared memory of a peer CTA? A constant in emitted code.
+#[inline(always)]
+const fn reaches_peers(space: AddrSpace) -> bool {
+    matches!(space, AddrSpace::SharedCluster | AddrSpace::Generic)
+}
+
 impl<M: Monitor> Ctx<'_, M> {
     /// The memory that `addr` is in, and the offset there; `None` for the slow path.
     #[inline(always)]
@@ -34,15 +40,14 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON {
             return None;
         }
-        match decode(space, addr, self.memory.shared_rank)? {
-            Place::Global { segment, offset } => Some((self.memory.global.bytes(segment), offset as usize)),
-            Place::Shared { rank, offset } if rank == self.memory.shared_rank => {
-                Some((&self.memory.shared, offset as usize))
-            }
-            Place::Shared { rank, offset } => Some((self.peer_shared(rank)?, offset as usize)),
-            Place::Const { offset } => Some((self.geometry.info.const_image, usize::try_from(offset).ok()?)),
-            Place::Param { offset } => Some((&self.memory.params, usize::try_from(offset).ok()?)),
-            Place::Local { .. } => None,
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes(segment), offset as usize)),
+            Some(Place::Shared { offset, .. }) => Some((&self.memory.shared, offset as usize)),
+            Some(Place::Const { offset }) => Some((self.geometry.info.const_image, usize::try_from(offset).ok()?)),
+            Some(Place::Param { offset }) => Some((&self.memory.params, usize::try_from(offset).ok()?)),
+            Some(Place::Local { .. }) => None,
+            None if reaches_peers(space) => self.peer_shared(space, addr),
+            None => None,
         }
     }
 
@@ -52,26 +57,31 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON || self.scheduling.probing {
             return None;
         }
-        match decode(space, addr, self.memory.shared_rank)? {
-            Place::Global { segment, offset } => Some((self.memory.global.bytes_mut(segment)?, offset as usize)),
-            Place::Shared { rank, offset } if rank == self.memory.shared_rank => {
-                Some((&mut self.memory.shared, offset as usize))
-            }
-            Place::Shared { rank, offset } => Some((self.peer_shared_mut(rank)?, offset as usize)),
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes_mut(segment)?, offset as usize)),
+            Some(Place::Shared { offset, .. }) => Some((&mut self.memory.shared, offset as usize)),
+            Some(_) => None,
+            None if reaches_peers(space) => self.peer_shared_mut(space, addr),
+            None => None,
+        }
+    }
+
+    /// Shared memory of a CTA of the cluster, where the address names a rank.
+    #[inline(never)]
+    fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
+        match decode(space, addr, self.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.window(rank).ok()?, offset as usize)),
             _ => None,
         }
     }
 
-    /// Shared memory of another CTA of the cluster.
-    #[inline(never)]
-    fn peer_shared(&self, rank: u32) -> Option<&[u8]> {
-        self.window(rank).ok()
-    }
-
     /// The same to write.
     #[inline(never)]
-    fn peer_shared_mut(&mut self, rank: u32) -> Option<&mut [u8]> {
-        self.window_mut(rank).ok()
+    fn peer_shared_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
+        match decode(space, addr, self.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.window_mut(rank).ok()?, offset as usize)),
+            _ => None,
+        }
     }
 
     /// `LEN` bytes from each base address: one check for all loads at constant offsets from it.

@@ -49,32 +49,37 @@ pub enum Place {
 }
 
 /// Decodes `addr` in `space` for a thread of the CTA of rank `own`. `None` if it is in no window of that space.
-///
-/// Inlined into emitted code, so the common windows come first and the others are a call.
 #[inline(always)]
 pub fn decode(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
-    let own_shared = Some(Place::Shared { rank: own, offset: (addr & SHARED_OFFSET) as u32 });
+    decode_common(space, addr, own).or_else(|| decode_rare(space, addr, own))
+}
+
+/// The part of [`decode`] that emitted code inlines: all addresses but shared ones that name a rank, and generic ones in the other
+/// windows. Shared addresses it decodes are of the CTA `own`.
+#[inline(always)]
+pub fn decode_common(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
+    let own_shared = Place::Shared { rank: own, offset: (addr & SHARED_OFFSET) as u32 };
     match space {
         AddrSpace::Global | AddrSpace::Generic if addr >> WINDOW_SHIFT == 0 => {
             let (segment, offset) = (addr >> SEGMENT_SHIFT, addr & ((1 << SEGMENT_SHIFT) - 1));
             Some(Place::Global { segment: segment as usize, offset })
         }
-        AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => own_shared,
-        AddrSpace::Generic if addr >> RANK_SHIFT == OWN_SHARED => own_shared,
-        AddrSpace::Global => None,
+        AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => Some(own_shared),
+        AddrSpace::Generic if addr >> RANK_SHIFT == OWN_SHARED => Some(own_shared),
         AddrSpace::Local | AddrSpace::ParamFunc => Some(Place::Local { offset: addr }),
         AddrSpace::Const => Some(Place::Const { offset: addr }),
         AddrSpace::ParamEntry => Some(Place::Param { offset: addr }),
-        AddrSpace::Generic | AddrSpace::SharedCta | AddrSpace::SharedCluster => decode_rare(space, addr, own),
+        _ => None,
     }
 }
 
-/// Shared addresses that name a rank, and the other windows of generic addresses.
+/// The other part of [`decode`].
 #[inline(never)]
 fn decode_rare(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
     let (window, offset) = match space {
         AddrSpace::Generic => (addr >> WINDOW_SHIFT, addr & ((1 << WINDOW_SHIFT) - 1)),
-        _ => (SHARED, addr),
+        AddrSpace::SharedCta | AddrSpace::SharedCluster => (SHARED, addr),
+        _ => return None,
     };
     match window {
         SHARED if offset >> 32 == 0 => {

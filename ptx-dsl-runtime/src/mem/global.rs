@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use crate::fault::FaultKind;
-use crate::mem::address::{AddrSpace, Place, decode};
+use crate::mem::address::{AddrSpace, Place, decode_common};
 use crate::mem::atomic_bytes;
 use crate::mem::bounds::offset_in;
 use crate::mem::little_endian;
@@ -139,7 +139,7 @@ impl<'a> Global<'a> {
     /// Caches the segment of this address for access `site`.
     #[inline(never)]
     pub fn cache_segment(&self, site: usize, addr: u64) {
-        if let Some(Place::Global { segment, offset }) = decode(AddrSpace::Global, addr, 0)
+        if let Some(Place::Global { segment, offset }) = decode_common(AddrSpace::Global, addr, 0)
             && let Some(&span) = self.segments.get(segment)
         {
             self.cache[site % ENTRIES].set(Cached { start: addr - offset, span });

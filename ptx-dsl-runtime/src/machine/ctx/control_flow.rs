@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::flow::{Flow, Pc, Wait};
 use crate::machine::ctx::Ctx;
-use crate::machine::step::Together;
+use crate::machine::step::{Part, Together};
 use crate::monitor::Monitor;
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -43,13 +43,23 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The lanes of `mask` of the current warp go on at `pc`. An empty mask is ignored.
     #[inline(always)]
     pub fn branch(&mut self, mask: u32, pc: Pc) {
-        self.step.branch(&self.cur, self.warp, self.site, mask, pc);
+        if !self.step.branch_together(&self.cur, self.warp, mask, pc) && mask != 0 {
+            self.split(mask, pc, None);
+        }
     }
 
     /// The current warp waits at `pc`.
     #[inline(always)]
     pub(crate) fn park(&mut self, pc: Pc, wait: Wait) {
-        self.step.park(&self.cur, self.warp, self.site, pc, wait);
+        if let Some(wait) = self.step.park_together(&self.cur, self.warp, pc, wait) {
+            self.split(self.cur.mask, pc, Some(wait));
+        }
+    }
+
+    #[inline(never)]
+    fn split(&mut self, mask: u32, pc: Pc, wait: Option<Wait>) {
+        let part = Part { warp: self.warp, mask, pc, wait, site: self.site };
+        self.step.push(&self.cur, part);
     }
 
     /// The current warp has executed the blocking instruction of region `here`: it goes on at `next`, or waits.
@@ -165,7 +175,9 @@ impl<M: Monitor> Ctx<'_, M> {
     fn branch_all(&mut self, mask: u32, pc: Pc) {
         self.fork(mask, pc);
         for (pc, mask) in self.fragments.drain() {
-            self.step.branch(&self.cur, self.warp, self.site, mask, pc);
+            if !self.step.branch_together(&self.cur, self.warp, mask, pc) && mask != 0 {
+                self.step.push(&self.cur, Part { warp: self.warp, mask, pc, wait: None, site: self.site });
+            }
         }
     }
 
