@@ -1,6 +1,6 @@
 //! Control flow between emitted code and the driver: where threads go on, and what they wait for.
 
-/// Number of a region. Regions are numbered in reverse postorder, so a join has a higher number than what leads to it.
+/// Number of a region. The order is reverse postorder, so a join has a higher number than its predecessors.
 pub type Pc = u16;
 
 /// How a step ends.
@@ -8,7 +8,7 @@ pub type Pc = u16;
 pub enum Next {
     /// Go on at this region.
     Go(Pc),
-    /// Warps or lanes part ways or wait; the parts are in the `Ctx`.
+    /// Warps or lanes diverge or wait; the parts are in the `Ctx`.
     Split,
     /// The threads end.
     Exit,
@@ -19,7 +19,7 @@ pub enum Next {
 pub enum Flow {
     /// Done, its results are written.
     Next,
-    /// Waits; the region is run again when the wait is over, with `Ctx::resumed`.
+    /// Waits. When the wait is over the region runs again, with `Ctx::resumed`.
     Wait(Wait),
 }
 
@@ -40,7 +40,7 @@ pub enum Wait {
     },
     /// Any of these mbarrier objects (CTA rank, offset, parity) completing the phase of that parity.
     Mbarrier(Vec<(u32, u32, u64)>),
-    /// One of them, which is what nearly all waits are for.
+    /// One mbarrier object: the common case.
     Phase {
         /// CTA rank
         rank: u32,
@@ -49,23 +49,23 @@ pub enum Wait {
         /// of the phase
         parity: u64,
     },
-    /// The live lanes of `members` of the own warp; with a `pc`, all at that region.
+    /// The live lanes of `members` of the same warp; with a `pc`, all at that region.
     WarpSync {
         /// membermask
         members: u32,
-        /// region where all have to be, if that matters
+        /// the region of the rendezvous; any if `None`
         pc: Option<Pc>,
     },
-    /// All live lanes of the own warp, for an instruction that the whole warp executes together.
+    /// All live lanes of the same warp, for an instruction that the whole warp executes together.
     WholeWarp {
-        /// region where all have to be
+        /// the region of the rendezvous
         pc: Pc,
     },
     /// An operation of the allocator of Tensor Memory.
     TensorMemory {
         /// with `.cta_group::2`
         pair: bool,
-        /// which one
+        /// the operation
         ticket: u32,
     },
 }

@@ -8,26 +8,26 @@ pub use info::{KernelInfo, ParamInfo, Site};
 use crate::lanes::Level;
 use crate::{Ctx, Fault, Monitor};
 
-/// A kernel as the macro emits it: the state of one warp, constants, and the function that runs its regions.
+/// A kernel: the registers of a warp, constants, and the function that runs its regions.
 pub trait Kernel: 'static {
-    /// The registers of one warp. Fragments of a warp share it, they own disjoint lanes.
+    /// The registers of one warp. Fragments of a warp own disjoint lanes of it.
     type Warp: Default + Clone + PartialEq;
-    /// No register is read before it is written: a warp may start with what another one left.
+    /// No register is read before it is written, so a warp may start with the values of another.
     const FRESH: bool = false;
     /// Its regions are [`Piece`]s.
     const LARGE: bool = false;
-    /// It is worth its time to compile the kernel for more than one instruction set even in a development build.
+    /// The kernel's crate is optimised, so a development build compiles the kernel for more than one instruction set too.
     const OPTIMISED: bool = false;
-    /// What a launch has to know.
+    /// Constants for the launch.
     const INFO: &'static KernelInfo;
-    /// Are the registers equal that are read once for all warps of a cohort? Warps that differ in them stay apart.
+    /// Are the cohort-uniform registers equal? Warps that differ in them do not merge.
     #[inline]
     fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
         true
     }
-    /// Runs regions from `pc` on for the warps `warps` until they wait, part, end, or somebody else should have a turn.
+    /// Runs regions from `pc` on for the warps `warps`, until they wait, diverge or exit, or their turn is over.
     fn step<M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
-    /// The same, compiled for an instruction set: it is inlined into a function that has its features.
+    /// The same for an instruction set: inlined into a `#[target_feature]` function.
     #[inline(always)]
     fn step_at<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
         Self::step::<M>(x, pc, warps)
@@ -38,8 +38,8 @@ pub trait Kernel: 'static {
 pub trait Piece {
     /// The registers of a warp.
     type Warp;
-    /// That of its [`Kernel`].
+    /// As in [`Kernel`].
     const OPTIMISED: bool = false;
-    /// Runs it for the lanes of `active`, which it changes, and gives where they go on.
+    /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
     fn run<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
 }

@@ -1,4 +1,4 @@
-//! `atom` and `red` (PTX ISA 9.7.13.5 and .7): one lane after the other, lowest first.
+//! `atom` and `red` (PTX ISA 9.7.13.5 and .7), in lane order.
 
 use super::ld_st::{element, get, put};
 use super::{Done, active, place, space};
@@ -94,7 +94,7 @@ fn sign(ty: Ty, v: u64) -> i64 {
     (v << unused) as i64 >> unused
 }
 
-/// How a sum of floats is made.
+/// The variant of a floating-point sum.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     /// In global memory.
@@ -102,7 +102,7 @@ struct Sum {
     ftz: bool,
 }
 
-/// What one element becomes. Bits of the operands above the type's width are not looked at.
+/// The new value of one element. Bits of the operands above the type's width are ignored.
 #[inline(always)]
 fn apply(q: Q, ty: Ty, how: Sum, old: u64, b: u64, c: u64) -> u64 {
     let (old, b) = (zero(ty, old), zero(ty, b));
@@ -194,10 +194,10 @@ fn min_max(ty: Ty, old: u64, b: u64, max: bool) -> u64 {
     }
 }
 
-/// The number wins against NaN, -0 is below +0; both as for `min` and `max`.
+/// A number wins over a NaN, and -0 < +0, as for `min` and `max`.
 fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
     let nan = |v: u64| v & 0x7fff > infinity;
-    // sign and magnitude to a number that orders them
+    // maps sign and magnitude to an integer of the same order
     let key = |v: u64| if v & 0x8000 != 0 { !v as u16 } else { v as u16 | 0x8000 };
     match (nan(a), nan(b)) {
         (true, true) => 0x7fff,

@@ -1,4 +1,4 @@
-//! Comparisons and selections, lane by lane (manual, 9.7.6 and 9.7.7).
+//! Comparisons and selections of one lane (manual, 9.7.6 and 9.7.7).
 
 use super::arith::integer::{self, sext, value, zext};
 use super::arith::{float, half};

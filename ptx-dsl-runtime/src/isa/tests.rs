@@ -1,4 +1,4 @@
-//! The warp-wide functions on the machine, by kernels written by hand.
+//! Tests of the warp-wide functions on the machine, with hand-written kernels.
 //!
 //! A probe has a part that cannot wait, then one instruction that may; what is in the first two registers of each
 //! thread then is the result.

@@ -1,6 +1,6 @@
 //! The description of a kernel: constants that the macro emits.
 
-/// What a launch has to know of a kernel.
+/// Constants of a kernel, for the launch.
 #[derive(Debug)]
 pub struct KernelInfo {
     /// Name of the `.entry`.
@@ -35,7 +35,7 @@ pub struct KernelInfo {
     pub sites: &'static [Site],
     /// A label or description per region.
     pub regions: &'static [&'static str],
-    /// Instructions the host cannot run, with their sites: the launch is an error naming the first.
+    /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'static [(&'static str, u32)],
 }
 

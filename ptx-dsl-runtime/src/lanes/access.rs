@@ -7,7 +7,7 @@ use crate::{Ctx, Fault, Lanes, Monitor, Q};
 
 pub(super) type Done = Result<(), Box<Fault>>;
 
-/// `ld` of elements at any addresses: a call, since LLVM takes long for what is taken in wherever a kernel loads.
+/// `ld` of elements at any addresses. It is a call: inlined at every load it would dominate the compile time.
 #[inline(never)]
 pub fn load<M: Monitor, T: Scattered, const D: usize>(
     x: &mut Ctx<'_, M>,
@@ -61,7 +61,7 @@ pub fn store<M: Monitor, T: Scattered, const D: usize>(
     slow_store(x, *q, m, addr, v)
 }
 
-/// `ld` in its general form, to elements as they lie in memory.
+/// The slow path of `ld`: concurrent memory, then the general path.
 #[cold]
 #[inline(never)]
 pub fn slow_load<M: Monitor, T: Scattered, const D: usize>(
@@ -75,7 +75,7 @@ pub fn slow_load<M: Monitor, T: Scattered, const D: usize>(
     if x.load_lanes_concurrent(space(q), m, addr, &mut out) { Ok(()) } else { general_load(x, q, m, addr, out) }
 }
 
-/// The same where nobody else writes.
+/// The general path of `ld`, which diagnoses faults.
 pub(super) fn general_load<M: Monitor, T: Scattered, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -102,12 +102,12 @@ pub fn addresses<const NB: usize>(rows: [u64; NB], stride: i64, bits: u32) -> La
     std::array::from_fn(|l| rows[l / p].wrapping_add(((l % p) as u64).wrapping_mul(stride as u64)) & low(bits))
 }
 
-/// So many low bits.
+/// A mask of the low bits.
 pub(super) fn low(bits: u32) -> u64 {
     u64::MAX >> (64 - bits.clamp(1, 64))
 }
 
-/// `st` in its general form.
+/// The slow path of `st`.
 #[cold]
 #[inline(never)]
 pub fn slow_store<M: Monitor, T: Scattered, const D: usize>(
@@ -132,7 +132,7 @@ pub fn slow_store<M: Monitor, T: Scattered, const D: usize>(
     Ok(())
 }
 
-/// `red` and `atom` in their general form, for the lanes of `m`.
+/// The slow path of `red.add` and `atom.add`, for the lanes of `m`.
 #[cold]
 #[inline(never)]
 pub fn slow_add<M: Monitor, T: Scattered>(
@@ -162,7 +162,7 @@ pub fn slow_add<M: Monitor, T: Scattered>(
     Ok(())
 }
 
-/// `ld` of one lane in its general form.
+/// The slow path of `ld` for one lane.
 #[cold]
 #[inline(never)]
 pub fn slow_load_one<M: Monitor, T: Scattered, const D: usize>(
@@ -178,7 +178,7 @@ pub fn slow_load_one<M: Monitor, T: Scattered, const D: usize>(
     Ok(std::array::from_fn(|i| T::narrow(v[i * T::BYTES / 8 % 4] >> (i * T::BYTES % 8 * 8))))
 }
 
-/// `st` of one lane in its general form.
+/// The slow path of `st` for one lane.
 #[cold]
 #[inline(never)]
 pub fn slow_store_one<M: Monitor, T: Scattered, const D: usize>(
@@ -198,7 +198,7 @@ pub fn slow_store_one<M: Monitor, T: Scattered, const D: usize>(
     x.write(space, addr, (T::BYTES * D) as u32, words, l as u32)
 }
 
-/// `red` of one lane in its general form.
+/// The slow path of `red.add` for one lane.
 #[cold]
 #[inline(never)]
 pub fn slow_add_one<M: Monitor, T: Scattered>(x: &mut Ctx<'_, M>, q: Q, l: usize, addr: u64, v: T) -> Done {

@@ -1,6 +1,6 @@
 //! Loops over the active lanes of a warp.
 
-/// Runs `f` for every lane of `mask`. The full mask has a loop of its own, without tests, that LLVM can turn into vectors.
+/// Runs `f` for every lane of `mask`. The full mask has a branch-free loop of its own, which LLVM can vectorise.
 #[inline(always)]
 pub fn lanes(mask: u32, mut f: impl FnMut(usize)) {
     if mask == u32::MAX {
@@ -20,5 +20,5 @@ fn some(mut mask: u32, mut f: impl FnMut(usize)) {
     }
 }
 
-/// Times that a lane goes round a loop alone before others have their turn.
+/// The most iterations of a lane-serial loop before other lanes have a turn.
 pub const ALONE: u32 = 256;

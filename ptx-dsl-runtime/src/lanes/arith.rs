@@ -37,7 +37,7 @@ pub fn below(base: u32, limit: u32) -> u32 {
     }
 }
 
-/// The same where numbers begin again at 0.
+/// The same where `base + l` wraps around.
 #[cold]
 #[inline(never)]
 fn wrapping_below(base: u32, limit: u32) -> u32 {
@@ -56,7 +56,7 @@ pub fn just(base: u32, value: u32) -> u32 {
     1u32.checked_shl(value.wrapping_sub(base)).unwrap_or(0)
 }
 
-/// `shfl.sync` of a whole warp with operands that all lanes share; gives the lanes whose source was in range.
+/// `shfl.sync` of a whole warp with warp-uniform operands. Returns the lanes whose source is in range.
 #[inline(always)]
 pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
     let mut p = 0;
@@ -68,13 +68,13 @@ pub fn shuffle(q: Q, a: &[u32; 32], b: u32, c: u32, d: &mut [u32; 32]) -> u32 {
     p
 }
 
-/// The NaN that arithmetic of f32 gives, in place of any other.
+/// Canonicalises a NaN: f32 arithmetic has one.
 #[inline(always)]
 pub fn one_nan(r: u32) -> u32 {
     if f32::from_bits(r).is_nan() { float::NAN32 as u32 } else { r }
 }
 
-/// `add.rn.f32` but for [`one_nan`], like those that follow.
+/// `add.rn.f32` without [`one_nan`], like the following functions: NaNs are canonicalised where they leave f32 arithmetic.
 #[inline(always)]
 pub fn fadd(a: u32, b: u32) -> u32 {
     (f32::from_bits(a) + f32::from_bits(b)).to_bits()
@@ -96,7 +96,7 @@ pub fn fmul(a: u32, b: u32) -> u32 {
 #[inline(always)]
 pub fn ffma<L: Level>(a: u32, b: u32, c: u32) -> u32 {
     let (a, b, c) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
-    // without the instruction `mul_add` is a call of 20 ns
+    // without an FMA instruction `mul_add` is a call that takes 20 ns
     let r = if L::FMA { a.mul_add(b, c) } else { float::fma32(a, b, c, soft::Round::Near) };
     r.to_bits()
 }

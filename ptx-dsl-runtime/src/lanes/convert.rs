@@ -1,5 +1,5 @@
-//! Registers of a warp as the `u64`s that the functions of `isa` take, and back. In development these are calls: where an
-//! instruction stands a hundred times, 32 moves in each place are what rustc would spend its time on.
+//! Conversions between registers of a warp and the `u64` lanes of the `isa` functions. Development builds call them: inlined,
+//! each is 32 moves, which would dominate the compile time.
 
 use super::active::lanes;
 use crate::Lanes;
@@ -13,7 +13,7 @@ macro_rules! widths {
             v.map(u64::from)
         }
 
-        /// A register of these values.
+        /// The lanes as a register.
         #[cfg_attr(debug_assertions, inline(never))]
         #[cfg_attr(not(debug_assertions), inline(always))]
         pub fn $narrow(v: &Lanes) -> [$t; 32] {
@@ -53,7 +53,7 @@ pub fn wide_mask(m: u32) -> Lanes {
     v
 }
 
-/// A predicate of these values.
+/// The low bits of the lanes as a predicate.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn narrow_mask(v: &Lanes) -> u32 {
@@ -71,7 +71,7 @@ pub fn put_mask(to: &mut u32, v: &Lanes, m: u32) {
     *to = *to & !m | narrow_mask(v) & m;
 }
 
-/// A register of 128 bits of these halves.
+/// The halves as a register of 128 bits.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn narrow_u128(low: &Lanes, high: &Lanes) -> [u128; 32] {
@@ -89,7 +89,7 @@ pub fn wide_low(v: &[u128; 32]) -> Lanes {
     v.map(|v| v as u64)
 }
 
-/// The high ones.
+/// The high halves.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn wide_high(v: &[u128; 32]) -> Lanes {
@@ -103,14 +103,14 @@ pub fn put_u128(to: &mut [u128; 32], low: &Lanes, high: &Lanes, m: u32) {
     lanes(m, |l| to[l] = u128::from(low[l]) | u128::from(high[l]) << 64);
 }
 
-/// Addresses, so many bytes on.
+/// Addresses plus an offset.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn offset_u64(v: &[u64; 32], by: u64) -> Lanes {
     v.map(|v| v.wrapping_add(by))
 }
 
-/// The same of 32 bits.
+/// The same for addresses of 32 bits.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn offset_u32(v: &[u32; 32], by: u32) -> Lanes {

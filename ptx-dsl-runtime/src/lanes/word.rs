@@ -4,13 +4,13 @@
 pub trait Word: bytemuck::Pod + Default {
     /// Its size.
     const BYTES: usize = size_of::<Self>();
-    /// From its bytes, little endian; there are as many as it has.
+    /// Loads it from exactly its bytes, little endian.
     fn load(s: &[u8]) -> Self;
-    /// To its bytes.
+    /// Stores it to its bytes.
     fn store(self, s: &mut [u8]);
     /// Wrapping sum.
     fn plus(self, other: Self) -> Self;
-    /// A row of elements.
+    /// Loads a row of elements.
     #[inline(always)]
     fn load_row(s: &[u8], to: &mut [Self]) {
         if cfg!(target_endian = "little") {

@@ -1,4 +1,4 @@
-//! The levels of x86-64 processors with wide vectors, and what LLVM does not find out about them by itself.
+//! The levels of x86-64 with wide vectors: intrinsics where LLVM finds no good code by itself.
 
 #![allow(unsafe_code)]
 
@@ -6,14 +6,13 @@ use super::level::Level;
 use std::arch::x86_64::*;
 
 /// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
-///
-/// Nobody outside of the crate can name it. Code that is generic over levels is instantiated with it only by functions that
-/// `machine::level` calls where the processor has these features: what the `unsafe` blocks below rely on.
+/// The type cannot be named outside of this crate. Only the wrappers of `machine/instruction_sets.rs` and `simd.rs` instantiate
+/// code with it, and they run only on processors with these features: the `unsafe` blocks below rely on that.
 #[cfg(not(debug_assertions))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512;
 
-/// AVX2 with FMA and BMI; who may name it is said above.
+/// AVX2 with FMA and BMI; the same holds for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2;
 

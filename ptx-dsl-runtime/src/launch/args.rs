@@ -19,7 +19,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// A buffer in device memory; the kernel gets its 64-bit address, and results are in it when the launch returns.
+    /// A buffer in device memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
     pub fn buffer(bytes: &'a mut [u8]) -> Self {
         Arg(Kind::Buffer(bytes, 0))
     }

@@ -25,7 +25,7 @@ dims! {
     [u32; 3], v => v;
 }
 
-/// Ends a running launch from another thread.
+/// Cancels a running launch from another thread.
 #[derive(Debug, Clone, Default)]
 pub struct CancelHandle(Arc<AtomicBool>);
 
@@ -35,7 +35,7 @@ impl CancelHandle {
         CancelHandle::default()
     }
 
-    /// The launch ends with a fault soon.
+    /// Cancels the launch: it soon ends with a fault.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

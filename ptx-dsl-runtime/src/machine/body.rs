@@ -4,7 +4,8 @@ use crate::fault::Fault;
 use crate::flow::Next;
 use crate::machine::ctx::Ctx;
 
-/// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the user's.
+/// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the
+/// user's.
 #[doc(hidden)]
 pub trait Body<M> {
     /// Runs the current cohort of `x`.

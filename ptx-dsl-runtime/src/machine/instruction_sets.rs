@@ -10,7 +10,8 @@ use crate::simd::InstructionSet;
 type Stepped = Result<Next, Box<Fault>>;
 type Ran = Result<Pc, Box<Fault>>;
 
-/// The wrappers for one instruction set. Each set is a module of its own: rustc optimises instances in different modules in parallel.
+/// The wrappers for one instruction set. Each set is a module of its own: rustc optimises instances in different modules in
+/// parallel.
 macro_rules! level {
     ($(#[$attribute:meta])* $module:ident, $level:ty) => {
         mod $module {

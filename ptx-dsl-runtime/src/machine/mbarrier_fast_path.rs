@@ -35,8 +35,8 @@ impl<M: Monitor> Ctx<'_, M> {
         object::passed(self.own_word(at)?, parity).ok().map(|passed| (at, passed))
     }
 
-    /// Has the phase of this parity completed, so that the warp goes on within its region? False also for the slow path, and without
-    /// the default schedule: a wait is then a scheduling point.
+    /// Has the phase of this parity completed, so that the warp goes on within its region? False also for the slow path, and
+    /// without the default schedule: a wait is then a scheduling point.
     #[inline(always)]
     pub fn passes(&self, q: Q, addr: u64, parity: u64) -> bool {
         self.scheduling.always_first

@@ -56,8 +56,8 @@ impl Step {
         self.waiting = 0;
     }
 
-    /// Counts warp `warp` of cohort `c` among those that go on together, if the lanes of `mask` are all its lanes and go to the same
-    /// region as the warps before. False, with nothing done, if not.
+    /// Counts warp `warp` of cohort `c` among those that go on together, if the lanes of `mask` are all its lanes and go to the
+    /// same region as the warps before. False, with nothing done, if not.
     #[inline(always)]
     pub fn branch_together(&mut self, c: &Cohort, warp: u32, mask: u32, pc: Pc) -> bool {
         let together = mask == c.mask

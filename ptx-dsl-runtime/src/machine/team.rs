@@ -109,8 +109,8 @@ impl Team {
         resident.div_ceil(self.threads).max(1)
     }
 
-    /// The next cluster for a thread, by number in the grid: from those it has `claimed`, or else from the queue. In a large grid it
-    /// claims several consecutive ones: neighbours often share cache lines.
+    /// The next cluster for a thread, by number in the grid: from those it has `claimed`, or else from the queue. In a large grid
+    /// it claims several consecutive ones: neighbours often share cache lines.
     #[inline]
     pub fn claim(&self, claimed: &mut Range<u64>) -> Option<u64> {
         if let Some(n) = claimed.next() {

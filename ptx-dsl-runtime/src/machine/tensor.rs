@@ -1,7 +1,7 @@
 //! The interface of tensor core operations: `tcgen05.mma`, `.cp` and `.shift` (PTX ISA 9.7.16.6).
 //!
-//! An instruction decodes its operands into a [`TensorJob`] and passes it to `Ctx::tensor_issue`. The job runs later, at a time that
-//! the scheduler chooses, in an order that 9.7.16.6.2 allows.
+//! An instruction decodes its operands into a [`TensorJob`] and passes it to `Ctx::tensor_issue`. The job runs later, at a time
+//! that the scheduler chooses, in an order that 9.7.16.6.2 allows.
 
 use std::ops::Range;
 
@@ -54,11 +54,12 @@ pub trait TensorJob: std::fmt::Debug {
     /// Its queue.
     fn unit(&self) -> Unit;
 
-    /// Completes it. `ctas` is the issuing CTA, or with `.cta_group::2` the pair, the even CTA first. Shared memory is read only now,
-    /// so a kernel that overwrites an operand too early gets wrong data, as on hardware.
+    /// Completes it. `ctas` is the issuing CTA, or with `.cta_group::2` the pair, the even CTA first. Shared memory is read only
+    /// now, so a kernel that overwrites an operand too early gets wrong data, as on hardware.
     fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind>;
 
-    /// Equal for two `tcgen05.mma` of the same accumulator, shape and kind, which stay in order (9.7.16.6.2). Unused for other units.
+    /// Equal for two `tcgen05.mma` of the same accumulator, shape and kind, which stay in order (9.7.16.6.2). Unused for other
+    /// units.
     fn pipeline(&self) -> u64 {
         0
     }

@@ -1,7 +1,9 @@
-//! Vector accesses: rows of consecutive elements for a whole warp, and gathers, scatters and single elements without a call per lane.
+//! Vector accesses: rows of consecutive elements for a whole warp, and gathers, scatters and single elements without a call per
+//! lane.
 //!
 //! An access that fails a check returns `false` or `None`, or the lanes that are left. The caller then takes the slow path, which
-//! diagnoses it. `access` is the number of the access in the kernel, for the access cache of [`Global`](crate::mem::global::Global).
+//! diagnoses it. `access` is the number of the access in the kernel, for the access cache of
+//! [`Global`](crate::mem::global::Global).
 
 use crate::lanes::{CALLS, Scattered, Word, copied};
 use crate::machine::ctx::Ctx;

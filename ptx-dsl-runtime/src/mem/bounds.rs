@@ -47,7 +47,8 @@ pub(crate) fn offset_in(at: u64, len: usize, n: usize) -> Option<usize> {
     (cfg!(ptx_dsl_unchecked) || n as u64 <= rest).then_some(at as usize)
 }
 
-/// The bytes of a row for the lanes `m` of a warp. Checked in every build if some lanes are inactive: their addresses are arbitrary.
+/// The bytes of a row for the lanes `m` of a warp. Checked in every build if some lanes are inactive: their addresses are
+/// arbitrary.
 #[inline(always)]
 pub(crate) fn row(memory: &[u8], at: usize, n: usize, m: u32) -> Option<&[u8]> {
     if cfg!(ptx_dsl_unchecked) && m != u32::MAX { memory.get(at..at.wrapping_add(n)) } else { part(memory, at, n) }

@@ -1,13 +1,13 @@
-//! Memory that starts at a cache line: a row of 32 elements is in as few lines as it can be.
+//! Memory aligned to cache lines, so that an aligned row of 32 elements touches as few lines as possible.
 
 use std::ops::{Deref, DerefMut};
 
-/// What an allocation consists of.
+/// The unit of allocation.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Line(#[expect(dead_code, reason = "read as part of a slice")] [u8; 64]);
 
-/// So many bytes, which are a slice in all but where they start.
+/// Bytes with cache line alignment.
 #[derive(Debug, Default)]
 pub(crate) struct CacheLines {
     lines: Vec<Line>,
@@ -15,7 +15,7 @@ pub(crate) struct CacheLines {
 }
 
 impl CacheLines {
-    /// Makes it so long. What it holds is then of no use.
+    /// Sets the length. The contents are then unspecified.
     pub fn resize(&mut self, len: usize) {
         self.lines.resize(len.div_ceil(size_of::<Line>()), Line([0; 64]));
         self.len = len;
@@ -28,7 +28,7 @@ impl Deref for CacheLines {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn deref(&self) -> &[u8] {
-        // SAFETY: there are lines for `len` bytes, and a line is bytes and nothing else.
+        // SAFETY: the lines have at least `len` bytes, and a line has no padding.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }

@@ -1,11 +1,10 @@
 //! The allocator of Tensor Memory (PTX ISA 9.7.16.7): of one CTA, or of both CTAs of a pair with `.cta_group::2`.
-//!
-//! Operations have tickets. An operation of a pair begins when one CTA issues it and takes place when the other one has
-//! joined in; an allocation takes place when there is room for it, in the order of the requests.
+//! Each operation has a ticket. One of a pair begins when a CTA issues it and takes effect when the peer has issued it too. An
+//! allocation takes effect when there is room, first come, first served; columns are allocated first-fit.
 
 use crate::mem::tmem::{COLUMNS, UNIT};
 
-/// Who issued an operation, for reports.
+/// The issuer of an operation, for reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Origin {
     /// PTX statement.
@@ -16,7 +15,7 @@ pub struct Origin {
     pub lane: u32,
 }
 
-/// What is asked of the allocator.
+/// A request to the allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Alloc {
@@ -40,7 +39,7 @@ impl Op {
     }
 }
 
-/// An operation that one CTA of a pair has issued and the other one has not.
+/// An operation that one CTA of a pair has issued and its peer has not.
 #[derive(Debug, Clone)]
 struct Half {
     ticket: u32,
@@ -49,7 +48,7 @@ struct Half {
     origin: Origin,
 }
 
-/// An allocation, or one that waits for room.
+/// An allocation, in effect or waiting for room.
 #[derive(Debug, Clone)]
 struct Allocation {
     ticket: u32,
@@ -61,12 +60,12 @@ struct Allocation {
     origin: [Origin; 2],
 }
 
-/// What an operation that has not taken place waits for.
+/// What a pending operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waits {
-    /// This instruction, by the other CTA of the pair.
+    /// The peer CTA to execute this instruction.
     Peer(&'static str),
-    /// So many free columns side by side; so many are allocated.
+    /// Room: columns wanted, and columns allocated.
     Room(u32, u32),
 }
 
@@ -75,16 +74,16 @@ pub enum Waits {
 pub enum Left {
     /// An allocation: first column, columns.
     Allocation(u32, u32),
-    /// The other CTA of the pair has issued this instruction, and the one that exits never did.
+    /// An instruction of the peer that the exiting CTA never joined.
     Half(&'static str),
 }
 
-/// The allocator. `side` is the CTA: 0, or its place in the pair.
+/// The allocator. `side` is the CTA: 0, or its index in the pair.
 #[derive(Debug, Clone, Default)]
 pub struct Allocator {
     next: u32,
     live: Vec<Allocation>,
-    /// Allocations that both CTAs have asked for and that have no room yet.
+    /// Tickets of allocations that wait for room.
     queue: Vec<Allocation>,
     halves: Vec<Half>,
     /// Columns of the latest allocation asked for.
@@ -96,7 +95,7 @@ const MOST: u32 = COLUMNS as u32;
 const LEAST: u32 = UNIT as u32;
 
 impl Allocator {
-    /// `tcgen05.alloc` of `columns` columns. Gives the ticket.
+    /// `tcgen05.alloc` of `columns` columns. Returns the ticket.
     pub fn alloc(
         &mut self,
         side: usize,
@@ -157,7 +156,7 @@ impl Allocator {
         Ok(ticket)
     }
 
-    /// `tcgen05.dealloc` of the allocation that starts at `column`. Gives the ticket.
+    /// `tcgen05.dealloc` of the allocation that starts at `column`. Returns the ticket.
     pub fn dealloc(
         &mut self,
         side: usize,
@@ -188,13 +187,13 @@ impl Allocator {
         Ok(self.meet(side, pair, Op::Dealloc { allocation }, origin))
     }
 
-    /// `tcgen05.relinquish_alloc_permit`: the CTA allocates no more. Gives the ticket.
+    /// `tcgen05.relinquish_alloc_permit`: the CTA allocates no more. Returns the ticket.
     pub fn relinquish(&mut self, side: usize, pair: bool, origin: Origin) -> u32 {
         self.relinquished[side] = true;
         self.meet(side, pair, Op::Relinquish, origin)
     }
 
-    /// Joins the same operation of the other CTA, or is the first of the two.
+    /// Joins the same operation of the peer, or is the first of the two.
     fn meet(&mut self, side: usize, pair: bool, op: Op, origin: Origin) -> u32 {
         if !pair {
             self.next += 1;
@@ -213,7 +212,7 @@ impl Allocator {
         ticket
     }
 
-    /// Gives room to those who wait for it, the first ones first.
+    /// Allocates for the waiting requests, in order.
     fn grant(&mut self) {
         while let Some(column) = self.queue.first().and_then(|a| self.room(a)) {
             let a = self.queue.remove(0);
@@ -221,7 +220,7 @@ impl Allocator {
         }
     }
 
-    /// The first free columns that are enough. An exclusive allocation is alone.
+    /// First-fit: the lowest free columns that are enough. An exclusive allocation needs all columns free.
     fn room(&self, wanted: &Allocation) -> Option<u32> {
         if !self.live.is_empty() && (wanted.exclusive || self.live.iter().any(|a| a.exclusive)) {
             return None;
@@ -230,12 +229,12 @@ impl Allocator {
         (0..=MOST - wanted.columns).step_by(UNIT).find(|&c| free(c))
     }
 
-    /// Has this operation taken place?
+    /// Has this operation taken effect?
     pub fn done(&self, ticket: u32) -> bool {
         self.waits(ticket).is_none()
     }
 
-    /// What it waits for, if it has not.
+    /// What it waits for, if it is pending.
     pub fn waits(&self, ticket: u32) -> Option<Waits> {
         if let Some(half) = self.halves.iter().find(|h| h.ticket == ticket) {
             return Some(Waits::Peer(half.op.name()));
@@ -255,7 +254,7 @@ impl Allocator {
         held.fold(0, |all, a| all | units(a.column, a.columns))
     }
 
-    /// A CTA has exited: what is wrong with that, and who began it.
+    /// A CTA has exited: what it left behind, and the issuer of that.
     pub fn exit(&self, side: usize) -> Option<(Left, Origin)> {
         if let Some(a) = self.live.iter().find(|a| a.held[side]) {
             return Some((Left::Allocation(a.column, a.columns), a.origin[side]));
@@ -265,7 +264,7 @@ impl Allocator {
     }
 }
 
-/// Columns as bits, one for each unit.
+/// Columns as bits, one per unit.
 fn units(column: u32, columns: u32) -> u16 {
     let bits = (1u32 << (columns / LEAST)) - 1;
     (bits << (column / LEAST)) as u16

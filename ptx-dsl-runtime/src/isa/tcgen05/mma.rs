@@ -6,9 +6,7 @@
 //! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
 //! `.kind::i8` and `::ti16` are exact before D is added, and D wraps or saturates. (The manual leaves order and precision
 //! open.)
-//!
-//! The collector buffers are caches of the hardware that a program cannot tell apart from memory it left alone; their
-//! qualifiers change nothing here.
+//! Collector buffers are caches that a program cannot observe; their qualifiers have no effect.
 
 mod operands;
 mod product;
@@ -31,7 +29,7 @@ enum A {
     Tmem(u32),
 }
 
-/// An instruction under way.
+/// An operation in flight.
 #[derive(Debug)]
 pub(crate) struct Multiply {
     form: Form,
@@ -114,7 +112,7 @@ impl Multiply {
         Ok(job)
     }
 
-    /// What several operands must agree on.
+    /// Checks that involve several operands.
     fn check(&self) -> Result<(), FaultKind> {
         let Instruction { formats, major, .. } = self.instruction;
         let (lane, _) = tmem::split(self.d);
@@ -198,7 +196,7 @@ impl Multiply {
         }
     }
 
-    /// How the elements of A (0) or B (1) lie in memory.
+    /// The packing of the elements of A (0) or B (1) in memory.
     fn packing(&self, side: usize) -> Packing {
         let (format, dense4) = (self.instruction.formats[side], self.form.vector > 1);
         match self.a {

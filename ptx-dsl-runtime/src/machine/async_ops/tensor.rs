@@ -49,8 +49,8 @@ pub(super) fn commit_outlives(rank: u32) -> FaultKind {
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// One thread issues `mma`, `cp` and `shift` (Table 46). With several active lanes each would issue an operation, which is never
-    /// meant: a fault.
+    /// One thread issues `mma`, `cp` and `shift` (Table 46). With several active lanes each would issue an operation, which is
+    /// never meant: a fault.
     fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
         let n = self.mask.count_ones();
         if n > 1 {
@@ -103,8 +103,9 @@ impl<M: Monitor> Ctx<'_, M> {
         after.is_some_and(|after| after[lane as usize & 31] > before)
     }
 
-    /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) once all operations of this thread with the
-    /// same `.cta_group` are complete, on each at its own time. Several lanes may commit: the mbarrier's count may include them.
+    /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) once all operations of this thread with
+    /// the same `.cta_group` are complete, on each at its own time. Several lanes may commit: the mbarrier's count may include
+    /// them.
     pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
         self.may_issue(pair, lane)?;
         for &(rank, _) in &to {
@@ -263,8 +264,8 @@ impl<M: Monitor> Ctx<'_, M> {
         Ok(())
     }
 
-    /// A fault if this operation and the `i`-th in flight, which are unordered, conflict in Tensor Memory. Only if both declare what
-    /// they write.
+    /// A fault if this operation and the `i`-th in flight, which are unordered, conflict in Tensor Memory. Only if both declare
+    /// what they write.
     fn collision(&self, i: usize, pair: bool, job: &dyn TensorJob) -> Option<FaultKind> {
         let a = &self.async_ops.list[i];
         let Work::Operation(o) = &a.work else { return None };

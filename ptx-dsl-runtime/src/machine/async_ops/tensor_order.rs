@@ -194,8 +194,8 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
-    /// A commit of thread `by` arrives: what that thread issued before `until` is done, and what others issued and fenced before that
-    /// thread continued their pipeline.
+    /// A commit of thread `by` arrives: what that thread issued before `until` is done, and what others issued and fenced before
+    /// that thread continued their pipeline.
     pub(super) fn tensor_committed(&mut self, by: Thread, pair: bool, until: u64) {
         let after = self.fenced_after();
         self.async_ops.fences.now += 1;

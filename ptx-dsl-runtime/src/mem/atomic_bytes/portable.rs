@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that have one lock.
+/// Bytes per lock.
 const LINE: usize = 256;
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
@@ -52,7 +52,7 @@ pub(crate) fn copy_out(from: &[u8], s: &[AtomicU8]) {
     }
 }
 
-/// If the bytes are those of `old`, makes them those of `new`; gives what they were.
+/// Compare-and-exchange: stores `new` if the bytes are `old`. Returns the old bytes.
 pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
     let seen = exchange_16(s, [old, 0], [new, 0]);
     seen[0]
@@ -60,7 +60,7 @@ pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
 
 /// The same for up to sixteen bytes.
 pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
-    // one that is not aligned is of two lines, and then of the first one's lock: nothing aligned meets it as a whole
+    // an unaligned element spans two lines and takes the lock of the first: no aligned element overlaps all of it
     let _lock = lock(s);
     let mut seen = [0u64; 2];
     for (i, b) in s.iter().enumerate().take(16) {
@@ -74,7 +74,7 @@ pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64;
     seen
 }
 
-/// No better way than [`exchange`].
+/// No faster way than [`exchange`].
 pub(crate) fn add(_: &[AtomicU8], _: u64) -> Option<u64> {
     None
 }

@@ -1,4 +1,5 @@
-//! Atomic bytes on x86-64: moves and locked instructions. The parent module says what they stand for in Rust, and why that is sound.
+//! Atomic bytes on x86-64: moves and locked instructions. The parent module says what they stand for in Rust, and why that is
+//! sound.
 
 #![allow(unsafe_code)]
 
@@ -6,7 +7,7 @@ use std::arch::asm;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// One, two, four or eight bytes, little endian; others one by one.
+/// Loads one, two, four or eight bytes, little endian; other sizes byte by byte.
 #[inline]
 pub(crate) fn load(s: &[AtomicU8]) -> u64 {
     let p = s.as_ptr();
@@ -24,7 +25,7 @@ pub(crate) fn load(s: &[AtomicU8]) -> u64 {
     v
 }
 
-/// Stores one, two, four or eight bytes of `v`; others one by one.
+/// Stores one, two, four or eight bytes of `v`; other sizes byte by byte.
 #[inline]
 pub(crate) fn store(s: &[AtomicU8], v: u64) {
     let p = s.as_ptr();
@@ -100,7 +101,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     let _ = at;
 }
 
-/// If the bytes, one, two, four or eight, are those of `old`, makes them those of `new`; gives what they were.
+/// Compare-and-exchange of one, two, four or eight bytes: stores `new` if they are `old`. Returns the old bytes.
 #[inline]
 pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
     let p = s.as_ptr();
@@ -140,7 +141,7 @@ pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
 /// The same for sixteen bytes.
 pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
     let p = s.as_ptr();
-    // the instruction wants them aligned; and the first processors of this kind do not have it
+    // `cmpxchg16b` needs alignment, and the first x86-64 processors lack it
     if s.len() != 16 || !p.addr().is_multiple_of(16) || !std::arch::is_x86_feature_detected!("cmpxchg16b") {
         return under_lock(s, old, new);
     }
@@ -154,7 +155,7 @@ pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64;
     [low, high]
 }
 
-/// What no single instruction does: a step only for others that come here.
+/// Sizes that no instruction handles, under a lock: atomic only with respect to itself.
 #[cold]
 fn under_lock(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
     static LOCK: Mutex<()> = Mutex::new(());
@@ -173,7 +174,7 @@ fn under_lock(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64; 2] {
     seen
 }
 
-/// Adds to four or eight bytes; gives what was there.
+/// Adds to four or eight bytes. Returns the old value.
 #[inline]
 pub(crate) fn add(s: &[AtomicU8], v: u64) -> Option<u64> {
     let p = s.as_ptr();

@@ -1,4 +1,4 @@
-//! The multiplication itself: when the operation runs.
+//! The product: blocks of rows and columns, summed in ascending k in vector registers.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) const COMPRESSED: usize = 48;
 /// Sums of products: a row of A, a column of B.
 type Sums<T = f32> = [[T; WIDE]; HIGH];
 
-/// Adds in ascending k. Small enough that the sums stay in vector registers.
+/// Adds in ascending k. The block is small enough for its sums to stay in vector registers.
 #[inline(always)]
 fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     let mut sums = [[0.0; WIDE]; HIGH];
@@ -38,7 +38,7 @@ fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     sums
 }
 
-/// As [`dense`]; a stored element of A meets the element of B at its position.
+/// As [`dense`]: a stored element of A is multiplied by the element of B at its position.
 #[inline(always)]
 fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     let mut sums = [[0.0; WIDE]; HIGH];
@@ -65,7 +65,7 @@ fn integer(sum: f32) -> i32 {
 /// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for a product, not for sums.
 #[inline(always)]
 fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
-    // from every product's pattern, in the end, that of zero is taken off
+    // the pattern of zero is subtracted once per product at the end
     let mut sums = [[(a.len() as i32).wrapping_mul(MIDDLE.to_bits() as i32).wrapping_neg(); WIDE]; HIGH];
     let mut add = |row: usize, a: f32, b: &[f32; WIDE]| {
         for (sum, b) in sums[row].iter_mut().zip(b) {
@@ -79,7 +79,7 @@ fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]])
     sums
 }
 
-/// What belongs to the rows of A of a CTA.
+/// The operands of a CTA's rows of A.
 struct Rows<'a> {
     a: &'a Tile<HIGH>,
     positions: Option<&'a [[u8; HIGH]]>,
@@ -92,7 +92,7 @@ impl Rows<'_> {
         self.positions.map(|p| &p[row * self.a.k..(row + 1) * self.a.k])
     }
 
-    /// Sums of `HIGH` rows and `WIDE` columns, with everything that is not on the short way.
+    /// Sums of `HIGH` rows and `WIDE` columns, in all cases without a fast path.
     fn sums(&self, row: usize, column: usize, b: &Tile<WIDE>, vector: usize) -> Sums {
         let (a, b) = (self.a.group(row), b.group(column));
         let positions = self.positions(row);
@@ -159,7 +159,7 @@ impl Multiply {
         Ok(())
     }
 
-    /// Elements of `.kind::ti16` have four bits that must be zero: those where they are not have become NaN.
+    /// A fault if an element of `.kind::ti16` is NaN: its four reserved bits were not zero.
     fn decoded<const W: usize>(&self, tile: &Tile<W>, of: &str) -> Result<(), FaultKind> {
         if self.form.kind == Kind::Ti16 && tile.data.as_flattened().iter().any(|v| v.is_nan()) {
             let what = format!("an element of {of} of type s1z4m11 has a bit set from 11 to 14");
@@ -286,7 +286,7 @@ impl Multiply {
         outer.flat_map(|o| inner.clone().map(move |p| at(o, p))).map(|at| at..at.saturating_add(used)).collect()
     }
 
-    /// What `each` makes of the matrices in shared memory, in each CTA.
+    /// Calls `each` for the matrices in shared memory, in each CTA.
     fn in_shared(&self, each: impl Fn(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Vec<(usize, Range<u32>)> {
         let a = match self.a {
             A::Shared(a) => each(self.pieces(0, a)),

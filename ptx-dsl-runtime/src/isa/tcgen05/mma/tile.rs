@@ -61,7 +61,7 @@ impl<const W: usize> Tile<W> {
     }
 }
 
-/// Hands the elements of a 16-byte piece to `put`.
+/// Decodes the elements of a 16-byte piece and passes them to `put`.
 #[inline(always)]
 pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32])) {
     match packing {
