@@ -87,6 +87,7 @@ impl<M: Monitor> Host<M> {
     }
 
     /// Runs the clusters of a grid on `n` host threads, the calling one included: 1 by default, 0 for one per hardware thread.
+    ///
     /// A cluster runs on one thread from start to end. The results of a kernel without data races do not depend on `n`; which of
     /// several faults is reported may. A launch with a seed, a recording or a replay has one thread, and so has one with a
     /// monitor that must see the whole launch ([`Monitor::PER_THREAD`]). `%clock` and the like count the turns of their own

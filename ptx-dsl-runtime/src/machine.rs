@@ -154,9 +154,9 @@ fn combine(outcomes: Vec<Outcome>) -> Result<Report, Box<Fault>> {
 }
 
 /// Tells the others when a thread ends, by a panic too.
-struct Leaves<'a>(&'a Team);
+struct LeaveOnDrop<'a>(&'a Team);
 
-impl Drop for Leaves<'_> {
+impl Drop for LeaveOnDrop<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop();
@@ -204,7 +204,7 @@ fn work<M: Monitor>(
     global: Global<'_>,
     team: &Team,
 ) -> Outcome {
-    let _leaves = Leaves(team);
+    let _leave_on_drop = LeaveOnDrop(team);
     let mut x = Ctx::new(host, launch, program.info, params, global, team);
     x.set = simd::best(program.optimised);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);

@@ -42,9 +42,11 @@ impl<M: Monitor> Host<M> {
 
 impl<M: Monitor> Explore<M> {
     /// Calls `launch` with a host for each schedule, always in the same order. Each call must do the same: make or reset its
-    /// buffers, and launch. Returns what the calls returned. The first fault ends the exploration. It is then reported with the
-    /// shortest prefix of its decisions found that, continued in round-robin order, leads to the same fault at the same
-    /// statement. `Fault::schedule` has these decisions; `Fault::replay` has the seed and, if they are few, the decisions.
+    /// buffers, and launch. Returns what the calls returned.
+    ///
+    /// The first fault ends the exploration. It is then reported with the shortest prefix of its decisions found that, continued
+    /// in round-robin order, leads to the same fault at the same statement. `Fault::schedule` has these decisions;
+    /// `Fault::replay` has the seed and, if they are few, the decisions.
     pub fn run<T>(&self, mut launch: impl FnMut(&Host<M>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
         let mut results = Vec::new();
         for i in 0..self.schedules {

@@ -1,4 +1,5 @@
 //! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
+//!
 //! One host thread is sequentially consistent with one view of memory, so a fence does nothing there. With several host threads
 //! each fence is a full fence. Qualifiers are passed along for a future race detector.
 

@@ -1,4 +1,5 @@
 //! `mbarrier.*` (PTX ISA 9.7.13.15): applies the transitions of [`crate::sync::mbarrier`] to each lane's object.
+//!
 //! Lanes execute in order. `.sem` and `.scope` have no effect on the plain host.
 
 use super::{Done, active, own_shared_object, set, shared_object, space};
@@ -148,7 +149,7 @@ fn arrive_on<M: Monitor, const D: usize>(
         let done = x.update_mbarrier(rank, offset, all, first as u32);
         // several phases may have completed
         if done.map_err(|kind| x.fault(kind, at as u32))? {
-            x.touched();
+            x.notify_waiters();
         }
         return Ok(());
     }
@@ -308,6 +309,7 @@ pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `mbarrier.try_wait waitComplete, [addr], state or phaseParity{, timeHint}`: waits while no lane can go on.
+///
 /// The time hint is ignored: the driver times out waits.
 pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,

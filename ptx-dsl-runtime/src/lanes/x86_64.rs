@@ -6,6 +6,7 @@ use super::level::Level;
 use std::arch::x86_64::*;
 
 /// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
+///
 /// The type cannot be named outside of this crate. Only the wrappers of `machine/instruction_sets.rs` and `simd.rs` instantiate
 /// code with it, and they run only on processors with these features: the `unsafe` blocks below rely on that.
 #[cfg(not(debug_assertions))]

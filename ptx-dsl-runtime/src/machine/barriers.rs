@@ -34,7 +34,7 @@ impl<M: Monitor> Ctx<'_, M> {
         match barrier.arrive((warp, mask), count, red, &cta.live, cta.threads) {
             Ok(generation) => {
                 if barrier.passed(generation) {
-                    self.touched();
+                    self.notify_waiters();
                 } else {
                     self.changed();
                 }
@@ -74,7 +74,7 @@ impl<M: Monitor> Ctx<'_, M> {
             self.monitor.sync(Sync::ClusterArrive, who).map_err(|kind| self.fault(kind, lane))?;
         }
         match self.here().barrier.arrive(warp, mask) {
-            Ok(true) => self.touched(),
+            Ok(true) => self.notify_waiters(),
             Ok(false) => self.changed(),
             Err(what) => return Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
         }

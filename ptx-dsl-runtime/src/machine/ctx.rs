@@ -84,7 +84,7 @@ impl<M> Ctx<'_, M> {
 
     /// Something that other threads wait for may have changed.
     #[inline(always)]
-    pub fn touched(&mut self) {
+    pub fn notify_waiters(&mut self) {
         self.changed();
         let here = self.residents.here_mut();
         if !here.parked.is_empty() {

@@ -7,7 +7,7 @@ use crate::machine::ctx::Ctx;
 use crate::machine::describe::{lanes, threads};
 use crate::machine::geometry::Geometry;
 use crate::sync::mbarrier::State;
-use crate::sync::tensor_memory::Waits;
+use crate::sync::tensor_memory::WaitsFor;
 
 /// Groups of threads listed at most.
 const MOST: usize = 64;
@@ -15,8 +15,8 @@ const MOST: usize = 64;
 impl<M> Ctx<'_, M> {
     /// A deadlock, with a line for each group of threads.
     pub(crate) fn deadlock(&mut self) -> Box<Fault> {
-        if let Some(torn) = self.torn_warp() {
-            return torn;
+        if let Some(stuck) = self.stuck_rendezvous() {
+            return stuck;
         }
         let mut waiting = Vec::new();
         let mut all = 0;
@@ -46,29 +46,29 @@ impl<M> Ctx<'_, M> {
 
     /// A warp whose lanes all wait for each other, some of them in an instruction that the whole warp must execute: a fault of that
     /// instruction.
-    fn torn_warp(&mut self) -> Option<Box<Fault>> {
+    fn stuck_rendezvous(&mut self) -> Option<Box<Fault>> {
         for slot in 0..self.residents.clusters.len() {
             let cluster = &self.residents.clusters[slot];
-            let torn = cluster.in_order().into_iter().find(|p| {
-                let absent = cluster.absent(p);
+            let stuck = cluster.in_order().into_iter().find(|p| {
+                let missing = cluster.missing(p);
                 let elsewhere = cluster.parked.iter().filter(|o| {
                     let rendezvous = matches!(o.wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
                     rendezvous && o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait != p.wait
                 });
                 let there = elsewhere.fold(0, |m, o| m | o.c.mask);
-                matches!(p.wait, Wait::WholeWarp { .. }) && absent & !there == 0
+                matches!(p.wait, Wait::WholeWarp { .. }) && missing & !there == 0
             });
-            let Some(p) = torn else { continue };
+            let Some(p) = stuck else { continue };
             let other = cluster
                 .parked
                 .iter()
-                .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.absent(p) != 0);
+                .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.missing(p) != 0);
             let at = other.map_or(String::new(), |o| match self.geometry.at(o.site) {
                 Some(_) => format!(", which wait at {}", self.geometry.statement(o.site, "")),
                 None => String::new(),
             });
-            let (here, absent) = (lanes(cluster.met(p)), lanes(cluster.absent(p)));
-            let what = format!("executed by lanes {here} of a warp, but not by its lanes {absent}{at}");
+            let (here, missing) = (lanes(cluster.gathered(p)), lanes(cluster.missing(p)));
+            let what = format!("executed by lanes {here} of a warp, but not by its lanes {missing}{at}");
             (self.residents.slot, self.cur, self.site, self.warp) = (slot, p.c, p.site, p.c.lo);
             let lane = self.cur.mask.trailing_zeros().min(31);
             return Some(self.fault(FaultKind::IssueGranularity { what }, lane));
@@ -115,18 +115,18 @@ impl Cluster {
                 format!("waits for {}", list.join(" or "))
             }
             Wait::WholeWarp { .. } => {
-                let missing = lanes(self.absent(p));
+                let missing = lanes(self.missing(p));
                 format!("waits for lanes {missing} of its warp: the whole warp executes it together")
             }
             Wait::TensorMemory { pair, ticket } => match self.tensor_memory_waits(p.c.cta, *pair, *ticket) {
-                Some(Waits::Peer(opcode)) => format!("waits for `{opcode}` of CTA rank {}", p.c.cta ^ 1),
-                Some(Waits::Room(columns, used)) => {
+                Some(WaitsFor::Peer(opcode)) => format!("waits for `{opcode}` of CTA rank {}", p.c.cta ^ 1),
+                Some(WaitsFor::Room(columns, used)) => {
                     format!("waits for {columns} free columns of Tensor Memory, {used} are allocated")
                 }
                 None => "waits for Tensor Memory".into(),
             },
             Wait::WarpSync { members, .. } => {
-                let missing = lanes(self.absent(p));
+                let missing = lanes(self.missing(p));
                 format!("waits for lanes {missing} of its warp (members {members:#010x})")
             }
         }

@@ -209,7 +209,7 @@ impl<M: Monitor> Ctx<'_, M> {
             self.changed();
             let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
             if phase(old) != phase(new) {
-                self.touched();
+                self.notify_waiters();
             }
         }
         Ok(result)

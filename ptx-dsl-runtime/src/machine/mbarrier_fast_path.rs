@@ -103,7 +103,7 @@ impl<M: Monitor> Ctx<'_, M> {
         *place = new.to_le_bytes();
         self.changed();
         if arrived.completed {
-            self.touched();
+            self.notify_waiters();
         }
         true
     }

@@ -8,7 +8,7 @@ use crate::machine::describe::lanes;
 use crate::mem::tmem::Tmem;
 use crate::monitor::Monitor;
 use crate::schedule::Choice;
-use crate::sync::tensor_memory::{Allocator, Left, Origin, Waits};
+use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
 
 /// Marks the result of a wait for the allocator, as opposed to that of the preceding warp rendezvous.
 const DONE: u64 = 1 << 63;
@@ -98,7 +98,7 @@ impl<M: Monitor> Ctx<'_, M> {
             return Err(self.fault(FaultKind::Internal(format!("no allocator for CTA rank {rank}")), lane));
         };
         let issued = op(a, side, origin);
-        let half = issued.as_ref().is_ok_and(|&t| matches!(a.waits(t), Some(Waits::Peer(_))));
+        let half = issued.as_ref().is_ok_and(|&t| matches!(a.waits(t), Some(WaitsFor::Peer(_))));
         let done = issued.as_ref().is_ok_and(|&t| a.done(t));
         let held = [a.held(0), a.held(1)];
         let first = if pair { place * 2 } else { place };
@@ -110,7 +110,7 @@ impl<M: Monitor> Ctx<'_, M> {
             // the peer must still be there to take part
             self.peer(lane)?;
         }
-        self.touched();
+        self.notify_waiters();
         Ok((ticket, done))
     }
 
@@ -157,12 +157,12 @@ impl<M: Monitor> Ctx<'_, M> {
         let Some((left, origin)) = self.here().allocators.get(place).and_then(|a| a.exit(side)) else { return Ok(()) };
         (self.site, self.warp) = (origin.site, origin.warp);
         let kind = match left {
-            Left::Allocation(column, columns) => FaultKind::TensorMemory {
+            Leftover::Allocation(column, columns) => FaultKind::TensorMemory {
                 what: format!(
                     "CTA rank {rank} exits without deallocating the {columns} columns it has allocated at column {column}"
                 ),
             },
-            Left::Half(opcode) => {
+            Leftover::Unpaired(opcode) => {
                 self.cur.cta = rank ^ 1;
                 let what = format!("CTA rank {rank} exits without the `{opcode}` that its peer has executed");
                 FaultKind::IssueGranularity { what }
@@ -180,7 +180,7 @@ impl Cluster {
     }
 
     /// What a wait for the allocator waits for.
-    pub(crate) fn tensor_memory_waits(&self, rank: u32, pair: bool, ticket: u32) -> Option<Waits> {
+    pub(crate) fn tensor_memory_waits(&self, rank: u32, pair: bool, ticket: u32) -> Option<WaitsFor> {
         self.allocators.get(allocator(rank, pair).0)?.waits(ticket)
     }
 }

@@ -19,20 +19,20 @@ impl Cluster {
     }
 
     /// Lanes of the warp of `p` that wait for the same as `p`, where `p` waits.
-    pub(crate) fn met(&self, p: &Parked) -> u32 {
+    pub(crate) fn gathered(&self, p: &Parked) -> u32 {
         let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
         same.fold(0, |m, o| m | o.c.mask)
     }
 
     /// Lanes that the rendezvous of `p` waits for.
-    pub(super) fn absent(&self, p: &Parked) -> u32 {
+    pub(super) fn missing(&self, p: &Parked) -> u32 {
         let members = match p.wait {
             Wait::WarpSync { members, .. } => members,
             Wait::WholeWarp { .. } => u32::MAX,
             _ => return 0,
         };
         let live = self.ctas.get(p.c.cta as usize).and_then(|cta| cta.live.get(p.c.lo as usize));
-        members & live.copied().unwrap_or(0) & !self.met(p)
+        members & live.copied().unwrap_or(0) & !self.gathered(p)
     }
 
     /// Threads that have not arrived at the barrier of the cluster.
@@ -63,7 +63,7 @@ impl Cluster {
                 }
             }
             Wait::Cluster { .. } => self.not_at_cluster_barrier(),
-            Wait::WarpSync { .. } | Wait::WholeWarp { .. } => vec![(rank, p.c.lo, self.absent(p))],
+            Wait::WarpSync { .. } | Wait::WholeWarp { .. } => vec![(rank, p.c.lo, self.missing(p))],
             Wait::TensorMemory { pair, .. } => {
                 let cta = if *pair { rank ^ 1 } else { rank };
                 let live = self.ctas.get(cta as usize).map_or(&[][..], |c| &c.live);
@@ -89,7 +89,7 @@ impl Cluster {
                 (0..parked.len()).filter(|&j| j != i && is_needed(parked[j])).collect()
             })
             .collect();
-        let cycle = (0..parked.len()).filter_map(|start| back_to(start, &next)).min_by_key(Vec::len)?;
+        let cycle = (0..parked.len()).filter_map(|start| shortest_cycle(start, &next)).min_by_key(Vec::len)?;
         let name = |i: usize| {
             let c = &parked[i].c;
             format!("{} of CTA rank {}", threads(c.lo, c.hi, c.mask), c.cta)
@@ -103,7 +103,7 @@ impl Cluster {
 }
 
 /// The shortest cycle through `start`.
-fn back_to(start: usize, next: &[Vec<usize>]) -> Option<Vec<usize>> {
+fn shortest_cycle(start: usize, next: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut from = vec![None; next.len()];
     let mut queue = std::collections::VecDeque::from([start]);
     while let Some(i) = queue.pop_front() {

@@ -79,7 +79,7 @@ impl Cluster {
             Wait::WholeWarp { .. } => u32::MAX,
             _ => return self.over(&p.c, &p.wait),
         };
-        let here = self.met(p);
+        let here = self.gathered(p);
         let live = *self.ctas.get(p.c.cta as usize)?.live.get(p.c.lo as usize)?;
         // the members are the result: cohorts with different results do not merge
         (members & live & !here == 0).then_some(members as u64)

@@ -1,4 +1,5 @@
 //! The mbarrier object: a pure state machine over its eight bytes of shared memory (PTX ISA 9.7.13.15).
+//!
 //! Each transition maps the object's word to the new word and the operation's result, or to an error for undefined behaviour.
 
 use crate::fault::FaultKind;
@@ -122,6 +123,7 @@ pub struct State {
 
 impl State {
     /// Decodes a word; `None` if it is not an object.
+    ///
     /// A word with field values that no transition produces is not an object. Arbitrary data can still look like one; the checked
     /// host tracks lifetimes.
     #[inline]
@@ -174,6 +176,7 @@ pub fn is_live(word: u64) -> bool {
 }
 
 /// `mbarrier.init`: a fresh object in its first phase.
+///
 /// The manual forbids it on a live object. The old word is ignored, since data may look like an object; the checked host tracks
 /// lifetimes.
 pub fn init(layout: Layout, count: u32) -> Result<u64, MbarrierError> {
@@ -223,6 +226,7 @@ pub struct Arrived {
 }
 
 /// `mbarrier.arrive` and `mbarrier.arrive_drop` (9.7.13.15.13 and .14).
+///
 /// A drop that leaves an expected count of zero is undefined in the later manual; here its phase still completes, and only an
 /// arrive-on after that is an error.
 #[inline]

@@ -1,4 +1,5 @@
 //! The allocator of Tensor Memory (PTX ISA 9.7.16.7): of one CTA, or of both CTAs of a pair with `.cta_group::2`.
+//!
 //! Each operation has a ticket. One of a pair begins when a CTA issues it and takes effect when the peer has issued it too. An
 //! allocation takes effect when there is room, first come, first served; columns are allocated first-fit.
 
@@ -41,7 +42,7 @@ impl Op {
 
 /// An operation that one CTA of a pair has issued and its peer has not.
 #[derive(Debug, Clone)]
-struct Half {
+struct Unpaired {
     ticket: u32,
     side: usize,
     op: Op,
@@ -62,7 +63,7 @@ struct Allocation {
 
 /// What a pending operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waits {
+pub enum WaitsFor {
     /// The peer CTA to execute this instruction.
     Peer(&'static str),
     /// Room: columns wanted, and columns allocated.
@@ -71,11 +72,11 @@ pub enum Waits {
 
 /// What a CTA leaves behind when it exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum Leftover {
     /// An allocation: first column, columns.
     Allocation(u32, u32),
     /// An instruction of the peer that the exiting CTA never joined.
-    Half(&'static str),
+    Unpaired(&'static str),
 }
 
 /// The allocator. `side` is the CTA: 0, or its index in the pair.
@@ -85,7 +86,7 @@ pub struct Allocator {
     live: Vec<Allocation>,
     /// Tickets of allocations that wait for room.
     queue: Vec<Allocation>,
-    halves: Vec<Half>,
+    unpaired: Vec<Unpaired>,
     /// Columns of the latest allocation asked for.
     latest: [Option<u32>; 2],
     relinquished: [bool; 2],
@@ -132,11 +133,11 @@ impl Allocator {
             origin: [origin; 2],
         };
         if pair {
-            let first = self.halves.iter().position(|h| h.side != side && matches!(h.op, Op::Alloc { .. }));
+            let first = self.unpaired.iter().position(|h| h.side != side && matches!(h.op, Op::Alloc { .. }));
             let Some(first) = first else {
                 return Ok(self.half(side, Op::Alloc { columns, exclusive }, origin));
             };
-            let half = self.halves.remove(first);
+            let half = self.unpaired.remove(first);
             if half.op != (Op::Alloc { columns, exclusive }) {
                 let Op::Alloc { columns: other, .. } = half.op else { return Err("not an allocation".into()) };
                 return Err(if other == columns {
@@ -199,8 +200,8 @@ impl Allocator {
             self.next += 1;
             return self.next - 1;
         }
-        match self.halves.iter().position(|h| h.side != side && h.op == op) {
-            Some(i) => self.halves.remove(i).ticket,
+        match self.unpaired.iter().position(|h| h.side != side && h.op == op) {
+            Some(i) => self.unpaired.remove(i).ticket,
             None => self.half(side, op, origin),
         }
     }
@@ -208,7 +209,7 @@ impl Allocator {
     fn half(&mut self, side: usize, op: Op, origin: Origin) -> u32 {
         let ticket = self.next;
         self.next += 1;
-        self.halves.push(Half { ticket, side, op, origin });
+        self.unpaired.push(Unpaired { ticket, side, op, origin });
         ticket
     }
 
@@ -235,12 +236,12 @@ impl Allocator {
     }
 
     /// What it waits for, if it is pending.
-    pub fn waits(&self, ticket: u32) -> Option<Waits> {
-        if let Some(half) = self.halves.iter().find(|h| h.ticket == ticket) {
-            return Some(Waits::Peer(half.op.name()));
+    pub fn waits(&self, ticket: u32) -> Option<WaitsFor> {
+        if let Some(half) = self.unpaired.iter().find(|h| h.ticket == ticket) {
+            return Some(WaitsFor::Peer(half.op.name()));
         }
         let wanted = self.queue.iter().find(|a| a.ticket == ticket)?;
-        Some(Waits::Room(wanted.columns, self.live.iter().map(|a| a.columns).sum()))
+        Some(WaitsFor::Room(wanted.columns, self.live.iter().map(|a| a.columns).sum()))
     }
 
     /// The first column of the allocation with this ticket.
@@ -255,12 +256,12 @@ impl Allocator {
     }
 
     /// A CTA has exited: what it left behind, and the issuer of that.
-    pub fn exit(&self, side: usize) -> Option<(Left, Origin)> {
+    pub fn exit(&self, side: usize) -> Option<(Leftover, Origin)> {
         if let Some(a) = self.live.iter().find(|a| a.held[side]) {
-            return Some((Left::Allocation(a.column, a.columns), a.origin[side]));
+            return Some((Leftover::Allocation(a.column, a.columns), a.origin[side]));
         }
-        let half = self.halves.iter().find(|h| h.side != side)?;
-        Some((Left::Half(half.op.name()), half.origin))
+        let half = self.unpaired.iter().find(|h| h.side != side)?;
+        Some((Leftover::Unpaired(half.op.name()), half.origin))
     }
 }
 
@@ -319,7 +320,7 @@ mod tests {
         let mut a = Allocator::default();
         one(&mut a, 512);
         let (x, y) = (one(&mut a, 256), one(&mut a, 32));
-        assert_eq!(a.waits(x), Some(Waits::Room(256, 512)));
+        assert_eq!(a.waits(x), Some(WaitsFor::Room(256, 512)));
         assert!(!a.done(y));
         free(&mut a, 0, 512).unwrap();
         assert!(a.done(x) && a.done(y));
@@ -358,7 +359,7 @@ mod tests {
         assert!(free(&mut a, 0, 64).unwrap_err().contains("allocated were 128"));
         assert!(free(&mut a, 0, 128).is_ok());
         assert!(free(&mut a, 0, 128).is_err(), "twice");
-        assert_eq!(a.exit(0), Some((Left::Allocation(128, 64), O)));
+        assert_eq!(a.exit(0), Some((Leftover::Allocation(128, 64), O)));
         free(&mut a, 128, 64).unwrap();
         assert_eq!(a.exit(0), None);
     }
@@ -377,18 +378,18 @@ mod tests {
     fn pairs_allocate_together() {
         let mut a = Allocator::default();
         let t = a.alloc(1, true, 64, false, O).unwrap();
-        assert_eq!(a.waits(t), Some(Waits::Peer("tcgen05.alloc")));
+        assert_eq!(a.waits(t), Some(WaitsFor::Peer("tcgen05.alloc")));
         assert_eq!((a.held(0), a.held(1)), (0, 0));
-        assert_eq!(a.exit(0), Some((Left::Half("tcgen05.alloc"), O)));
+        assert_eq!(a.exit(0), Some((Leftover::Unpaired("tcgen05.alloc"), O)));
         let u = a.alloc(0, true, 64, false, O).unwrap();
         assert_eq!((t, a.column(t)), (u, Some(0)));
         assert_eq!((a.held(0), a.held(1)), (3, 3));
         // one side frees, the other one still has its columns; they are free for others when both have
         let d = a.dealloc(0, true, 0, 64, false, O).unwrap();
-        assert_eq!(a.waits(d), Some(Waits::Peer("tcgen05.dealloc")));
+        assert_eq!(a.waits(d), Some(WaitsFor::Peer("tcgen05.dealloc")));
         assert_eq!((a.held(0), a.held(1)), (0, 3));
         assert_eq!(a.exit(0), None, "the first one may go");
-        assert!(matches!(a.exit(1), Some((Left::Allocation(0, 64), _))));
+        assert!(matches!(a.exit(1), Some((Leftover::Allocation(0, 64), _))));
         let e = a.dealloc(1, true, 0, 64, false, O).unwrap();
         assert!(e == d && a.done(d));
         assert_eq!((a.exit(0), a.exit(1)), (None, None));

@@ -131,6 +131,7 @@ pub fn op32(op: Op, s: [f32; 3], mode: Round) -> f32 {
 }
 
 /// An f32 operation on operands that are flushed already, and its result finished.
+///
 /// `.ftz` flushes by the result as rounded with an unbounded exponent: 0x00800000 * 0x3f7fffff is then exact and below the least
 /// normal number, so it becomes zero, although f32 rounds it up to that number.
 #[inline(always)]

@@ -303,6 +303,7 @@ pub fn carry_add(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {
 }
 
 /// `a - b` as `a + !b + carry`: a carry, in and out, means that there was no borrow.
+///
 /// The manual speaks of a borrow, but hardware has one flag with one meaning: `addc` after `sub.cc` shows it.
 #[inline(always)]
 pub fn carry_sub(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {

@@ -7,6 +7,7 @@ use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
 /// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all earlier operations of the thread are complete.
+///
 /// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, as it may.
 pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,

@@ -1,5 +1,6 @@
 //! `tcgen05.ld`, `tcgen05.ld.red`, `tcgen05.st`, `tcgen05.wait` (PTX ISA 9.7.16.8): between Tensor Memory and the registers of
 //! a whole warp.
+//!
 //! Loads and stores complete at once, although the manual allows it until `tcgen05.wait`: registers are variables of the emitted
 //! code. `mma`, `cp` and `shift` do complete later, so a load without a wait sees the old data.
 

@@ -1,4 +1,5 @@
 //! `tcgen05.shift.down` (PTX ISA 9.7.16.9.3): the rows of a warp's quarter of Tensor Memory move down by one row.
+//!
 //! Of the 32 lanes from the one of the address on, all but the last get the 32 bytes of the next lane. The last lane stays as it
 //! is; `tcgen05.cp.4x256b`, which is ordered after a shift, can fill it with the following row, such as a halo element of
 //! `.im2col::w::128`.

@@ -1,7 +1,7 @@
 //! Operands of a multiplication in Tensor Memory besides D: A, scale factors, sparsity metadata, lookup tables.
 
+use super::multiply::{A, Multiply, bad_address};
 use super::tile::{Tile, decode};
-use super::{A, Multiply, bad_address};
 use crate::fault::FaultKind;
 use crate::isa::tcgen05::descriptor::instruction::{Kind, Scale};
 use crate::isa::tcgen05::format::Format;

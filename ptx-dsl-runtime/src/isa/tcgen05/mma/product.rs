@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::multiply::{A, COMPRESSED, Multiply};
 use super::operands::{Factors, LUT_COLUMNS, Positions};
 use super::tile::{Tile, bytes, gather, pieces};
-use super::{A, Multiply};
 use crate::fault::FaultKind;
 use crate::isa::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
 use crate::isa::tcgen05::descriptor::Major;
@@ -18,9 +18,6 @@ use crate::mem::tmem::{self, LANES};
 const WIDE: usize = 8;
 /// Rows of A worked on at once.
 const HIGH: usize = 4;
-/// Bytes of a column of B that `.decompress::lut::b` decompresses: 128 indices of 3 bits, of which half are used.
-pub(super) const COMPRESSED: usize = 48;
-
 /// Sums of products: a row of A, a column of B.
 type Sums<T = f32> = [[T; WIDE]; HIGH];
 
