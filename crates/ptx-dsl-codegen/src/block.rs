@@ -22,6 +22,7 @@ use crate::sorted::{Map, Set};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::list::List;
 use quote::{ToTokens, format_ident, quote};
 use std::rc::Rc;
@@ -415,18 +416,18 @@ fn element(name: &Ident, bits: u32) -> TokenStream {
 
 impl Emit<'_> {
     /// How the lanes of a special register lie.
-    pub fn sreg_shape(&self, name: &str) -> Shape {
+    pub fn sreg_shape(&self, register: SpecialRegister) -> Shape {
         let x = self.reqntid.map(|r| r[0]);
         let affine = Shape { stride: 1, twos: 5, ..UNIFORM };
-        match (name, x) {
-            ("%tid.x", Some(x)) if x % 32 == 0 => affine,
-            ("%tid.x", Some(x @ (8 | 16))) => Shape { p: x, twos: 64, ..affine },
-            ("%tid.x", None) => Shape { guard: 1, ..affine },
-            ("%tid.y" | "%tid.z", Some(x)) if x % 32 == 0 => UNIFORM,
-            ("%tid.y" | "%tid.z", Some(x @ (8 | 16))) => Shape { p: x, ..UNIFORM },
-            ("%tid.x" | "%tid.y" | "%tid.z", _) => LANES,
-            ("%laneid", _) => Shape { twos: 64, ..affine },
-            _ if name.starts_with("%lanemask") => LANES,
+        match (register, x) {
+            (special::tid_x, Some(x)) if x % 32 == 0 => affine,
+            (special::tid_x, Some(x @ (8 | 16))) => Shape { p: x, twos: 64, ..affine },
+            (special::tid_x, None) => Shape { guard: 1, ..affine },
+            (special::tid_y | special::tid_z, Some(x)) if x % 32 == 0 => UNIFORM,
+            (special::tid_y | special::tid_z, Some(x @ (8 | 16))) => Shape { p: x, ..UNIFORM },
+            (special::tid_x | special::tid_y | special::tid_z, _) => LANES,
+            (special::laneid, _) => Shape { twos: 64, ..affine },
+            _ if register.row().varies == Varies::WithThread => LANES,
             _ => UNIFORM,
         }
     }

@@ -17,6 +17,7 @@ use crate::sorted::{Map, Set};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::q;
 
 /// The answer.
 #[derive(Default)]
@@ -306,7 +307,7 @@ impl<'m> Emit<'m> {
         let fresh = entry.is_empty();
         let mut a = Analysis { e: self, p, rows: Map::new(), lanes: entry, hinted: addresses(p), apart: Set::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
-        let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
+        let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(q::parity));
         let alike = !p.regions.iter().any(asks);
         let mut alone = Set::new();
         let (parting, parted) = loop {
@@ -389,9 +390,9 @@ impl<'m> Emit<'m> {
             Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if self.moves_with_frame(f, *v) => LANES,
             Operand::VarAddr(v, o) => Shape::constant(self.var_address(*v, *o)),
             Operand::Address(Base::Var(_), _) => UNIFORM,
-            Operand::Sreg(name) => {
-                let shape = self.sreg_shape(name);
-                Shape { common: shape == UNIFORM && self.of_the_cta(name), ..shape }
+            Operand::Sreg(register) => {
+                let shape = self.sreg_shape(*register);
+                Shape { common: shape == UNIFORM && self.of_the_cta(*register), ..shape }
             }
             _ => LANES,
         }
@@ -466,8 +467,8 @@ impl<'m> Emit<'m> {
 
     /// A load whose lanes are equal where their addresses are.
     fn loads_rows(&self, f: FuncId, i: &Instr) -> bool {
-        let space = i.has_any(&[".global", ".shared", ".shared::cta", ".shared::cluster", ".const", ".param::entry"])
-            || (i.has(".param") && self.param_space(i) == Some("param_entry"));
+        let space = i.has_any(&[q::global, q::shared, q::shared_cta, q::shared_cluster, q::_const, q::param_entry])
+            || (i.has(q::param) && self.param_space(i) == Some(q::param_entry));
         space && self.simple_access(f, i) == Some(1)
     }
 }

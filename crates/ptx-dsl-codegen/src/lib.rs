@@ -30,6 +30,7 @@ use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, Module, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::{PARAM, Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
 
@@ -105,7 +106,7 @@ struct Emit<'m> {
     sets: TokenStream,
     together: bool,
     /// The qualifiers and types that each qualifier constant holds.
-    quals: Vec<(Vec<String>, Vec<Ty>)>,
+    quals: Vec<(Vec<Qualifier>, Vec<Ty>)>,
     qual_items: Vec<TokenStream>,
     /// Statements that can fault, by instruction.
     sites: Map<u32, u32>,
@@ -205,24 +206,15 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
 impl Emit<'_> {
     /// The constant that holds an instruction's qualifiers and types.
     fn q(&mut self, instr: &Instr) -> Ident {
-        let mut flags: Vec<String> = Vec::new();
-        for q in &instr.quals {
-            // `tcgen05.wait::ld` has the qualifier `::ld`.
-            let name = q.trim_start_matches(['.', ':']);
-            if Ty::from_name(name).is_none() {
-                flags.push(mangle(name));
-            }
-        }
-        if let Some(space) = self.param_space(instr) {
-            flags.push(space.into());
-        }
+        let mut flags: Vec<Qualifier> = instr.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
+        flags.extend(self.param_space(instr));
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
         if instr.operand("a-tmem").is_some() {
-            flags.push("a_tmem".into());
+            flags.push(q::a_tmem);
         }
         // The same of `_` in place of a state.
         if matches!(instr.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
-            flags.push("state".into());
+            flags.push(q::state);
         }
         let rt = RT;
         let known = self.quals.iter().position(|(f, t)| *f == flags && *t == instr.types);
@@ -230,7 +222,7 @@ impl Emit<'_> {
             return format_ident!("Q{n}");
         }
         let name = format_ident!("Q{}", self.quals.len());
-        let names = flags.iter().map(|f| format_ident!("{f}")).list();
+        let names = flags.iter().map(|f| format_ident!("{}", f.constant())).list();
         let types = instr.types.iter().map(|t| format_ident!("{t:?}")).list();
         self.qual_items.push(quote! {
             const #name: #rt::Q =
@@ -241,18 +233,18 @@ impl Emit<'_> {
     }
 
     /// `.param` alone does not say whose parameter it is; the variable does.
-    fn param_space(&self, instr: &Instr) -> Option<&'static str> {
+    fn param_space(&self, instr: &Instr) -> Option<Qualifier> {
         use ptx_dsl_isa::hir::{Base, Operand, Space};
-        if !instr.begins(".param") || !matches!(instr.entry.opcode, "ld" | "st") {
+        if !instr.has_any(PARAM) || !matches!(instr.entry.opcode, "ld" | "st") {
             return None;
         }
-        let mut func = instr.has(".param::func");
+        let mut func = instr.has(q::param_func);
         for a in &instr.operands {
             if let Operand::Address(Base::Var(v), _) = a.value {
                 func |= self.module.vars[v.0 as usize].space == Space::ParamFunc;
             }
         }
-        Some(if func { "param_func" } else { "param_entry" })
+        Some(if func { q::param_func } else { q::param_entry })
     }
 
     /// The number of the statement, for reports.
@@ -300,7 +292,7 @@ pub fn function_of(opcode: &str, instr: &Instr) -> String {
         }
         push_clean(&mut name, word);
     }
-    if matches!(opcode, "add" | "sub" | "mad") && instr.has(".cc") {
+    if matches!(opcode, "add" | "sub" | "mad") && instr.has(q::cc) {
         name.push_str("_cc");
     }
     if matches!(name.as_str(), "match" | "as" | "type") {

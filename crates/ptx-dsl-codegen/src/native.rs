@@ -5,6 +5,7 @@ use super::Emit;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{ToTokens, format_ident, quote};
 
@@ -161,7 +162,7 @@ impl Emit<'_> {
                 Operand::Reg(r, _) => self.reg_bits(f, *r) == wanted,
                 Operand::NotReg(_) => n > 0 && wanted == 1,
                 // Rows under a guard are 32 bits wide.
-                Operand::Sreg(name) => n > 0 && (wanted == 32 || self.sreg_shape(name).guard == 0),
+                Operand::Sreg(register) => n > 0 && (wanted == 32 || self.sreg_shape(*register).guard == 0),
                 Operand::Imm(_) | Operand::VarAddr(..) => n > 0,
                 _ => false,
             };
@@ -174,31 +175,15 @@ impl Emit<'_> {
 }
 
 /// The one qualifier of an instruction that is no type, "" if there is none.
-fn one_qualifier(i: &Instr) -> Option<&str> {
-    let mut one = "";
-    for q in &i.quals {
-        if Ty::from_name(q.trim_start_matches('.')).is_none() {
-            if !one.is_empty() {
-                return None;
-            }
-            one = q;
-        }
-    }
-    Some(one)
+fn one_qualifier(i: &Instr) -> Option<&'static str> {
+    let mut others = i.quals.iter().filter(|q| q.ty().is_none());
+    let one = others.next().map_or("", |q| q.text());
+    others.next().is_none().then_some(one)
 }
 
 /// Between generic addresses and those of global memory, which are the same?
 fn of_global(i: &Instr) -> bool {
-    let mut global = false;
-    for q in &i.quals {
-        match q.as_str() {
-            ".to" => {}
-            ".global" => global = true,
-            q if Ty::from_name(q.trim_start_matches('.')).is_some() => {}
-            _ => return false,
-        }
-    }
-    global
+    i.has(q::global) && i.quals.iter().all(|q| matches!(*q, q::to | q::global) || q.ty().is_some())
 }
 
 /// Is the type one of integers that Rust has?

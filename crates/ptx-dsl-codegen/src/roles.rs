@@ -3,6 +3,7 @@
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Ty;
 
 /// A destination: also the `_` that a form spells out itself.
@@ -39,7 +40,7 @@ pub fn targets_of<'o>(o: &'o Operand, out: &mut Vec<&'o Operand>) {
 /// Does it read the condition code, does it write it?
 pub fn carry_use(instr: &Instr) -> (bool, bool) {
     let o = instr.entry.opcode;
-    (matches!(o, "addc" | "subc" | "madc"), o.ends_with(".cc") || instr.has(".cc"))
+    (matches!(o, "addc" | "subc" | "madc"), o.ends_with(".cc") || instr.has(q::cc))
 }
 
 /// Do the host's results end in a carry?
@@ -51,7 +52,7 @@ pub fn function_carries(instr: &Instr) -> bool {
 /// `shfl.sync d[|p]` and friends have two destinations even if one is written.
 pub fn named_destinations(instr: &Instr, given: usize) -> usize {
     let two = matches!(instr.entry.opcode, "shfl.sync" | "shfl" | "elect.sync")
-        || (instr.entry.opcode == "match" && instr.has(".all"))
+        || (instr.entry.opcode == "match" && instr.has(q::all))
         || instr.entry.opcode == "match.all.sync";
     if two { 2 } else { given }
 }

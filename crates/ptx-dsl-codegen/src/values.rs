@@ -6,6 +6,8 @@ use super::operations::Given;
 use super::{Emit, FUNCTION_TAG, RT};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, RegId, Space, VarId};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
+use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{ToTokens, format_ident, quote};
 use std::slice::Iter;
@@ -134,7 +136,7 @@ impl Emit<'_> {
                 }
                 lit(truncated(*v, ty))
             }
-            Operand::Sreg(name) => self.sreg(name),
+            Operand::Sreg(register) => self.sreg(*register),
             Operand::VarAddr(v, o) => {
                 let at = truncated(self.var_address(*v, *o), ty);
                 self.framed(func, *v, at)
@@ -181,9 +183,9 @@ impl Emit<'_> {
         }
     }
 
-    pub fn sreg(&self, name: &str) -> TokenStream {
+    pub fn sreg(&self, register: SpecialRegister) -> TokenStream {
         let rt = RT;
-        let name = name.trim_start_matches('%');
+        let name = register.name().trim_start_matches('%');
         for many in ["envreg", "pm"] {
             if let Some(n) = name.strip_prefix(many)
                 && let Ok(n) = n.strip_suffix("_64").unwrap_or(n).parse::<u32>()
@@ -334,8 +336,7 @@ fn window(space: Space) -> u64 {
 
 /// Does the instruction name a state space for its addresses?
 pub fn names_space(instr: &Instr) -> bool {
-    const SPACES: [&str; 5] = [".global", ".shared", ".local", ".const", ".param"];
-    instr.quals.iter().any(|q| SPACES.iter().any(|s| q == s || q.strip_prefix(s).is_some_and(|r| r.starts_with("::"))))
+    instr.has_any(SHARED) || instr.has_any(PARAM) || instr.has_any(&[q::global, q::local, q::_const])
 }
 
 /// A constant as the bits of its type, zero-extended; full width where the type is unknown.

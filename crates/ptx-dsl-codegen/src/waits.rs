@@ -10,6 +10,7 @@ use super::{Emit, RT, function_of};
 use crate::roles::{read_by, written_by};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
+use ptx_dsl_isa::qualifier::q;
 use quote::quote;
 
 /// Waits that one piece of code may pass, and instructions behind them.
@@ -21,7 +22,7 @@ impl<'m> Emit<'m> {
     pub fn waited_shape(&self, i: &Instr, operand: &mut dyn FnMut(&Operand) -> Option<Shape>) -> Option<Shape> {
         let dests = written_by(i).len();
         let one = matches!(i.operands.first().map(|a| &a.value), Some(Operand::Reg(..)));
-        if function_of(i.entry.opcode, i) != "mbarrier_try_wait" || !i.has(".parity") || dests != 1 || !one {
+        if function_of(i.entry.opcode, i) != "mbarrier_try_wait" || !i.has(q::parity) || dests != 1 || !one {
             return Some(LANES);
         }
         let mut all = UNIFORM;

@@ -228,7 +228,7 @@ impl<'m> Webs<'m> {
             let into = self.reaching(&batch);
             for (r, first) in batch {
                 let Some((webs, read_at)) = self.webs(r, first, &into) else { continue };
-                let f = renamed.get_or_insert_with(|| self.f.copy());
+                let f = renamed.get_or_insert_with(|| self.f.clone());
                 // by the first write of each web; the first web keeps the name
                 let old = RegId(r as u32);
                 let mut numbers = vec![old.0; webs.len()];

@@ -11,15 +11,16 @@ use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::{PARAM, Qualifier, q};
 use quote::{format_ident, quote};
 
 impl Emit<'_> {
     /// Can a lane alone run the instruction without another one noticing, and how many times does it reach into memory?
     /// Whatever a thread may use to wait for another is nothing for one that others wait for.
     pub fn lane_alone(&self, f: FuncId, i: &Instr) -> Option<bool> {
-        const ORDERED: [&str; 5] = [".volatile", ".relaxed", ".acquire", ".release", ".mmio"];
+        const ORDERED: [Qualifier; 5] = [q::volatile, q::relaxed, q::acquire, q::release, q::mmio];
         // memory that only the general functions know
-        if matches!(i.entry.opcode, "ld" | "st") && (i.begins(".local") || i.begins(".param")) {
+        if matches!(i.entry.opcode, "ld" | "st") && (i.has(q::local) || i.has_any(PARAM)) {
             return None;
         }
         if i.operands.iter().any(|a| has_sreg(&a.value)) || i.has_any(&ORDERED) {

@@ -4,17 +4,15 @@ use super::super::Emit;
 use super::{Block, Key, Repr, UNIFORM, Value, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::PARAM;
 use quote::quote;
-
-/// Special registers that are the same for all warps of a CTA.
-const OF_THE_CTA: [&str; 7] =
-    ["%ctaid", "%nctaid", "%ntid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
 
 impl<'m> Emit<'m> {
     /// Is the special register the same for all warps of a CTA?
-    pub fn of_the_cta(&self, name: &str) -> bool {
-        OF_THE_CTA.contains(&name.split('.').next().unwrap_or(name))
+    pub fn of_the_cta(&self, register: SpecialRegister) -> bool {
+        !matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)
     }
 
     /// Where the parameter is that an instruction loads, if it does that and no more.
@@ -23,7 +21,7 @@ impl<'m> Emit<'m> {
         let var = &self.module.vars[v.0 as usize];
         let size = i64::from(i.types[0].bits() / 8);
         let inside = at >= 0 && at + size <= i64::from(var.size) && (i64::from(var.offset) + at) % size == 0;
-        let loads = var.space == Space::ParamEntry && i.begins(".param");
+        let loads = var.space == Space::ParamEntry && i.has_any(PARAM);
         if loads && inside { Some(var.offset + at as u32) } else { None }
     }
 

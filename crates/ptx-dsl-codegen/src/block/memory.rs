@@ -8,6 +8,7 @@ use crate::roles::{read_by, written_by};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::list::List;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{format_ident, quote};
 use std::rc::Rc;
@@ -300,11 +301,11 @@ impl Emit<'_> {
         if !matches!(address.value, Operand::Address(..)) {
             return None;
         }
-        let n = if i.has(".v8") {
+        let n = if i.has(q::v8) {
             8
-        } else if i.has(".v4") {
+        } else if i.has(q::v4) {
             4
-        } else if i.has(".v2") {
+        } else if i.has(q::v2) {
             2
         } else {
             1
@@ -325,10 +326,10 @@ impl Emit<'_> {
 
     /// `red.add` or `atom.add` of one integer.
     pub fn simple_add(&self, f: FuncId, i: &Instr) -> bool {
-        let adds = i.has(".add")
+        let adds = i.has(q::add)
             && i.types.len() == 1
             && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
-            && !(i.begins(".v") || i.begins(".L2") || i.begins(".level"));
+            && !i.has_any(&[q::v2, q::v4, q::v8, q::volatile, q::L2_cache_hint]);
         let sources = read_by(i);
         let fits = |o: &Operand| match o {
             Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),

@@ -7,12 +7,13 @@ use super::{Block, Repr, Value, literal, ty};
 use crate::roles::{read_by, targets_of, written, written_by};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::qualifier::q;
 use quote::quote;
 
 impl Emit<'_> {
     /// Does it depend on nothing but its operands, and take its time?
     fn depends_on_operands(&self, i: &Instr) -> bool {
-        let shared = i.has_any(&[".shared", ".shared::cta", ".shared::cluster", ".const"]);
+        let shared = i.has_any(&[q::shared, q::shared_cta, q::shared_cluster, q::_const]);
         match i.entry.opcode {
             "clusterlaunchcontrol.query_cancel" | "isspacep" | "getctarank" => true,
             "mapa" => matches!(i.types.first(), Some(t) if t.bits() == 64),

@@ -6,6 +6,7 @@ use super::super::{FUNCTION_TAG, RT};
 use super::{Block, Guard, LANES, Repr, UNIFORM, Value, element, literal, one_nan, plus, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Operand;
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 use std::rc::Rc;
@@ -84,7 +85,7 @@ impl Block<'_, '_> {
                 Self::constant(at, bits)
             }
             Operand::FuncAddr(f) => Self::constant(FUNCTION_TAG | u64::from(f.0), bits),
-            Operand::Sreg(name) => self.sreg(name, bits),
+            Operand::Sreg(register) => self.sreg(*register, bits),
             _ => Self::constant(0, bits),
         }
     }
@@ -99,22 +100,22 @@ impl Block<'_, '_> {
         self.lanes(1, quote!(!#e))
     }
 
-    pub(super) fn sreg(&mut self, name: &'static str, bits: u32) -> Value {
+    pub(super) fn sreg(&mut self, register: SpecialRegister, bits: u32) -> Value {
         let (rt, t) = (RT, ty(bits));
-        let shape = self.e.sreg_shape(name);
+        let shape = self.e.sreg_shape(register);
         let shape = if shape.guard > 0 && bits != 32 { LANES } else { shape };
-        let lane = self.e.sreg(name);
+        let lane = self.e.sreg(register);
         let lane = if bits == 1 { quote!((#lane != 0)) } else { quote!(#lane as #t) };
         if !shape.rows() {
             return self.lanes(bits, lane);
         }
         let v = self.name();
-        let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(name);
+        let common = self.e.common.is_some() && shape == UNIFORM && self.e.of_the_cta(register);
         let nb = (32 / shape.p) as usize;
-        let axis = match name {
-            "%tid.x" => Some(0usize),
-            "%tid.y" => Some(1),
-            "%tid.z" => Some(2),
+        let axis = match register {
+            special::tid_x => Some(0usize),
+            special::tid_y => Some(1),
+            special::tid_z => Some(2),
             _ => None,
         };
         let init = match (axis, self.e.reqntid) {

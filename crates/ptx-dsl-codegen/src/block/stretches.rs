@@ -9,6 +9,7 @@ use super::{Block, Value, ty};
 use crate::roles::written;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::qualifier::q;
 use quote::quote;
 
 /// So far ahead others are looked for.
@@ -21,7 +22,7 @@ const ONE_ROW: i64 = 256;
 
 /// Can it be global memory that an instruction loads from?
 pub(super) fn global(i: &Instr) -> bool {
-    i.has(".global") || !names_space(i)
+    i.has(q::global) || !names_space(i)
 }
 
 /// Does an instruction leave memory as it is, and who runs too?
@@ -80,7 +81,7 @@ impl<'m> Block<'_, 'm> {
 
     /// May it be loaded together with others: nobody else changes what is there without being synchronised with.
     fn shares(&self, i: &Instr) -> Option<(u32, i64)> {
-        let strong = i.has_any(&[".volatile", ".relaxed", ".acquire", ".mmio"]);
+        let strong = i.has_any(&[q::volatile, q::relaxed, q::acquire, q::mmio]);
         match self.place(i) {
             Some((Base::Reg(r), at)) if i.pred.is_none() && !strong => Some((r.0, at)),
             _ => None,

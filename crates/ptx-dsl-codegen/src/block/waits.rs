@@ -7,6 +7,7 @@ use super::{Block, Repr, Value};
 use crate::roles::{read_by, written_by};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::qualifier::{MULTICAST, q};
 use quote::{format_ident, quote};
 
 impl Block<'_, '_> {
@@ -42,12 +43,12 @@ impl Block<'_, '_> {
 
     /// Is it an arrival at one object, and nobody wants to know more?
     pub(super) fn arrives_as_one(&mut self, i: &Instr) -> bool {
-        let plain = !i.begins(".multicast");
+        let plain = !i.has_any(MULTICAST);
         let sinks = written_by(i).iter().all(|a| matches!(a.value, Operand::Sink));
         let sources = read_by(i);
         let [address, rest @ ..] = &sources[..] else { return false };
         let Operand::Address(base, offset) = address.value else { return false };
-        if !plain || !sinks || rest.len() != usize::from(i.has(".expect_tx")) {
+        if !plain || !sinks || rest.len() != usize::from(i.has(q::expect_tx)) {
             return false;
         }
         self.e.generic = !names_space(i);
@@ -61,7 +62,7 @@ impl Block<'_, '_> {
         let drop = i.entry.opcode == "mbarrier.arrive_drop";
         let mask = self.active(i);
         let (addr, tx) = self.phase(i);
-        let tx_lanes = if i.has(".expect_tx") { quote!(, &[#tx; 32]) } else { quote!() };
+        let tx_lanes = if i.has(q::expect_tx) { quote!(, &[#tx; 32]) } else { quote!() };
         self.close();
         self.code(quote! {
             if !x.arrive_together(#q, #mask, #addr, #tx as u32, #drop) {

@@ -2,14 +2,14 @@
 
 use super::*;
 
-const SUB: &[&str] = &[".shared::cta", ".shared::cluster"];
-const PARAM: &[&str] = &[".param", ".param::entry"];
+const SUB: &[Qualifier] = &[q::shared_cta, q::shared_cluster];
+const PARAM: &[Qualifier] = &[q::param, q::param_entry];
 const GATES: &[Gate] = &[
-    gate(&[has(".const")]).since(ptx(3, 1)),
+    gate(&[has(q::_const)]).since(ptx(3, 1)),
     gate(&[any(PARAM)]).since(ptx(7, 7)).requires(sm(70)),
     gate(&[any(SUB)]).since(ptx(7, 8)).requires(sm(30)),
-    gate(&[has(".shared::cluster")]).requires(sm(90)),
-    gate(&[has(".param::entry")]).since(ptx(8, 3)),
+    gate(&[has(q::shared_cluster)]).requires(sm(90)),
+    gate(&[has(q::param_entry)]).since(ptx(8, 3)),
 ];
 
 const ISSPACEP: &str = "isspacep.space p, a;

@@ -6,17 +6,17 @@ const DA: &[OperandSpec] = &[dst("d", T), src("a", T)];
 const DAB: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T)];
 const DABC: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T), src("c", T)];
 
-const DOUBLE: Gate = gate(&[has(".f64")]).requires(sm(13));
-const PACKED: Gate = gate(&[has(".f32x2")]).since(ptx(8, 6)).requires(sm(100));
+const DOUBLE: Gate = gate(&[has(q::f64)]).requires(sm(13));
+const PACKED: Gate = gate(&[has(q::f32x2)]).since(ptx(8, 6)).requires(sm(100));
 /// Rounding other than to nearest in `div`, `rcp` and `sqrt`.
-const DIRECTED: Gate = gate(&[any(&[".rz", ".rm", ".rp"])]).since(ptx(1, 4)).requires(sm(20));
+const DIRECTED: Gate = gate(&[any(&[q::rz, q::rm, q::rp])]).since(ptx(1, 4)).requires(sm(20));
 /// `.rn`, `.rz` came first in `add`, `sub`, `mul`.
-const UP_DOWN: Gate = gate(&[has(".f32"), any(&[".rm", ".rp"])]).requires(sm(20));
-const ROUNDED: Gate = gate(&[has(".f32"), any(&[".rn", ".rz", ".rm", ".rp"])]).requires(sm(20));
+const UP_DOWN: Gate = gate(&[has(q::f32), any(&[q::rm, q::rp])]).requires(sm(20));
+const ROUNDED: Gate = gate(&[has(q::f32), any(&[q::rn, q::rz, q::rm, q::rp])]).requires(sm(20));
 const MIN_MAX: &[Gate] = &[
     DOUBLE,
-    gate(&[has(".NaN")]).since(ptx(7, 0)).requires(sm(80)),
-    gate(&[has(".xorsign")]).since(ptx(7, 2)).requires(sm(86)),
+    gate(&[has(q::NaN)]).since(ptx(7, 0)).requires(sm(80)),
+    gate(&[has(q::xorsign)]).since(ptx(7, 2)).requires(sm(86)),
     gate(&[operand("c")]).since(ptx(8, 8)).requires(sm(100)),
 ];
 
@@ -96,7 +96,7 @@ pub const LIST: &[Instr] = &[
              .rnd = { .rn, .rz, .rm, .rp }",
         )
         .operands(DABC)
-        .gates(&[DOUBLE, gate(&[has(".f32")]).since(ptx(2, 0)).requires(sm(20)), PACKED])
+        .gates(&[DOUBLE, gate(&[has(q::f32)]).since(ptx(2, 0)).requires(sm(20)), PACKED])
         .host(Host::Lane),
     // Without a rounding: before PTX 3.2, or on sm_1x.
     instr("mad")

@@ -7,7 +7,7 @@ use crate::isa::tcgen05::descriptor::instruction::Generation;
 use crate::isa::tcgen05::format::Format;
 use crate::machine::tensor::{TensorCta, TensorJob};
 use crate::mem::tmem::{self, Tmem};
-use crate::qual::{Flag, Q, q};
+use crate::qual::{Q, Qualifier, q};
 
 mod bench;
 mod faults;
@@ -184,7 +184,7 @@ fn store(memory: &mut [u8], p: Place, x: &[Vec<u32>], format: Format, dense4: bo
 /// A multiplication to try.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    pub kind: Flag,
+    pub kind: Qualifier,
     pub formats: [Format; 2],
     pub codes: [u32; 2],
     /// Field 4-5.
@@ -204,7 +204,7 @@ pub(super) struct Case {
     pub disabled: Option<[u32; 8]>,
     /// Scale factors of a row, their format and its code, IDs.
     pub scale: Option<(usize, Format, u32, [u32; 2])>,
-    pub scale_flags: Vec<Flag>,
+    pub scale_flags: Vec<Qualifier>,
     /// Zero-column mask, and the maximum shift's code.
     pub zero: Option<(u64, u32)>,
     pub d_lane: usize,
@@ -224,7 +224,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub fn new(kind: Flag, formats: [Format; 2], codes: [u32; 2], (m, n, k): (usize, usize, usize)) -> Case {
+    pub fn new(kind: Qualifier, formats: [Format; 2], codes: [u32; 2], (m, n, k): (usize, usize, usize)) -> Case {
         Case {
             kind,
             formats,
