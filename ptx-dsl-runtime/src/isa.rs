@@ -1,4 +1,4 @@
-//! Semantics: one function per opcode, in files named like the table's families.
+//! Instruction semantics: one function per opcode, in files named like the table's families.
 //!
 //! Arithmetic works on one lane and is total ([`arith`], [`compare`], [`logic`], [`cvt`]). The rest works on the active
 //! lanes of a warp: sources and destinations are lane vectors in the order of the form's operands, vectors flattened,
@@ -13,6 +13,7 @@ pub mod clusterlaunchcontrol;
 pub mod compare;
 pub mod cvt;
 pub mod fence;
+pub(crate) mod float16;
 pub mod ld_st;
 pub mod logic;
 pub mod mbarrier;
@@ -26,7 +27,7 @@ pub mod warp;
 mod tests;
 
 use crate::fault::{Fault, FaultKind};
-use crate::mem::address::{AddrSpace, Place, SHARED_OFFSET, WINDOW_SHIFT, resolve};
+use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 

@@ -1,7 +1,6 @@
-//! Arithmetic, lane by lane: integers, extended precision, f32 and f64, halves (manual, 9.7.1 to 9.7.4).
+//! Arithmetic of one lane: integers, extended precision, f32 and f64, f16 and bf16 (manual, 9.7.1 to 9.7.4).
 //!
-//! What approximating instructions give, and how far from the bits of an H200, is in docs/host-model.md. Everything else gives the
-//! same bits as an H200 (tests/hardware).
+//! The error bounds of approximating instructions are in docs/host-model.md. All others give the bits of an H200 (tests/hardware).
 
 pub mod float;
 pub mod half;
@@ -240,7 +239,7 @@ pub fn add_cc(q: Q, [a, b]: [u64; 2]) -> [u64; 2] {
     integer::carry_add(q, a, b, 0)
 }
 
-/// `addc{.cc}`: with the carry; without `.cc` it stays as it was.
+/// `addc{.cc}`: adds the carry, which changes only with `.cc`.
 #[inline(always)]
 pub fn addc(q: Q, [a, b, cc]: [u64; 3]) -> [u64; 2] {
     let [d, carry] = integer::carry_add(q, a, b, cc);

@@ -1,7 +1,7 @@
 //! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.4).
 //!
-//! Lanes arrive one by one: a barrier in divergent code counts each lane when it comes. `.aligned` makes no difference
-//! here, and aligned barriers in divergent code are not reported yet.
+//! A barrier in divergent code counts each lane when it arrives. `.aligned` has no effect, and aligned barriers in divergent code
+//! are not reported yet.
 
 use super::{Done, active, same};
 use crate::fault::{Fault, FaultKind};

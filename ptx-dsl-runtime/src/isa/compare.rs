@@ -1,7 +1,8 @@
-//! Comparisons and selections, lane by lane (manual, 9.7.6 and 9.7.7).
+//! Comparisons and selections of one lane (manual, 9.7.6 and 9.7.7).
 
 use super::arith::integer::{self, sext, value, zext};
 use super::arith::{float, half};
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 use std::cmp::Ordering;
 
@@ -41,7 +42,7 @@ fn compare(q: Q, ty: Ty, a: u64, b: u64) -> bool {
         Ty::F32 => float::arg(q, a).partial_cmp(&float::arg(q, b)),
         Ty::F64 => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
         Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2 => {
-            half::to_f64(ty, half::arg(q, ty, a)).partial_cmp(&half::to_f64(ty, half::arg(q, ty, b)))
+            float16::to_f64(ty, half::arg(q, ty, a)).partial_cmp(&float16::to_f64(ty, half::arg(q, ty, b)))
         }
         _ if ty.is_signed() => Some(sext(a, ty.bits()).cmp(&sext(b, ty.bits()))),
         _ => Some(zext(a, ty.bits()).cmp(&zext(b, ty.bits()))),

@@ -1,4 +1,4 @@
-//! Logic and shifts, lane by lane (manual, 9.7.8), and `prmt`.
+//! Logic and shifts of one lane (manual, 9.7.8), and `prmt`.
 
 use super::arith::integer::{sext, zext};
 use crate::qual::{Q, q};

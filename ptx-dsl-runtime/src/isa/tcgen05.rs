@@ -1,4 +1,4 @@
-//! Tensor Memory and the tensor cores of the fifth generation (PTX ISA 9.7.16), a file per kind of instruction.
+//! Tensor Memory and the fifth-generation tensor cores (PTX ISA 9.7.16), one file per kind of instruction.
 
 pub mod alloc;
 pub mod commit;

@@ -11,7 +11,7 @@ use crate::{Ctx, Lanes, Monitor};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// An operand that all lanes must agree on, which is the only way for a warp to have one.
+/// A warp-uniform operand.
 pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
     let Some(v) = v else { return Ok(0) };
     let mut lanes = active(x.mask).map(|l| (l, v[l]));
@@ -25,7 +25,7 @@ pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str)
     }
 }
 
-/// The lane that stands for the warp in reports.
+/// The lane that reports name for the warp.
 pub(super) fn leader<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
     x.mask.trailing_zeros().min(31)
 }

@@ -6,10 +6,9 @@ use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
-/// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all that the thread has issued before is done.
+/// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all earlier operations of the thread are complete.
 ///
-/// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, which is
-/// allowed too.
+/// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, as it may.
 pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
