@@ -5,6 +5,21 @@
 //! `.b128` as low and high half; undefined behaviour is a [`Fault`]. Those that may wait return
 //! [`Flow`](crate::kernel::Flow).
 
+/// Says which opcodes have their semantics in a file, each with its function: the constant `SEMANTICS`. What the table does not
+/// have, and a function that is not there, do not compile.
+macro_rules! semantics {
+    ($($opcode:literal => $function:ident,)*) => {
+        /// The opcodes whose semantics are in this file, each with the name of its function.
+        pub const SEMANTICS: &[(ptx_dsl_isa::opcode::Opcode, &str)] =
+            &[$((ptx_dsl_isa::opcode::Opcode::of($opcode), stringify!($function)),)*];
+
+        #[allow(unused_imports)]
+        mod functions {
+            $(use super::$function as _;)*
+        }
+    };
+}
+
 pub mod address;
 pub mod arith;
 pub mod atom;
@@ -30,6 +45,30 @@ use crate::fault::{Fault, FaultKind};
 use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
+
+/// Every opcode that the host runs, with the name of its function, family by family.
+pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
+    address::SEMANTICS,
+    arith::SEMANTICS,
+    atom::SEMANTICS,
+    bar::SEMANTICS,
+    clusterlaunchcontrol::SEMANTICS,
+    compare::SEMANTICS,
+    cvt::SEMANTICS,
+    fence::SEMANTICS,
+    ld_st::SEMANTICS,
+    logic::SEMANTICS,
+    mbarrier::SEMANTICS,
+    misc::SEMANTICS,
+    prefetch::SEMANTICS,
+    tcgen05::alloc::SEMANTICS,
+    tcgen05::commit::SEMANTICS,
+    tcgen05::cp::SEMANTICS,
+    tcgen05::ld_st::SEMANTICS,
+    tcgen05::mma::SEMANTICS,
+    tcgen05::shift::SEMANTICS,
+    warp::SEMANTICS,
+];
 
 type Done = Result<(), Box<Fault>>;
 

@@ -80,3 +80,10 @@ pub fn getctarank<M: Monitor, const S: usize, const D: usize>(
     }
     Ok(())
 }
+
+semantics! {
+    "cvta" => cvta,
+    "getctarank" => getctarank,
+    "isspacep" => isspacep,
+    "mapa" => mapa,
+}

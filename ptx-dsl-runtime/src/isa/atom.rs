@@ -208,6 +208,11 @@ fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
     }
 }
 
+semantics! {
+    "atom" => atom,
+    "red" => red,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

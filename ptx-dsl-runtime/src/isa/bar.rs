@@ -169,6 +169,24 @@ pub fn barrier_cluster_wait<M: Monitor, const S: usize, const D: usize>(
     if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
 }
 
+semantics! {
+    "bar.arrive" => bar_arrive,
+    "bar.cta.arrive" => bar_arrive,
+    "bar.cta.red" => bar_red,
+    "bar.cta.sync" => bar_sync,
+    "bar.red" => bar_red,
+    "bar.sync" => bar_sync,
+    "bar.warp.sync" => bar_warp_sync,
+    "barrier.arrive" => barrier_arrive,
+    "barrier.cluster.arrive" => barrier_cluster_arrive,
+    "barrier.cluster.wait" => barrier_cluster_wait,
+    "barrier.cta.arrive" => barrier_arrive,
+    "barrier.cta.red" => barrier_red,
+    "barrier.cta.sync" => barrier_sync,
+    "barrier.red" => barrier_red,
+    "barrier.sync" => barrier_sync,
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

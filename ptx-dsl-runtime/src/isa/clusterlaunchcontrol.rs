@@ -96,6 +96,11 @@ pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: us
     Ok(())
 }
 
+semantics! {
+    "clusterlaunchcontrol.query_cancel" => clusterlaunchcontrol_query_cancel,
+    "clusterlaunchcontrol.try_cancel" => clusterlaunchcontrol_try_cancel,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

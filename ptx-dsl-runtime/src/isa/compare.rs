@@ -117,6 +117,13 @@ pub fn slct(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
     [if first { a } else { b }]
 }
 
+semantics! {
+    "selp" => selp,
+    "set" => set,
+    "setp" => setp,
+    "slct" => slct,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

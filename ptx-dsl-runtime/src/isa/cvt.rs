@@ -190,5 +190,10 @@ pub fn cvt_pack<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     [zext(at(2) << (2 * bits) | pair, 32)]
 }
 
+semantics! {
+    "cvt" => cvt,
+    "cvt.pack" => cvt_pack,
+}
+
 #[cfg(test)]
 mod tests;

@@ -41,3 +41,8 @@ pub fn membar<M: Monitor, const S: usize, const D: usize>(
 ) -> Done {
     fence(x, q, s, d)
 }
+
+semantics! {
+    "fence" => fence,
+    "membar" => membar,
+}

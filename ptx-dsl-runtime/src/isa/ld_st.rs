@@ -104,6 +104,12 @@ pub fn st<M: Monitor, const S: usize, const D: usize>(
     Ok(())
 }
 
+semantics! {
+    "ld" => ld,
+    "ldu" => ldu,
+    "st" => st,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -111,6 +111,19 @@ pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
     [d]
 }
 
+semantics! {
+    "and" => and,
+    "cnot" => cnot,
+    "lop3" => lop3,
+    "not" => not,
+    "or" => or,
+    "prmt" => prmt,
+    "shf" => shf,
+    "shl" => shl,
+    "shr" => shr,
+    "xor" => xor,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

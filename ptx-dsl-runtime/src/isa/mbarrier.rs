@@ -359,3 +359,17 @@ pub fn mbarrier_check_layout<M: Monitor, const S: usize, const D: usize>(
     }
     Ok(())
 }
+
+semantics! {
+    "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
+    "mbarrier.arrive" => mbarrier_arrive,
+    "mbarrier.arrive_drop" => mbarrier_arrive_drop,
+    "mbarrier.check_layout" => mbarrier_check_layout,
+    "mbarrier.complete_tx" => mbarrier_complete_tx,
+    "mbarrier.expect_tx" => mbarrier_expect_tx,
+    "mbarrier.init" => mbarrier_init,
+    "mbarrier.inval" => mbarrier_inval,
+    "mbarrier.pending_count" => mbarrier_pending_count,
+    "mbarrier.test_wait" => mbarrier_test_wait,
+    "mbarrier.try_wait" => mbarrier_try_wait,
+}

@@ -53,3 +53,12 @@ nothing! {
     /// `setmaxnreg`: registers are not limited.
     setmaxnreg
 }
+
+semantics! {
+    "brkpt" => brkpt,
+    "griddepcontrol" => griddepcontrol,
+    "nanosleep" => nanosleep,
+    "pmevent" => pmevent,
+    "setmaxnreg" => setmaxnreg,
+    "trap" => trap,
+}

@@ -79,3 +79,11 @@ pub fn createpolicy<M: Monitor, const S: usize, const D: usize>(
     }
     Ok(())
 }
+
+semantics! {
+    "applypriority" => applypriority,
+    "createpolicy" => createpolicy,
+    "discard" => discard,
+    "prefetch" => prefetch,
+    "prefetchu" => prefetchu,
+}

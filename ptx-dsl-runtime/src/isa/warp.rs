@@ -324,6 +324,17 @@ pub fn activemask<M: Monitor, const S: usize, const D: usize>(
     Ok(())
 }
 
+semantics! {
+    "activemask" => activemask,
+    "elect.sync" => elect_sync,
+    "match" => match_,
+    "redux.sync" => redux_sync,
+    "shfl" => shfl,
+    "shfl.sync" => shfl_sync,
+    "vote" => vote,
+    "vote.sync" => vote_sync,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

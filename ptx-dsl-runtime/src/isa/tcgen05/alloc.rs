@@ -102,3 +102,9 @@ pub fn tcgen05_relinquish_alloc_permit<M: Monitor, const S: usize, const D: usiz
     let wait = x.tensor_relinquish(q.has(q::cta_group_2), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
 }
+
+semantics! {
+    "tcgen05.alloc" => tcgen05_alloc,
+    "tcgen05.dealloc" => tcgen05_dealloc,
+    "tcgen05.relinquish_alloc_permit" => tcgen05_relinquish_alloc_permit,
+}

@@ -53,3 +53,8 @@ pub fn tcgen05_fence<M: Monitor, const S: usize, const D: usize>(
     x.tensor_fence(q.has(q::before_thread_sync));
     Ok(())
 }
+
+semantics! {
+    "tcgen05.commit" => tcgen05_commit,
+    "tcgen05.fence" => tcgen05_fence,
+}

@@ -214,3 +214,7 @@ pub fn tcgen05_cp<M: Monitor, const S: usize, const D: usize>(
     }
     Ok(())
 }
+
+semantics! {
+    "tcgen05.cp" => tcgen05_cp,
+}

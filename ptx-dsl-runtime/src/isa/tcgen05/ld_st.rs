@@ -216,5 +216,12 @@ pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
     Ok(Flow::Next)
 }
 
+semantics! {
+    "tcgen05.ld" => tcgen05_ld,
+    "tcgen05.ld.red" => tcgen05_ld_red,
+    "tcgen05.st" => tcgen05_st,
+    "tcgen05.wait" => tcgen05_wait,
+}
+
 #[cfg(test)]
 mod tests;

@@ -73,5 +73,12 @@ pub fn tcgen05_mma_ws_sp<M: Monitor, const S: usize, const D: usize>(
     issue(x, q, true, true, &s)
 }
 
+semantics! {
+    "tcgen05.mma" => tcgen05_mma,
+    "tcgen05.mma.sp" => tcgen05_mma_sp,
+    "tcgen05.mma.ws" => tcgen05_mma_ws,
+    "tcgen05.mma.ws.sp" => tcgen05_mma_ws_sp,
+}
+
 #[cfg(test)]
 mod tests;

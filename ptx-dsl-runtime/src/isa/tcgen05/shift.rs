@@ -76,6 +76,10 @@ pub fn tcgen05_shift<M: Monitor, const S: usize, const D: usize>(
     Ok(())
 }
 
+semantics! {
+    "tcgen05.shift" => tcgen05_shift,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
