@@ -30,6 +30,7 @@ pub mod cvt;
 pub mod fence;
 pub(crate) mod float16;
 pub mod ld_st;
+pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
@@ -57,6 +58,7 @@ pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
     cvt::SEMANTICS,
     fence::SEMANTICS,
     ld_st::SEMANTICS,
+    ldmatrix::SEMANTICS,
     logic::SEMANTICS,
     mbarrier::SEMANTICS,
     misc::SEMANTICS,
