@@ -231,3 +231,58 @@ fn the_root_of_what_has_none() {
         }
     }
 }
+
+/// The value of 8 bits: a sign, bits of an exponent with this bias, the rest of a mantissa. NaN by what the format has of it.
+fn eight_bits(bits: u8, mantissa: u32, bias: i32) -> f32 {
+    let exponent = i32::from(bits >> mantissa & (0x7f >> mantissa));
+    let fraction = f32::from(bits & ((1 << mantissa) - 1)) / (1 << mantissa) as f32;
+    let magnitude = match (mantissa, exponent) {
+        (3, _) if bits & 0x7f == 0x7f => f32::NAN,
+        (2, 31) if fraction == 0.0 => f32::INFINITY,
+        (2, 31) => f32::NAN,
+        (_, 0) => fraction * 2f32.powi(1 - bias),
+        _ => (1.0 + fraction) * 2f32.powi(exponent - bias),
+    };
+    if bits & 0x80 != 0 { -magnitude } else { magnitude }
+}
+
+#[test]
+fn pairs_of_eight_bits_become_halves() {
+    let k = ptx!(<sm_89, ptx 8.1> |d: &mut [u32]| .reqntid 256 {
+        .reg .b16 %a;
+        .reg .b32 %i, %r<4>;
+        .reg .b64 %pd, %o;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 16;
+        add.u64 %pd, %pd, %o;
+        // The number of the thread below, its complement above.
+        not.b32 %r0, %i;
+        prmt.b32 %r0, %i, %r0, 0x40;
+        cvt.u16.u32 %a, %r0;
+        cvt.rn.f16x2.e4m3x2 %r0, %a;
+        cvt.rn.relu.f16x2.e4m3x2 %r1, %a;
+        cvt.rn.f16x2.e5m2x2 %r2, %a;
+        cvt.rn.relu.f16x2.e5m2x2 %r3, %a;
+        st.global.v4.u32 [%pd], {%r0, %r1, %r2, %r3};
+    });
+    let mut d = vec![0; 4 * 256];
+    k.launch(&Host::new(), Launch::grid(1).block(256), (&mut d[..],)).unwrap();
+    for i in 0..=255u8 {
+        for (j, (mantissa, bias, relu)) in
+            [(3, 7, false), (3, 7, true), (2, 15, false), (2, 15, true)].into_iter().enumerate()
+        {
+            let got = d[4 * usize::from(i) + j];
+            for (half, bits) in [(got as u16, i), ((got >> 16) as u16, !i)] {
+                let value = eight_bits(bits, mantissa, bias);
+                let want = match value {
+                    // PTX has one NaN, also of negative bits with `.relu`.
+                    v if v.is_nan() => 0x7fff,
+                    v if relu && v.is_sign_negative() => 0,
+                    v => half::f16::from_f32(v).to_bits(),
+                };
+                assert_eq!(half, want, "{bits:#04x} with {mantissa} bits of mantissa, relu: {relu}");
+            }
+        }
+    }
+}
