@@ -253,16 +253,16 @@ fn on_host(runs: Option<&Runs>) -> String {
 const INTRODUCTION: &str = "\
 # Real bugs
 
-Public reports of mistakes in synchronisation, state spaces and PTX, each reduced by hand to a complete wrong kernel and a right one:
-[tests/bugs](../tests/bugs). The reduction keeps the mistake and nothing else; what a report leaves open is reduced to the reading that
-its text supports. `tests/bugs.rs` compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
+Public reports of mistakes in synchronisation, state spaces and PTX. [tests/bugs](../tests/bugs) has a wrong and a right kernel for each,
+reduced by hand to the mistake alone. If a report is ambiguous, the kernel follows the reading that its text supports. `tests/bugs.rs`
+compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
 
-- *ptxas*: release 13.5 assembles the wrong kernel, or refuses it.
-- *compile time*: what the macros and `ptx-dsl check` say about the wrong kernel, with nothing but its text ([flow.md](flow.md)).
-- *host, wrong* and *host, right*: both kernels run under a number of schedules on the plain and on the checked host. Kernels that are
-  refused cannot be run, and instructions that the host has not yet are named.
+- *ptxas*: whether release 13.5 accepts the wrong kernel.
+- *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](flow.md)).
+- *host, wrong* and *host, right*: the results of both kernels under several schedules on the plain and the checked host. Refused kernels
+  do not run; an instruction that the host does not have yet is named.
 
-About every right kernel ptxas and the compiler say nothing.
+ptxas and the compiler accept every right kernel without a finding.
 ";
 
 fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> String {
@@ -273,8 +273,8 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
     let host = bugs.iter().filter_map(|b| runs.get(b.file("wrong").as_str()));
     let faults = host.filter(|r| [&r.plain, &r.checked].iter().any(|r| matches!(r, Err(Error::Fault(_))))).count();
     let mut out = format!(
-        "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it lets \
-         pass the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
+        "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it \
+         accepts, the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
         bugs.len()
     );
     for ((b, (errors, warnings)), ptxas) in bugs.iter().zip(&all).zip(verdicts) {
