@@ -1,5 +1,5 @@
-//! `cargo xtask budget --instructions`: what rustc executes for the macros and what they stand on, crate by crate, counted by
-//! valgrind. The clock of a busy machine differs by a third from minute to minute; this does not.
+//! `cargo xtask budget --instructions`: counts with valgrind what rustc executes for each crate of the macros. On a busy machine
+//! times vary by a third from minute to minute; counts do not.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 use crate::ptxas::root;
 
-/// Where the counts go. Set while cargo builds with this program as the wrapper of rustc.
+/// Names the directory of the counts. Set while cargo builds with this program as the wrapper of rustc.
 pub const DIRECTORY: &str = "PTX_DSL_COUNT";
 
-/// Builds `ptx-dsl-macros` anew and prints the counts.
+/// Rebuilds `ptx-dsl-macros` and prints the counts.
 pub fn run() -> Result<(), String> {
     let directory = root().join("target").join("count");
     let _ = std::fs::remove_dir_all(&directory);
@@ -42,7 +42,7 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// rustc for one crate, by way of valgrind for those of the project.
+/// Runs rustc for one crate, under valgrind for those of the project.
 pub fn wrapper(directory: &OsStr) -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let [rustc, arguments @ ..] = arguments.as_slice() else { return ExitCode::FAILURE };

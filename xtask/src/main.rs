@@ -1,5 +1,5 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: what
-//! plain cargo cannot do, which is to fetch NVIDIA's tools for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: tasks
+//! that plain cargo cannot do, such as fetching NVIDIA's tools for the tests.
 
 mod assemble;
 mod bench;

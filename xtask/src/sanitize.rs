@@ -7,7 +7,7 @@ use std::process::Command;
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const ALL: [&str; 3] = ["address", "thread", "miri"];
 
-/// Runs what is named (`address`, `thread`, `miri`), or all there is a tool for.
+/// Runs the named ones (`address`, `thread`, `miri`), or all that have a tool.
 pub fn run(wanted: &[&str]) -> Result<(), String> {
     if let Some(other) = wanted.iter().find(|w| !ALL.contains(w)) {
         return Err(format!("no sanitizer `{other}`; there are address, thread and miri"));
@@ -39,7 +39,7 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// The component of the toolchain that this needs and does not find.
+/// A component of the toolchain that is needed and missing.
 fn missing(tool: &str) -> Option<&'static str> {
     match tool {
         // without a standard library that is built with it, it takes each contended mutex for a race
@@ -63,7 +63,7 @@ fn tests(sanitizer: &str, extra: &str, kernels: &str) -> Result<(), String> {
     cargo(&[&common[..], &["--test", "suite", "--", kernels]].concat(), &flags)
 }
 
-/// What a tool of the nightly toolchain prints.
+/// The output of a tool of the nightly toolchain.
 fn nightly(tool: &str, arguments: &[&str]) -> Result<String, String> {
     let out = Command::new("rustup").args(["run", "nightly", tool]).args(arguments).output();
     let out = out.map_err(|e| format!("cannot run rustup: {e}"))?;

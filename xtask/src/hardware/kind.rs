@@ -1,4 +1,4 @@
-//! Kinds of operands: how wide they are, what register holds one, and which values are special.
+//! Kinds of operands: their width, the register that holds one, and their special values.
 
 use ptx_dsl_frontend::ty::{Class, Ty};
 
@@ -82,7 +82,7 @@ impl Kind {
     pub fn from_name(name: &str) -> Option<Kind> {
         ALL.iter().find(|r| r.1 == name).map(|r| r.0)
     }
-    /// The kind of an operand that the table gives this type.
+    /// The kind of an operand that has this type in the table.
     pub fn of(ty: Ty) -> Option<Kind> {
         if let Some(kind) = Kind::from_name(ty.name()) {
             return Some(kind);
@@ -106,7 +106,7 @@ impl Kind {
             _ => None,
         }
     }
-    /// Of a packed kind, the kind of each of its two halves.
+    /// For a packed kind, the kind of each of its two halves.
     pub fn half(self) -> Option<Kind> {
         match self {
             Kind::B16x2 => Some(Kind::B16),
@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// Values at which conversions to narrower formats do something of their own.
+    /// Values at which conversions to narrower formats are special.
     pub fn edges(self) -> Vec<u64> {
         let Some(f) = self.format().filter(|f| f.mant >= 23) else { return Vec::new() };
         let mut all = Vec::new();
@@ -140,7 +140,7 @@ impl Kind {
         all
     }
 
-    /// Values at which instructions do something of their own.
+    /// Values at which instructions are special.
     pub fn special(self) -> Vec<u64> {
         match (self, self.format()) {
             (Kind::Pred, _) => vec![0, 1],
