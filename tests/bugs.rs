@@ -1,5 +1,5 @@
-//! Public bugs of synchronisation, each reduced to a wrong and a right kernel (`tests/bugs/`): who notices what? The answers are
-//! the table of docs/real-bugs.md, which this test compares, and writes if `BLESS=1` is set.
+//! Public bugs, each reduced to a wrong and a right kernel (`tests/bugs/`): what finds them? This test compares the answers with
+//! the table in docs/real-bugs.md, and writes it if `BLESS=1` is set.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +11,10 @@ use ptx_dsl_frontend::lex::lex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/real-bugs.md");
 
-/// What a run on the host came to.
+/// The result of a run on the host.
 type Run = Result<(), Error>;
 
-/// Both hosts over a number of schedules: plain, checked.
+/// Both hosts over several schedules: plain, checked.
 struct Runs {
     plain: Run,
     checked: Run,
@@ -26,7 +26,7 @@ fn decisions(reports: &[Report]) -> impl Iterator<Item = &[u32]> {
     reports.iter().map(|r| r.schedule.as_slice())
 }
 
-/// Dimensions from the directives, and the arguments of a signature.
+/// Dimensions from the directives, and arguments for a signature.
 macro_rules! run {
     ($kernel:expr, $host:expr, $text:expr, pair) => {{
         let (mut a, mut b) = (vec![1u8; 16384], vec![0u8; 16384]);
@@ -53,7 +53,7 @@ macro_rules! modules {
             }
         )*
 
-        /// Every kernel that compiles, run on the host.
+        /// Runs every kernel that compiles on the host.
         fn runs() -> BTreeMap<&'static str, Runs> {
             let mut out = BTreeMap::new();
             $({
@@ -157,7 +157,7 @@ modules! {
     n65_wrong "bugs/65_scratch_reused_before_it_is_read.wrong.ptx" pair
 }
 
-/// One grid of as many CTAs as a cluster has; a hang of a spinning kernel ends by its budget.
+/// One grid with as many CTAs as a cluster; the step budget ends a spinning kernel.
 fn launch(text: &str) -> ptx_dsl::Launch {
     let cluster = text.split_once(".reqnctapercluster ").map_or(1, |(_, rest)| {
         rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok()).unwrap_or(1)
@@ -165,7 +165,7 @@ fn launch(text: &str) -> ptx_dsl::Launch {
     ptx_dsl::Launch::grid(cluster).step_limit(200_000)
 }
 
-/// A bug: number with name, and its two kernels.
+/// A bug: number and name, and its two kernels.
 struct Bug {
     stem: String,
     wrong: String,
@@ -214,8 +214,7 @@ fn list(codes: &[u16]) -> String {
     codes.iter().map(|c| format!("PTX{c:04}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Nothing panics where code cannot be reached: each of the kernels with an end before any of its instructions, the first of all or
-/// the last.
+/// Unreachable code causes no panic: checks each kernel with a `ret` before each of its instructions in turn.
 #[test]
 fn code_that_nobody_reaches() {
     for bug in bugs() {
@@ -293,7 +292,7 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
     out
 }
 
-/// What the page says of ptxas, where there is none to ask.
+/// The verdicts of ptxas on the page, for a run without ptxas.
 fn known(bugs: &[Bug], page: &str) -> Vec<String> {
     let of = |b: &Bug| {
         let head = format!("| {} |", b.stem.split('_').next().unwrap_or_default());

@@ -1,5 +1,6 @@
-//! rust-analyzer on the kernels of this repository and on a crate of its own: what builds shows no finding, a mistake shows its own.
-//! rust-analyzer gives macros neither positions nor files (`crates/ptx-dsl-syntax/src/rust_tokens.rs`, `ptx-dsl-macros/src/include/search.rs`).
+//! Runs rust-analyzer on the kernels of this repository and on a crate of its own: code that builds has no finding, a mistake has
+//! its own. rust-analyzer gives macros neither positions nor files (`crates/ptx-dsl-syntax/src/rust_tokens.rs`,
+//! `ptx-dsl-macros/src/include/search.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Is there a rust-analyzer of this toolchain, with the sources of the standard library? Says so if not. `.ci/run` installs both.
+/// Is there a rust-analyzer of this toolchain, with the sources of the standard library? Prints a line if not. `.ci/run` installs
+/// both.
 fn available() -> bool {
     let output = |command: &mut Command| match command.output() {
         Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
@@ -30,12 +32,12 @@ fn available() -> bool {
 /// One finding.
 struct Finding {
     file: PathBuf,
-    /// From 1.
+    /// Counts from 1.
     line: usize,
     text: String,
 }
 
-/// What `rust-analyzer diagnostics` says of a package or workspace.
+/// The findings of `rust-analyzer diagnostics` in a package or workspace.
 fn diagnostics(directory: &Path) -> Vec<Finding> {
     let output = Command::new("rust-analyzer")
         .arg("diagnostics")
@@ -142,7 +144,7 @@ fn kernel(name: &str) -> String {
     )
 }
 
-/// Writes a package that uses ptx-dsl as everybody would.
+/// Writes a package that uses ptx-dsl like any user's.
 fn package() -> PathBuf {
     let directory = root().join("target").join("editor");
     let manifest = format!(

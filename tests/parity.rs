@@ -1,4 +1,4 @@
-//! The table and the runtime meet by name only; here each side is held against the other.
+//! The table and the runtime refer to each other by name: each entry that the host runs has its function in the runtime.
 
 use ptx_dsl_frontend::isa::{FAMILIES, Host};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! Arithmetic through whole kernels: a table of operations with an independent Rust computation each. The edge cases of
-//! each function are tested in the runtime; here the way from tokens to results is.
+//! Arithmetic through whole kernels: a table of operations, each with an independent Rust computation. The runtime's unit tests
+//! cover the edge cases of each function; this covers the path from tokens to results.
 
 use ptx_dsl::prelude::*;
 

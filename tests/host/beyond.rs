@@ -1,5 +1,5 @@
-//! What ptxas takes beyond the manual: predicates that are negated where they are read, the address of a variable and a constant
-//! as a value, pairs of halves as integers, vector registers as parameters, `.local` and `.reg` at module scope.
+//! What ptxas accepts beyond the manual: negated predicates as sources, the address of a variable and a constant as a value,
+//! pairs of halves as integers, vector registers as parameters, `.local` and `.reg` at module scope.
 
 use ptx_dsl::prelude::*;
 
@@ -185,7 +185,7 @@ mod vectors {
     }
 }
 
-/// The second one calls itself, so that what lanes had before comes from a stack.
+/// The second one calls itself, so lanes get their old values from a stack.
 #[test]
 fn vector_registers_are_parameters() {
     let mut out = vec![0u32; 6 * 40];

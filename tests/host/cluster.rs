@@ -120,7 +120,7 @@ arrive_by_generic_address!(dropped, mbarrier.arrive_drop.release.cluster.b64 %s,
 arrive_by_generic_address!(of_bytes, mbarrier.arrive.expect_tx.release.cluster.b64 %s, [%a], 16;);
 arrive_by_generic_address!(no_state, mbarrier.arrive.release.cluster.b64 _, [%a];);
 
-/// Launches on the plain host and on the checked one, which looks at each lane by itself.
+/// Launches on the plain host and on the checked one, which accesses memory lane by lane.
 macro_rules! on_both_hosts {
     ($kernel:ident, $n:literal) => {{
         let plain = $kernel.launch(&Host::new(), Launch::grid(2), ($n,)).map(drop);

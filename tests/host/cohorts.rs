@@ -1,4 +1,4 @@
-//! What the warps of a cohort share, and what they must not; rows that are some only now and then.
+//! What the warps of a cohort share, and what they must not; values that are affine only sometimes.
 
 use ptx_dsl::prelude::*;
 

@@ -1,10 +1,10 @@
-//! Lanes that part: loops that they leave one by one, pieces of code for some of them, what they know when they meet again.
+//! Divergent lanes: loops that they leave one by one, code for some of them, and their registers after reconvergence.
 
 use ptx_dsl::prelude::*;
 
 const THREADS: usize = 200;
 
-/// Something that differs from thread to thread.
+/// A value that differs from thread to thread.
 fn seed(i: u32) -> u32 {
     i.wrapping_mul(2_654_435_761) >> 7
 }

@@ -1,4 +1,4 @@
-//! Undefined behaviour is a report that says what, where and which thread; a hang is a report too.
+//! Undefined behaviour and hangs give a report with the statement and the thread.
 
 use ptx_dsl::prelude::*;
 

@@ -1,10 +1,10 @@
-//! Loops that lanes leave one by one: in memory, over several turns, with numbers that are none.
+//! Loops that lanes leave one by one: in memory, over several turns, with NaNs.
 
 use ptx_dsl::prelude::*;
 
 const THREADS: usize = 200;
 
-/// Something that differs from thread to thread.
+/// A value that differs from thread to thread.
 fn seed(i: u32) -> u32 {
     i.wrapping_mul(2_654_435_761) >> 7
 }

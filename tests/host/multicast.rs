@@ -1,5 +1,5 @@
-//! What reaches several CTAs reaches each at a time of its own, and a seed chooses which cluster is cancelled: who waits in one CTA
-//! for all of them, or counts on an order, is right in some schedules and wrong in others.
+//! An operation on several CTAs reaches each at a time of its own, and a seed chooses which cluster is cancelled. A kernel that
+//! waits in one CTA for all of them, or relies on an order, is right in some schedules and wrong in others.
 
 use ptx_dsl::Error;
 use ptx_dsl::prelude::*;
@@ -160,7 +160,7 @@ ptx! {
     }
 }
 
-/// What CTA 1 saw in many schedules, of which CTA 0 always saw its own.
+/// The values that CTA 1 saw in many schedules; CTA 0 always saw its own.
 fn seen_by_the_peer(launch: impl Fn(&Host, &mut [u32]) -> Result<Report, Error>) -> BTreeSet<u32> {
     let seen = Host::new().explore(64).run(|host| {
         let mut out = [7; 2];

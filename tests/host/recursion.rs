@@ -1,4 +1,4 @@
-//! Recursive calls (manual 9.7.12.5): each activation has registers, parameters and local memory of its own.
+//! Recursive calls (manual 9.7.12.5): each activation has its own registers, parameters and local memory.
 
 use ptx_dsl::prelude::*;
 

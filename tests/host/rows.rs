@@ -1,4 +1,4 @@
-//! Loads that share a look at memory, parts of rows, and the NaN of chains of arithmetic.
+//! Loads that share a bounds check, partial rows, and NaNs in chains of arithmetic.
 
 use ptx_dsl::prelude::*;
 

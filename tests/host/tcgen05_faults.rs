@@ -1,6 +1,6 @@
-//! What Tensor Memory and its instructions report at run time (manual 9.7.16): the statement, the thread, the reason. The
-//! mistakes depend on parameters, so that no rule can see them when the kernel is compiled. (Both values of `.cta_group` in
-//! one kernel cannot pass the compiler: that fault is tested where the machine is.)
+//! Faults of Tensor Memory and its instructions (manual 9.7.16): the statement, the thread, the reason. The mistakes depend on
+//! parameters, so that no rule sees them at compile time. (The compiler refuses both values of `.cta_group` in one kernel; the
+//! machine's unit tests cover that fault.)
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind};
@@ -137,7 +137,7 @@ fn line(mark: &str) -> u32 {
     at.unwrap_or_else(|| panic!("no line `{mark}`")) as u32 + 1
 }
 
-/// The fault of a launch, at the marked statement, of a thread.
+/// The fault of a launch, at the marked statement, with its thread.
 #[track_caller]
 fn fault(result: Result<Report, Error>, mark: &str, thread: u32, cta: u32, words: &str) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };

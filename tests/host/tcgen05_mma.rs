@@ -1,5 +1,5 @@
-//! `tcgen05.mma` is asynchronous: who reads D too early sees what was there, and the checked host says so. It also says what
-//! the tensor core reads of shared memory that nobody has written.
+//! `tcgen05.mma` is asynchronous: a thread that reads D too early sees the old data, and the checked host reports it, and
+//! unwritten shared memory that the tensor core reads.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind};

@@ -1,6 +1,5 @@
-//! Tensor Memory between threads (manual 9.7.16.5, 9.7.16.6): what the checked host reports where a wait or a fence is missing,
-//! and what any host reports where a CTA of a pair stands alone, or a commit comes too early. What is missing depends on a
-//! parameter, so that one kernel is right and wrong.
+//! Tensor Memory between threads (manual 9.7.16.5, 9.7.16.6): the checked host reports a missing wait or fence, and every host a
+//! CTA of a pair without its peer, or an early commit. A parameter selects what is missing, so one kernel is right and wrong.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind, Monitor};
@@ -354,7 +353,7 @@ fn line(mark: &str) -> u32 {
     at.unwrap_or_else(|| panic!("no line `{mark}`")) as u32 + 1
 }
 
-/// The fault of a launch, at the marked statement, with all these words.
+/// The fault of a launch, at the marked statement, which contains all these words.
 #[track_caller]
 fn fault<T: std::fmt::Debug>(result: Result<T, Error>, mark: &str, words: &[&str]) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };

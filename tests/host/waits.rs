@@ -1,8 +1,8 @@
-//! Many warps that wait, each in its own way; places that one CTA leaves to the next; registers that are used for several things.
+//! Many warps that wait in different ways; slots that one CTA leaves to the next; registers with several live ranges.
 
 use ptx_dsl::prelude::*;
 
-/// As they come, and in some other orders.
+/// In round-robin order, and in some others.
 fn hosts() -> Vec<Host> {
     let mut hosts: Vec<Host> = (1..7).map(|seed| Host::new().seed(seed)).collect();
     hosts.extend([Host::new(), Host::new().record()]);

@@ -1,4 +1,4 @@
-//! Instructions of a whole warp.
+//! Warp-wide instructions.
 
 use ptx_dsl::prelude::*;
 

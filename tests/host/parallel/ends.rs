@@ -1,4 +1,4 @@
-//! How a launch on several threads ends: faults, deadlocks, budgets, cancelling; and what it tells meanwhile.
+//! How a launch on several threads ends: faults, deadlocks, budgets, cancelling; and its progress reports.
 
 use super::THREADS;
 use ptx_dsl::prelude::*;

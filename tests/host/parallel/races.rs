@@ -1,4 +1,4 @@
-//! Kernels that race: what they compute is open, but nothing else is touched, and nothing breaks. The sanitizers run these too.
+//! Kernels that race: their results are open, but they touch nothing else. The sanitizers run these too.
 
 use super::{THREADS, numbers};
 use ptx_dsl::prelude::*;
