@@ -1,5 +1,5 @@
-//! Lists from iterators. `collect` makes a dozen functions for each kind of iterator, which pays when they are optimised; a
-//! procedural macro is not, and is compiled by everybody who uses it.
+//! Lists from iterators. `collect` instantiates a dozen functions for each kind of iterator. They are worth it when optimised,
+//! but a procedural macro is not, and every user compiles it.
 
 /// `collect` into a `Vec` that makes two small functions for each kind of iterator.
 pub trait List: Iterator + Sized {

@@ -1,4 +1,4 @@
-//! Opcodes as numbers: where the table has the first entry of that name.
+//! Opcode ids: positions of the first entry with that name in the table.
 
 use crate::isa::{FAMILIES, Instr};
 
@@ -69,14 +69,14 @@ pub(crate) const fn same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// An entry of the table with what identifies it.
+/// An entry of the table with its opcode and family.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its opcode.
     pub opcode: Opcode,
     /// The name of its family.
     pub family: &'static str,
-    /// What the table says.
+    /// Its declaration.
     pub instr: &'static Instr,
 }
 

@@ -5,7 +5,7 @@ use crate::isa::Role;
 use crate::qualifier::q;
 
 impl Operand {
-    /// Calls `each` with this operand and with all that it is made of, the whole before its parts.
+    /// Calls `each` with this operand and with all operands that it contains, the whole before its parts.
     pub fn visit(&self, each: &mut dyn FnMut(&Operand)) {
         each(self);
         match self {
@@ -33,7 +33,7 @@ impl Operand {
         }
     }
 
-    /// As [`Operand::visit`], to change them. What `each` puts in place of an operand is visited too.
+    /// As [`Operand::visit`], mutably. Operands that `each` puts in place are visited too.
     pub fn visit_mut(&mut self, each: &mut dyn FnMut(&mut Operand)) {
         each(self);
         match self {
@@ -49,7 +49,7 @@ impl Operand {
         }
     }
 
-    /// The register that the operand itself names, with its element; those of its parts come with [`Operand::registers`].
+    /// The register that the operand itself names, with its element; [`Operand::registers`] also visits its parts.
     pub fn register(&self) -> Option<(RegId, u32)> {
         match self {
             Operand::Reg(r, element) => Some((*r, *element)),
@@ -58,7 +58,7 @@ impl Operand {
         }
     }
 
-    /// As [`Operand::register`], to change it.
+    /// As [`Operand::register`], mutably.
     pub fn register_mut(&mut self) -> Option<&mut RegId> {
         match self {
             Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => {
@@ -101,7 +101,7 @@ impl Instr {
         }
     }
 
-    /// Bytes that a plain access moves: its last type, as often as it has elements.
+    /// The bytes that a plain access moves: the size of its last type times the number of elements.
     pub fn bytes(&self) -> u64 {
         self.types.last().map_or(0, |ty| u64::from(ty.bytes() * self.elements()))
     }

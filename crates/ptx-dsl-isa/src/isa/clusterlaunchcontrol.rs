@@ -1,4 +1,4 @@
-//! Cancelling clusters that have not started: manual 9.7.13.17 and 9.7.13.18.
+//! Cluster launch control: manual 9.7.13.17 and 9.7.13.18.
 
 use super::*;
 

@@ -4,7 +4,7 @@ use super::*;
 
 const DAB: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T)];
 const DABC: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T), src("c", T)];
-/// ptxas asks nothing more of those that only read the carry.
+/// ptxas has no further requirements for those that only read the carry.
 const LONG_AND_CARRY: &[Gate] = &[gate(&[has(q::cc), any(&[q::u64, q::s64])]).since(ptx(4, 3)).requires(sm(20))];
 const LONG: &[Gate] = &[gate(&[any(&[q::u64, q::s64])]).since(ptx(4, 3)).requires(sm(20))];
 

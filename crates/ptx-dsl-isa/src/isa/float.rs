@@ -10,7 +10,7 @@ const DOUBLE: Gate = gate(&[has(q::f64)]).requires(sm(13));
 const PACKED: Gate = gate(&[has(q::f32x2)]).since(ptx(8, 6)).requires(sm(100));
 /// Rounding other than to nearest in `div`, `rcp` and `sqrt`.
 const DIRECTED: Gate = gate(&[any(&[q::rz, q::rm, q::rp])]).since(ptx(1, 4)).requires(sm(20));
-/// `.rn`, `.rz` came first in `add`, `sub`, `mul`.
+/// `.rn` and `.rz` were the first roundings of `add`, `sub`, `mul`.
 const UP_DOWN: Gate = gate(&[has(q::f32), any(&[q::rm, q::rp])]).requires(sm(20));
 const ROUNDED: Gate = gate(&[has(q::f32), any(&[q::rn, q::rz, q::rm, q::rp])]).requires(sm(20));
 const MIN_MAX: &[Gate] = &[

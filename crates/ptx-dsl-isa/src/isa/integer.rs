@@ -1,7 +1,7 @@
 //! Integer arithmetic: manual 9.7.1.
 //!
-//! Where the manual has one form per group of types (`add.type1`, `add{.sat}.type2`) there is one form here and a rule,
-//! so that the message can say which types take the qualifier.
+//! If the manual has one form per group of types (`add.type1`, `add{.sat}.type2`), there is one form here and a rule, so that the
+//! message names the types that take the qualifier.
 
 use super::*;
 
