@@ -46,7 +46,7 @@ macro_rules! run {
 macro_rules! modules {
     ($($name:ident $file:literal $signature:ident)*) => {
         $(
-            // What the compiler warns of is what the table says.
+            // The compiler warns; the table has the codes.
             #[allow(deprecated, dead_code, non_upper_case_globals)]
             mod $name {
                 ptx_dsl::include_ptx!($file);
@@ -60,7 +60,7 @@ macro_rules! modules {
                 let text = include_str!($file);
                 let plain = Host::new().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
                 let checked = Host::checked().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
-                // What a seed finds on the plain host it finds on the checked one: they take the same decisions.
+                // A seed finds the same on the checked host as on the plain one: they take the same decisions.
                 match (&plain, &checked) {
                     (Ok(plain), Ok(checked)) => assert!(decisions(plain).eq(decisions(checked)), "{}", $file),
                     (Err(_), Ok(_)) => panic!("{}: only the plain host finds it", $file),

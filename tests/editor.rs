@@ -42,13 +42,13 @@ fn diagnostics(directory: &Path) -> Vec<Finding> {
     let output = Command::new("rust-analyzer")
         .arg("diagnostics")
         .arg(directory)
-        // What cargo has built for this test is used again.
+        // Reuses what cargo has built for this test.
         .env("CARGO_TARGET_DIR", root().join("target"))
         .output()
         .expect("rust-analyzer runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("diagnostic scan complete"), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    // Progress is written over and over in the same line.
+    // Progress repeatedly overwrites one line.
     text.split("at crate ").skip(1).filter_map(finding).collect()
 }
 
@@ -57,7 +57,7 @@ fn finding(text: &str) -> Option<Finding> {
     let (file, rest) = text.split_once(", file ")?.1.split_once(": ")?;
     let line = rest.split_once("line: ")?.1.split_once(',')?.0.parse::<usize>().ok()?;
     let message = rest.split('\n').next().unwrap_or_default().to_owned();
-    // Code for another configuration is no finding.
+    // Code for another configuration is not a finding.
     (!message.starts_with("WeakWarning")).then(|| Finding { file: file.into(), line: line + 1, text: message })
 }
 

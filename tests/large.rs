@@ -161,7 +161,7 @@ fn time_grows_with_size_and_not_with_its_square() {
     let mut slow = Vec::new();
     for (name, text) in CASES {
         let (small, large) = (text(300), text(1200));
-        // Once more if it was bad luck.
+        // Try again, in case of noise.
         let bad = (0..2).all(|_| {
             let (small, large) = (take(&small), take(&large));
             let bad = large > small * 9 + Duration::from_millis(60);

@@ -10,6 +10,6 @@ fn mistakes_are_refused_where_they_stand() {
     }
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/*.rs");
-    // A warning lets the build go on, and its level can be set.
+    // A warning does not stop the build, and its level can be set.
     cases.pass("tests/ui/pass/*.rs");
 }

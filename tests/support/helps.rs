@@ -51,7 +51,7 @@ pub fn hold(modules: &[(String, String)]) {
     }
     let verdicts = if clean.is_empty() { None } else { ptxas::assemble_all(&clean) };
     for ((name, ptx), verdict) in clean.iter().zip(verdicts.unwrap_or_default()) {
-        // Some functions are the linker's and the driver's business.
+        // Some functions are left to the linker and the driver.
         let ours = |e: &String| !ABROAD.iter().any(|text| e.contains(text));
         if let Some(e) = verdict.err().filter(ours) {
             failures.push(format!("{name}: ptxas: {e}\n{ptx}"));
@@ -121,7 +121,7 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     let all: Vec<_> = new.map(|d| format!("PTX{:04} {}", d.code, d.message)).collect();
     let fail = Err(all.join("; "));
     let (had, has) = (errors(before, d), errors(&after, d));
-    // Version and target are asked for once the form is known.
+    // The checker looks at version and target once the form is known.
     let gates = after.iter().filter(|o| matches!(o.code, 301 | 302)).count();
     if count(&after, d) >= count(before, d) || has > had + gates {
         return fail;
@@ -133,10 +133,10 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     if has < had || d.severity != Severity::Error {
         return Ok(None);
     }
-    // Something else was wrong that was not seen before: it has a way out of its own, or the edit is to blame.
+    // Another error was hidden before: it must have a help of its own, otherwise the edit is to blame.
     for new in after.iter().filter(|o| o.severity == Severity::Error && count(&after, o) > count(before, o)) {
         let gate = |d: &Diagnostic| matches!(d.code, 301 | 302);
-        // Operands are looked at once the qualifiers are complete.
+        // The checker looks at operands once the qualifiers are complete.
         let operands = matches!(new.code, 401 | 404) || d.code == 202 && matches!(new.code, 405 | 414);
         let independent = operands || gate(d) && gate(new);
         let way_out = |help: &String| match asked(module, &lexed, new, help) {
@@ -219,7 +219,7 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
         let edit = match doing {
             Act::Write if behind.starts_with("before it") => Some((at(place.primary.start), format!("{code} "))),
             Act::Write if behind.starts_with("behind it") => Some((at(place.primary.end), code.to_string())),
-            // A name is meant wherever it stands.
+            // A name is replaced everywhere.
             Act::Write if d.code == 401 && before.contains("did you mean") => {
                 ways.push(place.all_of(&text[place.primary.clone()], code));
                 continue;

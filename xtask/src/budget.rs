@@ -26,7 +26,7 @@ pub fn run() -> Result<(), String> {
         let (budget, took, busy) = (seconds(budget), seconds(used.took), seconds(used.busy));
         println!("{what:58} {budget:>9} {took:>9} {busy:>9} {memory:>9}{mark}");
     };
-    // This program is not optimised, nor is a procedural macro of a debug build.
+    // This program is unoptimised, like a procedural macro of a debug build.
     let text = kernel(200);
     line("a kernel of 200 instructions, unoptimised front end", Duration::from_millis(20), front(&text));
     let mut own = Duration::MAX;
@@ -155,7 +155,7 @@ fn timed(command: &mut Command) -> Result<Used, String> {
         Ok(child) => child,
         Err(e) => return Err(failed(&e)),
     };
-    // It only grows, and is gone with the process: asked for again and again.
+    // It only grows and is lost when the process exits, so it is polled.
     let mut memory = 0;
     let status = loop {
         memory = peak(child.id()).max(memory);

@@ -90,7 +90,7 @@ fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
     };
     let cases = text.lines().map(|l| case(l).ok_or(format!("not `target version statement`: {l}")));
     let cases = cases.collect::<Result<Vec<_>, _>>()?;
-    // Each alone: with code generated, as others would have it.
+    // Each alone, with code generation.
     for (case, verdict) in cases.iter().zip(batch::judge_alone(ptxas, &cases.iter().collect::<Vec<_>>())?) {
         let said = |v: Option<String>| v.unwrap_or("accepted".into());
         println!("{}\t{}\t{}\t{}", case.target, case.text, said(verdict.ours), said(verdict.theirs));
@@ -131,7 +131,7 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
         run.mutants(ptxas, &families, quota, &mut random)?;
     }
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
-    // What they disagree on beyond the list is asked again, each case alone.
+    // Disagreements beyond the list are asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
     let open: Vec<usize> = (0..run.cases.len())
         .filter(|i| differ(&run.verdicts[*i]) && known::find(&known, &run.cases[*i], &run.verdicts[*i]).is_none())
@@ -157,7 +157,7 @@ impl Run {
     /// Spellings of the table, for a target that has the instruction and for another one.
     fn legal(&mut self, families: &BTreeMap<&'static str, Vec<&'static Instr>>, most: usize, random: &mut Random) {
         for (family, entries) in families {
-            // Some of each entry, so that none with few spellings goes missing, and of the rest what there is room for.
+            // Some of each entry, so that entries with few spellings are included, then as many of the others as fit.
             let some = (most / entries.len()).clamp(1, 12);
             let (mut found, mut rest) = (Vec::new(), Vec::new());
             for entry in entries {
@@ -205,7 +205,7 @@ impl Run {
             let of: Vec<_> = of.into_iter().filter(|(_, e)| Some(e.opcode.len()) == longest).collect();
             let Some((family, entry)) = random.pick(&of).copied() else { continue };
             let target = random.pick(&place::homes(entry)).copied().unwrap_or("sm_100a");
-            // What differs is the choice of operands.
+            // Only the operands differ.
             let (opcode, version) = (entry.opcode, place::NEWEST);
             cases.push(Case { family, opcode, kind: "operand kind", text, target, version });
         }
@@ -337,7 +337,7 @@ impl Run {
             for (k, opcode) in self.unused(known, &all) {
                 let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
                 random.thin(&mut of, spellings);
-                // What one entry has no use for, another may have.
+                // Another entry may accept what this one does not.
                 self.seen.clear();
                 let mut mutants = Vec::new();
                 of.iter().for_each(|i| self.all_mutants(*i, &words, &known[k].kinds, random, &mut mutants));
@@ -364,7 +364,7 @@ impl Run {
                 used.extend(known::find(known, case, verdict));
             }
         }
-        // What holds for all opcodes is looked for in all families alone, and an opcode in all of its families.
+        // An entry for all opcodes is only looked for in runs of all families, an opcode in all of its families.
         let every = || FAMILIES.iter().flat_map(|f| f.1);
         let count =
             |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();

@@ -61,7 +61,7 @@ pub fn fetch(directory: &Path, packages: &[&str]) -> Result<(), String> {
             Err(format!("pip cannot install {shown}: {}", reason.unwrap_or("no reason given")))
         }
         Ok(_) => {
-            // Another release, or one that does not work, gives way.
+            // Replaces another release, or one that does not work.
             let _ = std::fs::remove_dir_all(directory);
             std::fs::rename(&partial, directory).map_err(|error| format!("{}: {error}", directory.display()))
         }

@@ -105,7 +105,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
         jobs.extend(Make::all(generator, compiler, &sources, &output, wanted)?);
     }
     if jobs.is_empty() {
-        // Everything was skipped, and said so; else no program matches.
+        // Everything was skipped with a message; or no program matches.
         return if compilers.is_empty() { Ok(()) } else { Err(NOTHING.to_owned()) };
     }
     let fetched = start.elapsed().as_secs_f64();
@@ -179,7 +179,8 @@ fn options(text: &str) -> &'static [&'static str] {
     let line = |start: &str| text.lines().map(str::trim_start).find(|line| line.starts_with(start));
     let debug = line(".target").is_some_and(|line| line.contains("debug"));
     match (line(".extern .func").is_some(), debug, line(".loc").is_some()) {
-        // Functions of a library are linked later. A file for that has symbols with a checksum of the text, unless it is told not to.
+        // Functions of a library are linked later. A relocatable file has symbols with a checksum of the text, unless an option
+        // prevents it.
         (true, _, _) => &["-c", "-suppress-debug-info"],
         (false, true, _) => &["-g"],
         (false, false, true) => &["-lineinfo"],

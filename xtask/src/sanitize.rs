@@ -37,12 +37,12 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
                 "",
             )?,
             "thread" => {
-                // as it is built for users of this processor, and as it is for others
+                // as built for this processor, and as for others
                 for extra in ["", " --cfg ptx_dsl_portable"] {
                     tests("thread", extra, "host::parallel::")?;
                 }
             }
-            // of the suite what runs kernels
+            // from the suite, the tests that run kernels
             sanitizer => tests(sanitizer, "", "host::")?,
         }
     }
@@ -52,7 +52,7 @@ pub fn run(wanted: &[&str]) -> Result<(), String> {
 /// A component of the toolchain that is needed and missing.
 fn missing(tool: &str) -> Option<&'static str> {
     match tool {
-        // without a standard library that is built with it, it takes each contended mutex for a race
+        // without an instrumented standard library it reports each contended mutex as a race
         "thread" if !has_source() => Some("rust-src"),
         "miri" if nightly("cargo", &["miri", "--version"]).is_err() => Some("miri"),
         _ => None,

@@ -15,7 +15,7 @@ pub fn in_ci() -> bool {
 
 /// Formatting, lints and documentation with warnings denied, then every test, then the modules of `tests/nvcc` and `tests/real`.
 pub fn ci() -> Result<(), String> {
-    // For tests/editor.rs, which says so and skips where there is none.
+    // For tests/editor.rs, which otherwise skips with a message.
     let _ = Command::new("rustup").args(["component", "add", "rust-analyzer", "rust-src"]).status();
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
@@ -53,7 +53,7 @@ pub fn test(strict: bool) -> Result<(), String> {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
-    // All of them take minutes to compile.
+    // All of them would take minutes to compile.
     hardware::replay(8, false, &[])?;
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;

@@ -189,7 +189,7 @@ impl Bench {
             ),
         )?;
         let bench = Bench { directory };
-        // What it depends on.
+        // Its dependencies.
         for release in [false, true] {
             bench.seconds(&kernels::typical(1), release)?;
         }
@@ -227,7 +227,7 @@ impl Bench {
 /// CPU time in seconds of all child processes that have ended, on Linux.
 fn spent() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold spaces: `cutime` and `cstime`, in hundredths.
+    // After the name, which may contain spaces: `cutime` and `cstime`, in hundredths.
     let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
     let ticks = fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?;
     Some(ticks / 100.0)

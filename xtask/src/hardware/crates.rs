@@ -94,7 +94,7 @@ pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, D
         text::BLOCK
     );
     write_file(&source.join("main.rs"), main.as_bytes())?;
-    // What the random kernels have built serves here as well.
+    // Shares the build of the random kernels.
     let target = ptxas::root().join("target").join("kernels").join("target");
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(directory).env("CARGO_TARGET_DIR", target).args(["run", "--quiet"]);

@@ -51,7 +51,7 @@ pub struct Near {
 /// The operands whose results are kept.
 fn kept(kinds: &[Kind]) -> impl Iterator<Item = usize> {
     let step = count(kinds) / KEPT;
-    // Not the same place in every stretch.
+    // Another place in each stretch.
     (0..KEPT).map(move |i| i * step + i * 7 % step)
 }
 
@@ -159,7 +159,7 @@ fn is_near(kind: Kind, found: u64, wanted: u64, ulps: u64, absolute: f64) -> boo
     if found == wanted || !finite(found) || !finite(wanted) {
         return found == wanted;
     }
-    // The numbers in their order; only zero stands twice.
+    // The numbers in order; only zero occurs twice.
     let place = |v: u64| if v & f.sign() != 0 { -((v & (f.sign() - 1)) as i128) } else { v as i128 };
     let value = |v: u64| f64::from(f32::from_bits(v as u32));
     place(found).abs_diff(place(wanted)) <= u128::from(ulps)

@@ -46,7 +46,7 @@ fn carries(out: &mut Vec<Set>) {
                         add(out, &kinds, Form::new(text));
                     }
                 }
-                // The carry itself, and what a predicate leaves of it.
+                // The carry itself, and its value after a guarded instruction.
                 for end in ["addc", "subc"] {
                     add(out, &kinds, Form::new(format!("{} {end}.{ty} %{letter}1, 0, 0;", one(start, 0))));
                     for middle in ["add.cc", "sub.cc", "addc.cc", "subc.cc"] {
@@ -275,7 +275,7 @@ fn predicated(singles: &[&Set], each: usize, out: &mut Vec<Set>) {
 
 /// A NaN of f32 arithmetic before every instruction that reads one.
 fn nans(singles: &[&Set], out: &mut Vec<Set>) {
-    // Without a rounding, ptxas may make one instruction of two.
+    // Without a rounding, ptxas may fuse two instructions.
     let makers = ["add.rn.f32", "sub.rn.f32", "mul.rn.f32", "fma.rn.f32"];
     let mut number = 0;
     for (kinds, form) in some(singles, 4) {
@@ -328,7 +328,7 @@ fn in_a_row(singles: &[&Set], seed: u64, rows: usize, out: &mut Vec<Set>) {
             let mut known = true;
             for (i, kind) in kinds.iter().enumerate() {
                 let fits: Vec<&String> = values.iter().rev().filter(|v| v.1 == kind.bits()).map(|v| &v.0).collect();
-                // New values rather than old ones.
+                // Prefer new values to old ones.
                 let at = random.below(fits.len()).min(random.below(fits.len()));
                 match fits.get(at) {
                     Some(name) => line = line.replace(&format!("%a{i}"), &name.replace('%', "%_")),

@@ -277,7 +277,7 @@ impl Maker {
             }
             _ => ("", 0, 0, Together::Nobody),
         };
-        // Negated, it is the other lanes that come.
+        // If negated, the other lanes execute it.
         let guard = Guard { negated: guard.negated && !matches!(together, Together::Lanes(_)), ..guard };
         if !what.is_empty() {
             body.push(named(what, guard.register, vec![Source::Register(register), Source::Immediate(with as u64)]));

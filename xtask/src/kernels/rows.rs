@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
     row("cvt.rn.f64.u64 $, $;", &[E, D], |a| wide(a[0] as f64)),
     row("cvt.rn.f32.f64 $0, $1; add.rn.f32 $0, $0, 0f00000000;", &[F, E], |a| bits(e(a[0]) as f32 + 0.0)),
     row("cvt.f64.f32 $, $;", &[E, F], |a| wide(f64::from(f(a[0])))),
-    // PTX ISA 9.7.9.22: a NaN of `.f64` becomes what none of `.f32` does
+    // PTX ISA 9.7.9.22: a NaN of `.f64` becomes one that `.f32` does not produce
     row("cvt.rzi.s32.f64 $, $;", &[R, E], |a| signed(if e(a[0]).is_nan() { i32::MIN } else { e(a[0]) as i32 })),
     row("setp.lt.f64 $, $, $;", &[P, E, E], |a| u64::from(e(a[0]) < e(a[1]))),
     row("setp.lt.u32 $, $, $;", &[P, R, R], |a| u64::from(u(a[0]) < u(a[1]))),

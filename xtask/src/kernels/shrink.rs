@@ -18,14 +18,14 @@ pub fn least(
             let parts: Vec<Range<usize>> =
                 (from..count(&best)).step_by(length).take(BATCH).map(|start| start..start + length).collect();
             let some: Vec<Program> = parts.iter().map(|part| without(&best, std::slice::from_ref(part))).collect();
-            // What stays has no part in it.
+            // The remaining statements do not matter.
             let less = some.iter().map(|p| count(p) < count(&best));
             let verdicts: Vec<bool> = wrong(&some)?.into_iter().zip(less).map(|(wrong, less)| wrong && less).collect();
             let Some(first) = verdicts.iter().position(|wrong| *wrong) else {
                 from += parts.len() * length;
                 continue;
             };
-            // Mostly all that can be left out can be so together.
+            // Most removable statements can be removed together.
             let gone: Vec<Range<usize>> = parts.into_iter().zip(&verdicts).filter(|p| *p.1).map(|p| p.0).collect();
             let together = without(&best, &gone);
             if gone.len() > 1 && wrong(std::slice::from_ref(&together))?[0] {
@@ -36,7 +36,7 @@ pub fn least(
                 from += first * length;
             }
         }
-        // What was inside of what went has been counted as well: one by one they are looked at until nothing goes.
+        // Statements inside of removed ones were counted as well: single ones are tried until nothing more can go.
         if length > 1 || count(&best) == before {
             length /= 2;
         }

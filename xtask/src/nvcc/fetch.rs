@@ -20,7 +20,7 @@ pub fn find_or_fetch() -> Result<PathBuf, String> {
         let path = PathBuf::from(path);
         return if runs(&path) { Ok(path) } else { Err(format!("NVCC={} does not run", path.display())) };
     }
-    // nvcc hands the C++ preprocessor to the host's compiler.
+    // nvcc calls the C++ preprocessor of the host's compiler.
     if !runs(Path::new("gcc")) {
         return Err("nvcc needs gcc, which does not run".to_owned());
     }

@@ -52,7 +52,7 @@ pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
     if version >= Ptx(8, 3) && number >= 70 {
         registers += " .reg .b128 %q<9>; .reg .f16 %hf<3>; .reg .f16x2 %hx<3>;";
     }
-    // Samplers stand apart in this mode only.
+    // Samplers are separate in this mode only.
     let (mode, sampler) = if samplers { (", texmode_independent", " .global .samplerref smp;") } else { ("", "") };
     let table = if version >= Ptx(6, 0) { "TARGETS: .branchtargets LAST; " } else { "" };
     let Ptx(major, minor) = version;
@@ -259,7 +259,7 @@ fn assembler(
         let fatal = messages(&printed).find(|m| m.2);
         let Some((line, text, _)) = fatal else {
             if !printed.contains("aborted due to errors") {
-                // What was found before stays: those lines are blank by now.
+                // Lines found before are blank by now and stay found.
                 let rest = crash(ptxas, file, target, head, lines, &printed)?;
                 return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
             }
@@ -276,10 +276,10 @@ fn assembler(
     }
     loop {
         let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
-        // What was blanked out above may have hidden another.
+        // A blanked line may have hidden another error.
         if let Some((line, text, _)) = messages(&printed).find(|m| m.2) {
             let at = line.checked_sub(before + 1).map(|at| at.min(lines.len() - 1)).filter(|at| !lines[*at].is_empty());
-            // Some lines are of the text that ptxas makes of `wmma`.
+            // Some lines are of the text into which ptxas expands `wmma`.
             let Some(at) = at else {
                 let rest = crash(ptxas, file, target, head, lines, &printed)?;
                 return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
@@ -328,7 +328,7 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     let (log, seen) = (file.with_extension("log"), |e: std::io::Error| format!("{}: {e}", ptxas.display()));
     let stderr = std::fs::File::create(&log).map_err(seen)?;
-    // Code generation of a few wrong statements has no end, and takes all memory on its way there.
+    // Code generation of a few wrong statements never ends and takes all memory.
     let good = Command::new("sh")
         .args(["-c", "ulimit -t 20; ulimit -v 4194304; exec \"$0\" \"$@\""])
         .arg(ptxas)

@@ -78,11 +78,11 @@ impl<'a> Make<'a> {
             command.args(["--only", name]);
         }
         command.env("TRITON_CACHE_DIR", self.output.with_file_name("cache"));
-        // Nothing is left in the source tree.
+        // Leaves nothing in the source tree.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         let (told, failure) = match module::run(command) {
             Ok(told) => (told, None),
-            // An assertion in a compiler ends the whole process; what came before is there.
+            // An assertion in a compiler ends the whole process; earlier results are kept.
             Err(told) => (told.clone(), Some(told)),
         };
         let mut made: Vec<Made> = told.lines().filter_map(|line| self.line(line)).collect();

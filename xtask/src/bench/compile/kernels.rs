@@ -53,7 +53,7 @@ pub fn spellings(family: &'static str, entry: &'static Instr, most: usize) -> Ve
     if entry.host != Host::NotYet {
         let mut random = Random::new(1);
         spell::spellings(family, entry, 40, &mut random, &mut out);
-        // What is left first is the form without anything optional.
+        // First comes the form without optional parts.
         out.retain(|s| accepted(&module(&[s.statement.to_string()], Shape::Lanes, home(entry))).is_empty());
         let step = out.len().div_ceil(most.max(1)).max(1);
         out = out.into_iter().step_by(step).collect();
