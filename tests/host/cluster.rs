@@ -29,7 +29,7 @@ ptx! {
         mul.wide.u32 %o, %t, 4;
         add.u64 %pd, %pd, %o;
         st.global.u32 [%pd], %v;
-        // Nobody leaves while a peer may still read.
+        // Nobody exits while a peer may still read.
         barrier.cluster.arrive;
         barrier.cluster.wait;
         ret;
@@ -131,7 +131,7 @@ macro_rules! on_both_hosts {
 
 #[test]
 fn a_peer_returns_no_state() {
-    // The own object, and a peer's with nothing asked for.
+    // The executing CTA's object, and a peer's without a qualifier.
     assert_eq!(on_both_hosts!(kept, 0), ["", ""]);
     assert_eq!(on_both_hosts!(dropped, 0), ["", ""]);
     assert_eq!(on_both_hosts!(no_state, 1), ["", ""]);

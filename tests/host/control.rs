@@ -208,7 +208,7 @@ macro_rules! sixteen {
 
 #[test]
 fn a_kernel_of_many_instructions() {
-    // Above some length the regions of a kernel are functions of their own.
+    // In long kernels regions are outlined functions.
     let k = sixteen!({
         .reg .pred %q;
         .reg .b32 %t;

@@ -30,7 +30,7 @@ const fn drop_expect(bytes: u32) -> Op {
 ptx! {
     <sm_90, ptx 8.6, allow(PTX0613), allow(PTX0614), allow(PTX0642), allow(PTX0663)>
 
-    // Runs `n` operations on one object and writes down which parities are complete after each: bit 0 says 0, bit 1 says 1.
+    // Runs `n` operations on one object and records which parities are complete after each: bit 0 for 0, bit 1 for 1.
     .visible .entry operations(
         .param .u64 .ptr .global .align 8 ops: &[[u32; 2]],
         .param .u64 .ptr .global .align 4 out: &mut [u32],

@@ -8,8 +8,8 @@ use ptx_dsl::runtime::{Error, FaultKind};
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0601), allow(PTX0602), allow(PTX0603), allow(PTX0604), allow(PTX0605), allow(PTX0606), allow(PTX0607), allow(PTX0608)>
 
-    // A warp's life with Tensor Memory: `size` columns, then `more` if that is not zero, in between perhaps gives up the
-    // right to more. Loads from a lane and a column, gives back `back` columns and what it had more of, if it is tidy.
+    // A warp that allocates `size` columns, optionally relinquishes the permit, then allocates `more` if not zero. Loads from a
+    // lane and a column, deallocates `back` columns and, if `tidy`, the others.
     .visible .entry life(.param .u32 size, .param .u32 relinquish, .param .u32 more, .param .u32 lane, .param .u32 column,
         .param .u32 back, .param .u32 tidy) .reqntid 64
     {
@@ -52,7 +52,7 @@ ptx! {
         exit;
     }
 
-    // Lanes below `threads` issue, those from `stay` on leave before the warp gives its columns back.
+    // Lanes below `threads` issue; those from `stay` on exit before the warp deallocates.
     .visible .entry issue(.param .u32 threads, .param .u32 stay, .param .u64 adesc, .param .u64 bdesc, .param .u32 idesc,
         .param .u32 d) .reqntid 32
     {
@@ -91,7 +91,7 @@ ptx! {
         exit;
     }
 
-    // Rank 1 may leave before rank 0 issues, or before rank 0 gives the columns back.
+    // Rank 1 may exit before rank 0 issues, or before rank 0 deallocates.
     .visible .entry pair(.param .u32 early, .param .u32 late) .reqntid 32
     {
         .reg .pred %p, %odd;
