@@ -47,7 +47,8 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED])
-        .gates(&[CTA]).issue(Issue::FullWarp),
+        .gates(&[CTA])
+        .host(Host::Block).issue(Issue::FullWarp),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
         .syntax(
             "ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8 r, [p];
