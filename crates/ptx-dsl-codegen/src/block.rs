@@ -18,12 +18,11 @@ use super::mentions::{CARRY, Key};
 use super::native::{LANES, Native, Op, Shape, UNIFORM, int, literal};
 use super::{Emit, RT};
 use crate::roles::{carry_use, function_carries, read_by, written_by};
-use crate::sorted::{Map, Set};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::list::List;
 use quote::{ToTokens, format_ident, quote};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::slice::Iter;
 
@@ -78,8 +77,8 @@ pub struct Block<'e, 'm> {
     e: &'e mut Emit<'m>,
     f: FuncId,
     region: usize,
-    env: Map<Key, Value>,
-    dirty: Set<Key>,
+    env: BTreeMap<Key, Value>,
+    dirty: BTreeSet<Key>,
     /// It is a loop that lanes run one by one: all code is that of the lane `l`.
     alone: bool,
     /// Those that only some lanes meet and that are still open.
@@ -88,20 +87,20 @@ pub struct Block<'e, 'm> {
     aparts: usize,
     changes: Vec<conditions::Change>,
     /// What the registers are when the loop comes round that the region is.
-    start: Map<Key, Value>,
+    start: BTreeMap<Key, Value>,
     pieces: Vec<Piece>,
     /// The loop that still grows: its statements, and the values it defines with their widths.
     body: Vec<TokenStream>,
     defined: Vec<(u32, u32)>,
     /// Values read outside of their loop.
-    exported: Set<u32>,
+    exported: BTreeSet<u32>,
     /// Values of a loop whose NaN may be any: whoever minds makes it the one of PTX. Arithmetic does not, so a chain of it does
     /// that only at its end.
-    any_nan: Set<u32>,
+    any_nan: BTreeSet<u32>,
     /// What loads give that are part of a stretch, by instruction.
     stretches: Vec<(u32, Ident)>,
     /// Names that are defined before the loop over the warps.
-    common: Set<Ident>,
+    common: BTreeSet<Ident>,
     count: u32,
 }
 
@@ -125,20 +124,20 @@ impl<'e, 'm> Block<'e, 'm> {
             e,
             f,
             region,
-            env: Map::new(),
-            dirty: Set::new(),
+            env: BTreeMap::new(),
+            dirty: BTreeSet::new(),
             alone: false,
             conditions: Vec::new(),
             aparts: 0,
             changes: Vec::new(),
-            start: Map::new(),
+            start: BTreeMap::new(),
             pieces: Vec::new(),
             body: Vec::new(),
             defined: Vec::new(),
-            exported: Set::new(),
-            any_nan: Set::new(),
+            exported: BTreeSet::new(),
+            any_nan: BTreeSet::new(),
             stretches: Vec::new(),
-            common: Set::new(),
+            common: BTreeSet::new(),
             count: 0,
         }
     }
@@ -254,7 +253,7 @@ impl<'e, 'm> Block<'e, 'm> {
                 return self.define((self.f.0, r.0, e), v);
             }
             let any = native.takes_any_nan();
-            let lanes = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).list();
+            let lanes = values.iter().map(|v| if any { self.any_nan(v) } else { self.lane(v) }).collect::<Vec<_>>();
             let expr = native.tokens(&lanes);
             if !native.gives_any_nan() {
                 return self.set(&i.operands[0].value, expr, native.to, &guard);
@@ -299,7 +298,7 @@ impl<'e, 'm> Block<'e, 'm> {
             _ => quote!([#(#names,)* ..]),
         };
         self.body.push(quote!(let #pattern = #call;));
-        let values = names.iter().map(ToTokens::to_token_stream).list();
+        let values = names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>();
         let mut values = values.iter();
         for a in &dests {
             self.write(&a.value, &mut values, &guard);
@@ -382,7 +381,7 @@ impl<'e, 'm> Block<'e, 'm> {
         };
         let values = self.parts(&a.value, ty, None);
         let each = bits.unwrap_or(whole / values.len().max(1) as u32);
-        let shifts = (0..values.len() as u32).map(|i| i * each).list();
+        let shifts = (0..values.len() as u32).map(|i| i * each).collect::<Vec<_>>();
         self.body.push(quote!(let #name: u128 = 0 #(| ((#values) as u128) << #shifts)*;));
         match count(&d.value) {
             Some(n) => {

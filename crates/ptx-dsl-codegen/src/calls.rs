@@ -10,7 +10,6 @@ use super::{Emit, FUNCTION_TAG, RT};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::isa::Role;
-use ptx_dsl_isa::list::List;
 use quote::{format_ident, quote};
 
 /// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
@@ -39,7 +38,7 @@ impl Emit<'_> {
                 pointer = Some(&a.value);
             }
         }
-        let masks = (0..callees.len()).map(|i| format_ident!("m{}", i)).list();
+        let masks = (0..callees.len()).map(|i| format_ident!("m{}", i)).collect::<Vec<_>>();
         let mut out = quote!(x.site = #site;);
         // All masks first: passing arguments to the function itself changes its registers.
         for (mask, Callee { func: callee, .. }) in masks.iter().zip(callees) {
@@ -147,7 +146,7 @@ impl Emit<'_> {
             }
             None => {
                 let places = super::values::places(Some(param.ty)) * param.lanes as usize;
-                let values = (0..places).map(|n| quote!(#v[#n])).list();
+                let values = (0..places).map(|n| quote!(#v[#n])).collect::<Vec<_>>();
                 self.put(f, to, &mut values.iter(), &mask)
             }
         }
@@ -223,7 +222,7 @@ fn list(instr: &Instr, results: bool) -> &[Operand] {
 fn home(param: &Param) -> Option<Operand> {
     let register = |r| match param.lanes {
         1 => Operand::Reg(r, 0),
-        n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).list()),
+        n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).collect::<Vec<_>>()),
     };
     param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(register))
 }

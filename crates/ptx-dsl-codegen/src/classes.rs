@@ -13,25 +13,24 @@ use super::parting::{Partings, zones};
 use super::regions::{End, Item, Program, Region, ends_as_one, falling_round, successors};
 use super::{Emit, function_of};
 use crate::roles::{carry_use, read_by, written, written_by};
-use crate::sorted::{Map, Set};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::list::List;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer.
 #[derive(Default)]
 pub struct Classes {
     /// Registers that are kept as rows.
-    pub rows: Map<Key, Shape>,
+    pub rows: BTreeMap<Key, Shape>,
     /// Registers that are kept as lanes, and as rows with the word whether they are such.
-    pub hints: Map<Key, Shape>,
+    pub hints: BTreeMap<Key, Shape>,
     /// Registers that are read after each region and from each on; everything, if there are calls.
     lives: Lives,
     pub all_live: bool,
     /// Nothing is read before it is written.
     pub fresh: bool,
     /// Regions that begin loops which lanes run one by one.
-    pub alone: Set<usize>,
+    pub alone: BTreeSet<usize>,
     /// Regions at the end of which lanes may part, in ascending order.
     pub parting: Vec<usize>,
     /// Regions in which the lanes of a warp may have parted: from where they part to where all their ways meet again.
@@ -59,17 +58,17 @@ impl Classes {
 }
 
 /// Shapes of what a region sets; `None` where that is not known yet.
-type Env = Map<Key, Option<Shape>>;
+type Env = BTreeMap<Key, Option<Shape>>;
 
 struct Analysis<'a, 'm> {
     e: &'a Emit<'m>,
     p: &'a Program<'m>,
-    rows: Map<Key, Shape>,
-    lanes: Set<Key>,
+    rows: BTreeMap<Key, Shape>,
+    lanes: BTreeSet<Key>,
     /// Those that can be kept with a condition: addresses that only plain instructions set.
-    hinted: Set<Key>,
+    hinted: BTreeSet<Key>,
     /// Those that warps of a cohort may hold different values of.
-    apart: Set<Key>,
+    apart: BTreeSet<Key>,
 }
 
 impl Analysis<'_, '_> {
@@ -92,7 +91,7 @@ impl Analysis<'_, '_> {
 
     /// Goes through all regions until nothing is new.
     fn regions(&mut self, lives: &Lives) -> Vec<Env> {
-        self.rows = Map::new();
+        self.rows = BTreeMap::new();
         loop {
             let (mut envs, mut changed) = (Vec::new(), false);
             for r in 0..self.p.regions.len() {
@@ -117,7 +116,7 @@ impl Analysis<'_, '_> {
                     let shape = self.e.result_shape(f, i, &mut |o| self.operand(&walk.env, f, o));
                     walk.set(&mentions(f, i).1, shape);
                 }
-                Item::If(_) => walk.inside.push(Map::new()),
+                Item::If(_) => walk.inside.push(BTreeMap::new()),
                 Item::Else => walk.other(),
                 Item::End(read) => walk.end(read),
             }
@@ -160,7 +159,7 @@ impl Analysis<'_, '_> {
     }
 
     /// Rows of these that are wanted become lanes.
-    fn keep_as_lanes(&mut self, registers: &Set<Key>, wanted: fn(&Shape) -> bool) {
+    fn keep_as_lanes(&mut self, registers: &BTreeSet<Key>, wanted: fn(&Shape) -> bool) {
         for k in registers {
             if self.rows.get(k).is_some_and(wanted) {
                 self.lanes.insert(*k);
@@ -169,7 +168,7 @@ impl Analysis<'_, '_> {
     }
 
     /// What these have in common may differ from warp to warp.
-    fn keep_apart(&mut self, registers: &Set<Key>) {
+    fn keep_apart(&mut self, registers: &BTreeSet<Key>) {
         for k in registers {
             if matches!(self.rows.get(k), Some(s) if s.common) {
                 self.apart.insert(*k);
@@ -233,7 +232,7 @@ impl Analysis<'_, '_> {
 struct Walk {
     env: Env,
     /// What was known of registers before each open condition changed them.
-    inside: Vec<Map<Key, Option<Option<Shape>>>>,
+    inside: Vec<BTreeMap<Key, Option<Option<Shape>>>>,
 }
 
 impl Walk {
@@ -241,7 +240,7 @@ impl Walk {
         for k in registers {
             let was = self.env.insert(*k, shape);
             if let Some(inside) = self.inside.last_mut() {
-                inside.or_insert(*k, was);
+                inside.entry(*k).or_insert(was);
             }
         }
     }
@@ -256,7 +255,7 @@ impl Walk {
     }
 
     /// The end of a condition, behind which these are read.
-    fn end(&mut self, read: &Set<Key>) {
+    fn end(&mut self, read: &BTreeSet<Key>) {
         let Some(inside) = self.inside.pop() else { return };
         for (k, was) in &inside {
             restore(&mut self.env, *k, *was);
@@ -289,7 +288,7 @@ pub fn whole_barrier(instr: &Instr) -> Option<u32> {
 impl<'m> Emit<'m> {
     /// Classifies the registers of a program.
     pub fn classify(&self, p: &Program<'m>) -> Classes {
-        let next = (0..p.regions.len()).map(|r| successors(p, r)).list();
+        let next = (0..p.regions.len()).map(|r| successors(p, r)).collect::<Vec<_>>();
         if p.funcs.len() > 1 {
             return Classes { all_live: true, parted: vec![true; p.regions.len()], ..Classes::default() };
         }
@@ -304,16 +303,17 @@ impl<'m> Emit<'m> {
             }
         }
         let fresh = entry.is_empty();
-        let mut a = Analysis { e: self, p, rows: Map::new(), lanes: entry, hinted: addresses(p), apart: Set::new() };
+        let mut a =
+            Analysis { e: self, p, rows: BTreeMap::new(), lanes: entry, hinted: addresses(p), apart: BTreeSet::new() };
         // a warp that asks for a phase goes on by itself, so that warps that have come round differently meet without being asked
         let asks = |r: &Region<'_>| matches!(&r.end, End::Block { instr, .. } if instr.has(".parity"));
         let alike = !p.regions.iter().any(asks);
-        let mut alone = Set::new();
+        let mut alone = BTreeSet::new();
         let (parting, parted) = loop {
             let envs = a.regions(&lives);
             let parting = a.partings(&envs);
             let before = (a.lanes.len(), a.apart.len());
-            a.lanes.add(&partings.lanes(&next, &parting, &lives, &a.rows));
+            a.lanes.extend(partings.lanes(&next, &parting, &lives, &a.rows));
             let parted = zones(&next, &parting);
             for list in &falls {
                 let at = list[0];
@@ -340,7 +340,7 @@ impl<'m> Emit<'m> {
                 break (parting, parted);
             }
         };
-        let (mut hints, mut rows) = (Map::new(), Map::new());
+        let (mut hints, mut rows) = (BTreeMap::new(), BTreeMap::new());
         for (k, s) in &a.rows {
             let kept = if s.guard > 0 { &mut hints } else { &mut rows };
             kept.insert(*k, *s);

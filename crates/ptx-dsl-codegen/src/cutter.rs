@@ -3,7 +3,6 @@
 use super::regions::{Callee, End, Item, Program, Region, number};
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::list::List;
 
 /// The functions a call instruction may reach.
 pub fn callees(instr: &Instr) -> Vec<FuncId> {
@@ -175,7 +174,7 @@ fn statement<'m>(module: &'m Module, c: &mut Cutter<'m, '_>, instr: &'m Instr) {
         (Host::Control, "brx.idx") => {
             let after = c.guarded(instr);
             let Some(Operand::Labels(labels)) = instr.operands.last().map(|a| &a.value) else { return };
-            let targets = labels.iter().map(|l| c.label(module, *l)).list();
+            let targets = labels.iter().map(|l| c.label(module, *l)).collect::<Vec<_>>();
             c.end(End::Switch { instr, targets });
             c.now = after;
         }

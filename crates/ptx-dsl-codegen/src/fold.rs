@@ -5,9 +5,8 @@
 use super::classes::Classes;
 use super::mentions::mentions;
 use super::regions::{Cond, End, Item, Program};
-use crate::sorted::Set;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::list::List;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What the instructions of a piece may take, as [`weight`](super::Emit::weight) has it: beyond that it is cheaper to ask who
@@ -16,7 +15,7 @@ const LIMIT: u32 = 32;
 
 /// Takes in the pieces behind branches at which lanes part, the inner ones first. Gives whether there were any.
 pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u32) -> bool {
-    let mut ends = (0..p.regions.len()).list();
+    let mut ends = (0..p.regions.len()).collect::<Vec<_>>();
     let mut ways = p.ways.clone();
     let mut folded = false;
     // What the instructions of each region take, and the region whose body belongs to its end: it stays there until somebody
@@ -49,7 +48,7 @@ pub fn fold(p: &mut Program<'_>, classes: &Classes, weight: &dyn Fn(&Instr) -> u
             let f = p.regions[r].func;
             let mut body = whole(p, &mut rest, r);
             body.push(Item::If(Cond { operand: &pred.0, holds }));
-            let mut live = Set::new();
+            let mut live = BTreeSet::new();
             for (n, arm) in arms.iter().enumerate() {
                 let Some(arm) = *arm else { continue };
                 if n > 0 {

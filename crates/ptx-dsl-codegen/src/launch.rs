@@ -2,14 +2,13 @@
 
 use super::regions::Program;
 use super::{Emit, RT};
-use crate::sorted::Map;
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Param};
-use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What the emitter asks of the macro about the source.
 pub struct Source<'a> {
@@ -100,7 +99,7 @@ impl Emit<'_> {
         let target = &self.module.target;
         let (consts, globals) =
             (Literal::byte_string(&self.module.const_image), Literal::byte_string(&self.module.global_image));
-        let regions = program.regions.iter().map(|r| &r.name).list();
+        let regions = program.regions.iter().map(|r| &r.name).collect::<Vec<_>>();
         let mut not_yet = Vec::new();
         for (what, index) in &program.not_yet {
             let site = match find(self.module, *index) {
@@ -153,14 +152,14 @@ impl Emit<'_> {
         let ident = (self.source.name)(&ident, f.span);
         let (text, name) = (&self.text.name, &f.name);
         let (mut fields, mut names_of_fields, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
-        let mut alike: Map<(u32, u32), Vec<Ident>> = Map::new();
+        let mut alike: BTreeMap<(u32, u32), Vec<Ident>> = BTreeMap::new();
         for (name, (bits, p)) in &self.fields {
             let name = format_ident!("{name}");
             let ty = super::block::ty(*bits);
             let rows = if *p > 1 { 32 / *p as usize } else { 32 };
             // a predicate is the mask of its lanes
             fields.push(if *bits == 1 && *p == 1 { quote!(#name: u32) } else { quote!(#name: [#ty; #rows]) });
-            alike.or_insert((*bits, *p), Vec::new()).push(name.clone());
+            alike.entry((*bits, *p)).or_default().push(name.clone());
             names_of_fields.push(name);
             zeros.push(match (*bits, *p) {
                 (1, 1) => quote!(0),
@@ -175,8 +174,8 @@ impl Emit<'_> {
         if !stack.is_empty() {
             names_of_fields.push(format_ident!("frame"));
             names_of_fields.push(format_ident!("stack"));
-            alike.or_insert((64, 1), Vec::new()).push(format_ident!("frame"));
-            alike.or_insert((0, 0), Vec::new()).push(format_ident!("stack"));
+            alike.entry((64, 1)).or_default().push(format_ident!("frame"));
+            alike.entry((0, 0)).or_default().push(format_ident!("stack"));
             zeros.push(quote!([0; 32]));
             zeros.push(quote!([const { ::std::vec::Vec::new() }; 32]));
         }
@@ -202,7 +201,7 @@ impl Emit<'_> {
             }
         }
         let (fresh, large) = (self.classes.fresh, self.large);
-        let agreed = self.agreed.iter().list();
+        let agreed = self.agreed.iter().collect::<Vec<_>>();
         let settle = if self.keeps { self.settling() } else { quote!() };
         // a statement for each: rustc has no stack for a chain of thousands of `&&`
         let (agree, agrees) = if agreed.is_empty() {

@@ -15,7 +15,6 @@ mod operations;
 mod parting;
 mod regions;
 mod roles;
-mod sorted;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -25,13 +24,12 @@ mod waiting;
 mod waits;
 mod webs;
 
-use crate::sorted::{Map, Set};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, Module, Operand};
 use ptx_dsl_isa::isa::Role;
-use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use launch::{RustType, Source, rust_name};
 
@@ -64,13 +62,13 @@ struct Emit<'m> {
     text: &'m Text<'m>,
     /// Fields of the warp's state: name -> bits (1 for predicates).
     /// and the length of their rows.
-    fields: Map<String, (u32, u32)>,
+    fields: BTreeMap<String, (u32, u32)>,
     classes: classes::Classes,
     reqntid: Option<[u32; 3]>,
     /// Regions that are jumped to and have no arm yet.
-    entered: Set<usize>,
+    entered: BTreeSet<usize>,
     /// Regions where a trail begins.
-    trails: Set<usize>,
+    trails: BTreeSet<usize>,
     /// Are regions functions of their own? Those that are.
     large: bool,
     /// Do they call what reaches rows of memory?
@@ -84,7 +82,7 @@ struct Emit<'m> {
     /// And those for what a warp does together?
     distant: bool,
     /// Those functions, by what they call and on which operands.
-    operations: Map<String, Ident>,
+    operations: BTreeMap<String, Ident>,
     /// Numbers given to instructions that may reach global memory.
     places: usize,
     pieces: Vec<TokenStream>,
@@ -95,11 +93,11 @@ struct Emit<'m> {
     /// Where they all go on, if they do.
     common_next: Option<TokenStream>,
     /// Fields that are read once for all warps of a cohort.
-    agreed: Set<Ident>,
+    agreed: BTreeSet<Ident>,
     /// Does the first warp of a cohort keep what all of them have in common? Then these registers are its alone until
     /// [`Emit::settle`].
     keeps: bool,
-    kept: Set<Ident>,
+    kept: BTreeSet<Ident>,
     /// What the region that is being made sets of them, behind the loop over the warps; and whether it is known that all warps come
     /// to its end.
     sets: TokenStream,
@@ -108,12 +106,12 @@ struct Emit<'m> {
     quals: Vec<(Vec<String>, Vec<Ty>)>,
     qual_items: Vec<TokenStream>,
     /// Statements that can fault, by instruction.
-    sites: Map<u32, u32>,
+    sites: BTreeMap<u32, u32>,
     site_items: Vec<TokenStream>,
     /// The instruction being emitted names no state space: `[variable]` stands for the variable's generic address.
     generic: bool,
     /// Functions that may run again before they return, and the bytes of local memory an activation of one takes.
-    recursive: Set<u32>,
+    recursive: BTreeSet<u32>,
     frame: u64,
 }
 
@@ -132,7 +130,7 @@ impl<'m> Text<'m> {
     /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
     pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
         let name = format_ident!("__PTX_{}", first);
-        Text { name, ptx, lines: ptx.lines().list(), line_of }
+        Text { name, ptx, lines: ptx.lines().collect::<Vec<_>>(), line_of }
     }
 
     /// The constant.
@@ -158,31 +156,31 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         function,
         source,
         text,
-        fields: Map::new(),
+        fields: BTreeMap::new(),
         classes: classes::Classes::default(),
         reqntid: function.reqntid,
-        entered: Set::new(),
-        trails: Set::new(),
+        entered: BTreeSet::new(),
+        trails: BTreeSet::new(),
         large: false,
         far: false,
         one_level: false,
         shared: false,
         apart: false,
         distant: false,
-        operations: Map::new(),
+        operations: BTreeMap::new(),
         places: 0,
         pieces: Vec::new(),
         waits: Vec::new(),
         common: None,
         common_next: None,
-        agreed: Set::new(),
+        agreed: BTreeSet::new(),
         keeps: false,
-        kept: Set::new(),
+        kept: BTreeSet::new(),
         sets: TokenStream::new(),
         together: false,
         quals: Vec::new(),
         qual_items: Vec::new(),
-        sites: Map::new(),
+        sites: BTreeMap::new(),
         site_items: Vec::new(),
         generic: false,
         recursive: program.recursive.clone(),
@@ -197,7 +195,7 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
         e.classes = e.classify(&program);
     }
     let step = e.step(&program);
-    let parameters = function.params.iter().enumerate().map(|(i, p)| e.passing(i, p)).list();
+    let parameters = function.params.iter().enumerate().map(|(i, p)| e.passing(i, p)).collect::<Vec<_>>();
     let info = e.info(entry, &program, &parameters);
     e.item(entry, step, info, parameters)
 }
@@ -230,8 +228,8 @@ impl Emit<'_> {
             return format_ident!("Q{n}");
         }
         let name = format_ident!("Q{}", self.quals.len());
-        let names = flags.iter().map(|f| format_ident!("{f}")).list();
-        let types = instr.types.iter().map(|t| format_ident!("{t:?}")).list();
+        let names = flags.iter().map(|f| format_ident!("{f}")).collect::<Vec<_>>();
+        let types = instr.types.iter().map(|t| format_ident!("{t:?}")).collect::<Vec<_>>();
         self.qual_items.push(quote! {
             const #name: #rt::Q =
                 #rt::Q::of(&const { #rt::Qualifiers::new(&[#(#rt::q::#names),*], &[#(#rt::Ty::#types),*]) });

@@ -2,7 +2,7 @@
 //! is words of 64, and only words that are not 0: large kernels have many registers of which few live in any one place.
 
 use super::mentions::Key;
-use crate::sorted::{Map, Set};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens to 64 registers, by region; regions where nothing does are not there.
 pub type Sparse = Vec<(usize, u64)>;
@@ -12,7 +12,7 @@ pub type Sparse = Vec<(usize, u64)>;
 pub struct Crossing {
     /// By number.
     pub keys: Vec<Key>,
-    numbers: Map<Key, u32>,
+    numbers: BTreeMap<Key, u32>,
     /// By word: read before they are written, and written.
     pub uses: Vec<Sparse>,
     pub defs: Vec<Sparse>,
@@ -20,22 +20,15 @@ pub struct Crossing {
 
 impl Crossing {
     /// Of what each region reads before it writes it, and what it writes.
-    pub fn new(uses: &[Set<Key>], defs: &[Set<Key>]) -> Self {
-        let mut all = Set::new();
-        for set in uses {
-            all.add(set);
-        }
-        let keys = all.into_list();
-        let mut numbers = Map::new();
-        for (n, k) in keys.iter().enumerate() {
-            numbers.insert(*k, n as u32);
-        }
+    pub fn new(uses: &[BTreeSet<Key>], defs: &[BTreeSet<Key>]) -> Self {
+        let keys: Vec<Key> = uses.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let numbers = keys.iter().zip(0..).map(|(k, n)| (*k, n)).collect();
         let (uses, defs) = (sparse(&numbers, uses), sparse(&numbers, defs));
         Crossing { keys, numbers, uses, defs }
     }
 
     /// The bits of a word whose registers are in a map.
-    pub fn bits_in<V>(&self, word: usize, map: &Map<Key, V>) -> u64 {
+    pub fn bits_in<V>(&self, word: usize, map: &BTreeMap<Key, V>) -> u64 {
         let mut bits = 0;
         for (n, k) in self.keys[word * 64..].iter().take(64).enumerate() {
             bits |= u64::from(map.contains_key(k)) << n;
@@ -44,7 +37,7 @@ impl Crossing {
     }
 
     /// Adds the registers of a word whose bits are set.
-    pub fn keys_of(&self, word: usize, mut bits: u64, out: &mut Set<Key>) {
+    pub fn keys_of(&self, word: usize, mut bits: u64, out: &mut BTreeSet<Key>) {
         while bits != 0 {
             out.insert(self.keys[word * 64 + bits.trailing_zeros() as usize]);
             bits &= bits - 1;
@@ -61,7 +54,7 @@ impl Crossing {
 }
 
 /// Of sets by region, the registers that have a number.
-fn sparse(numbers: &Map<Key, u32>, sets: &[Set<Key>]) -> Vec<Sparse> {
+fn sparse(numbers: &BTreeMap<Key, u32>, sets: &[BTreeSet<Key>]) -> Vec<Sparse> {
     let mut words = vec![Vec::new(); numbers.len().div_ceil(64)];
     for (r, set) in sets.iter().enumerate() {
         for k in set {
@@ -123,7 +116,7 @@ impl Lives {
 
     /// 64 registers. What each region defines, what is read from it on, and after it: all 0 before and behind.
     fn word(&mut self, word: usize, behind: &[Vec<usize>], [defs, comes, goes]: [&mut [u64]; 3]) {
-        let mut todo = Set::new();
+        let mut todo = BTreeSet::new();
         for (r, bits) in &self.crossing.defs[word] {
             defs[*r] = *bits;
         }
@@ -131,7 +124,7 @@ impl Lives {
             comes[*r] = *bits;
             todo.insert(*r);
         }
-        let mut touched = Set::new();
+        let mut touched = BTreeSet::new();
         // from the last region to the first, so that what goes round in no loop is done once
         while let Some(r) = todo.pop_last() {
             touched.insert(r);
@@ -172,8 +165,8 @@ impl Lives {
     }
 
     /// The registers that are read from the first region on.
-    pub fn at_start(&self) -> Set<Key> {
-        let mut out = Set::new();
+    pub fn at_start(&self) -> BTreeSet<Key> {
+        let mut out = BTreeSet::new();
         if let Some(Words(words)) = self.before.first() {
             for (word, bits) in words {
                 self.crossing.keys_of(*word as usize, *bits, &mut out);

@@ -2,8 +2,8 @@
 
 use super::regions::{End, Item, Program, Region};
 use crate::roles::{carry_use, written};
-use crate::sorted::Set;
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
+use std::collections::BTreeSet;
 
 /// Function, register, element.
 pub type Key = (u32, u32, u32);
@@ -52,14 +52,14 @@ pub fn mentions(f: FuncId, i: &Instr) -> (Vec<Key>, Vec<Key>) {
 }
 
 /// What a region mentions: reads, those of its conditions and its branch with them, and writes.
-pub fn mentions_of_region(r: &Region<'_>, reads: &mut Set<Key>, writes: &mut Set<Key>) {
+pub fn mentions_of_region(r: &Region<'_>, reads: &mut BTreeSet<Key>, writes: &mut BTreeSet<Key>) {
     let mut conditions = Vec::new();
     for item in &r.body {
         match item {
             Item::Instr(i) => {
                 let (uses, defs) = mentions(r.func, i);
-                reads.insert_all(&uses);
-                writes.insert_all(&defs);
+                reads.extend(uses);
+                writes.extend(defs);
             }
             Item::If(c) => registers(r.func, c.operand, &mut conditions),
             _ => {}
@@ -68,23 +68,23 @@ pub fn mentions_of_region(r: &Region<'_>, reads: &mut Set<Key>, writes: &mut Set
     if let End::Branch { pred, .. } = &r.end {
         registers(r.func, &pred.0, &mut conditions);
     }
-    reads.insert_all(&conditions);
+    reads.extend(conditions);
 }
 
 /// Of a program.
 pub struct Facts {
     /// Read before it is written, and written, by region.
-    pub uses: Vec<Set<Key>>,
-    pub defs: Vec<Set<Key>>,
+    pub uses: Vec<BTreeSet<Key>>,
+    pub defs: Vec<BTreeSet<Key>>,
 }
 
 /// Read and written so far in a region.
 #[derive(Default)]
 struct Seen {
-    uses: Set<Key>,
-    defs: Set<Key>,
+    uses: BTreeSet<Key>,
+    defs: BTreeSet<Key>,
     /// What has been written since each condition that is still open, and since its `Else`.
-    inside: Vec<(Set<Key>, Option<Set<Key>>)>,
+    inside: Vec<(BTreeSet<Key>, Option<BTreeSet<Key>>)>,
 }
 
 impl Seen {
@@ -121,15 +121,15 @@ impl Seen {
             }
             Item::Else => {
                 if let Some((then, other)) = self.inside.last_mut() {
-                    self.defs.take_out(then);
-                    *other = Some(Set::new());
+                    self.defs.retain(|k| !then.contains(k));
+                    *other = Some(BTreeSet::new());
                 }
             }
             Item::End(live) => {
                 let Some((then, other)) = self.inside.pop() else { return };
                 let other = other.unwrap_or_default();
-                self.defs.take_out(&then);
-                self.defs.take_out(&other);
+                self.defs.retain(|k| !then.contains(k));
+                self.defs.retain(|k| !other.contains(k));
                 for k in live.iter() {
                     let ways = (then.contains(k), other.contains(k));
                     if ways == (false, false) {
@@ -163,7 +163,7 @@ pub fn facts(p: &Program<'_>) -> Facts {
             End::Block { instr, .. } => {
                 let (uses, defs) = mentions(r.func, instr);
                 seen.read(&uses);
-                seen.defs.insert_all(&defs);
+                seen.defs.extend(defs);
             }
             _ => {}
         }
@@ -174,8 +174,8 @@ pub fn facts(p: &Program<'_>) -> Facts {
 }
 
 /// Registers by which memory is reached, and that no instruction sets that may wait.
-pub fn addresses(p: &Program<'_>) -> Set<Key> {
-    let (mut found, mut waited) = (Set::new(), Vec::new());
+pub fn addresses(p: &Program<'_>) -> BTreeSet<Key> {
+    let (mut found, mut waited) = (BTreeSet::new(), Vec::new());
     for r in &p.regions {
         for i in r.instructions() {
             for a in &i.operands {

@@ -6,7 +6,6 @@ use crate::roles::named_destinations;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::list::List;
 use quote::{ToTokens, format_ident, quote};
 
 /// An operand's value in all lanes, as it is handed on.
@@ -121,7 +120,7 @@ impl Emit<'_> {
         let count = sources.len();
         let key = format!("{} {q} {count} {results}", path_of(instr));
         let name = self.operation(key, || {
-            let given = (0..results).map(|r| format_ident!("d{r}")).list();
+            let given = (0..results).map(|r| format_ident!("d{r}")).collect::<Vec<_>>();
             let rest = quote! {
                 (s: [u64; #count]) -> [u64; #results] {
                     let [#(#given,)* ..] = #function(#q, s);
@@ -179,7 +178,7 @@ impl Emit<'_> {
                     (format_ident!("r{}", arguments.len()), super::block::ty(*bits), format_ident!("put_u{bits}"));
                 arguments.push(quote!(&mut #place));
                 parameters.push(quote!(#r: &mut [[#t; 32]; #count]));
-                let names = (0..*count).map(|n| format_ident!("d{}", dests.len() + n)).list();
+                let names = (0..*count).map(|n| format_ident!("d{}", dests.len() + n)).collect::<Vec<_>>();
                 after.extend(quote!(for (r, d) in #r.iter_mut().zip([#(&#names),*]) { #rt::lanes::#put(r, d, mask); }));
                 dests.extend(names);
                 continue;

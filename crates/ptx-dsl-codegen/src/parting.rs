@@ -6,8 +6,7 @@ use super::lives::{Lives, Sparse, reversed};
 use super::mentions::Key;
 use super::native::Shape;
 use super::regions::{End, Program};
-use crate::sorted::{Map, Set};
-use ptx_dsl_isa::list::List;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reverse postorder from the end, the last of the regions, against the direction of the code.
 fn from_the_end(behind: &[Vec<usize>]) -> Vec<usize> {
@@ -39,7 +38,7 @@ fn from_the_end(behind: &[Vec<usize>]) -> Vec<usize> {
 fn meetings(next: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>) {
     let n = next.len();
     let mut behind = reversed(next);
-    behind.push((0..n).filter(|r| next[*r].is_empty()).list());
+    behind.push((0..n).filter(|r| next[*r].is_empty()).collect::<Vec<_>>());
     let order = from_the_end(&behind);
     let (mut meets, mut depth) = (vec![usize::MAX; n + 1], vec![0; n + 1]);
     meet(next, &order, &mut meets);
@@ -95,7 +94,7 @@ pub fn zones(next: &[Vec<usize>], parting: &[usize]) -> Vec<bool> {
     }
     let (meets, depth) = meetings(next);
     // Those that meet nearest to the end come first: what another comes by, and more, is then done already.
-    let mut order = Set::new();
+    let mut order = BTreeSet::new();
     for &b in parting {
         inside[b] = true;
         if meets[b] != b {
@@ -187,13 +186,19 @@ impl Partings {
     }
 
     /// Registers that are defined on one way from one of these partings and mentioned on another, of those that are `rows`.
-    pub fn lanes(&self, next: &[Vec<usize>], parting: &[usize], lives: &Lives, rows: &Map<Key, Shape>) -> Set<Key> {
+    pub fn lanes(
+        &self,
+        next: &[Vec<usize>],
+        parting: &[usize],
+        lives: &Lives,
+        rows: &BTreeMap<Key, Shape>,
+    ) -> BTreeSet<Key> {
         // Where all ways come to one barrier first, they end there. As no way comes to another, they may end at any.
         let (mut short, mut long) = (Vec::new(), Vec::new());
         for &r in parting {
             if self.one(&next[r]) { short.push(r) } else { long.push(r) }
         }
-        let mut lanes = Set::new();
+        let mut lanes = BTreeSet::new();
         for word in 0..lives.crossing.uses.len() {
             let kept = lives.crossing.bits_in(word, rows);
             if kept != 0 {

@@ -2,9 +2,8 @@
 //! instruction is a region of its own. Regions are numbered in reverse postorder, so that the lowest number among the
 //! fragments of a warp is the one that reconvergence waits for.
 
-use crate::sorted::Set;
 use ptx_dsl_isa::hir::{FuncId, Instr, Module, Operand};
-use ptx_dsl_isa::list::List;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::mentions::Key;
@@ -32,7 +31,7 @@ pub enum Item<'m> {
     /// And what follows is for the others.
     Else,
     /// Behind it, these are read.
-    End(Rc<Set<Key>>),
+    End(Rc<BTreeSet<Key>>),
 }
 
 /// A condition of some lanes.
@@ -105,7 +104,7 @@ pub struct Program<'m> {
     /// Return sites by function; empty where nothing is called.
     pub returns: Vec<Vec<usize>>,
     /// Functions that may run again before they return.
-    pub recursive: Set<u32>,
+    pub recursive: BTreeSet<u32>,
     /// From how many places each region is entered.
     pub ways: Vec<u32>,
     /// The region behind each with which it ends together, as [`ending`] has it; itself where it ends, [`NONE`] where it does not.
@@ -123,7 +122,7 @@ impl Program<'_> {
             regions: Vec::new(),
             funcs: vec![entry],
             returns: Vec::new(),
-            recursive: Set::new(),
+            recursive: BTreeSet::new(),
             ways: Vec::new(),
             ends: Vec::new(),
             falls: Vec::new(),
@@ -271,7 +270,7 @@ pub fn successors(p: &Program, r: usize) -> Vec<usize> {
         End::Block { next, .. } => vec![*next],
         // The way back is listed first, so that the callee comes before it in reverse postorder.
         End::Call { callees, .. } => {
-            let mut next = callees.iter().map(|c| c.back).list();
+            let mut next = callees.iter().map(|c| c.back).collect::<Vec<_>>();
             for c in callees {
                 next.push(c.start);
             }

@@ -2,7 +2,6 @@
 
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
-use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::Ty;
 
 /// A destination: also the `_` that a form spells out itself.
@@ -12,12 +11,12 @@ pub fn written(arg: &Arg) -> bool {
 
 /// The operands that an instruction writes.
 pub fn written_by(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| written(a)).list()
+    i.operands.iter().filter(|a| written(a)).collect::<Vec<_>>()
 }
 
 /// The others.
 pub fn read_by(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| !written(a)).list()
+    i.operands.iter().filter(|a| !written(a)).collect::<Vec<_>>()
 }
 
 /// The registers of a destination.

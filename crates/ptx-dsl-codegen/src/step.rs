@@ -5,10 +5,9 @@ use super::block::Block;
 use super::mentions::{Key, mentions, mentions_of_region};
 use super::regions::{End, Item, Program, Region, cycle, ending, falling, returns, successors};
 use super::{Emit, RT};
-use crate::sorted::Set;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::list::List;
 use quote::{ToTokens, format_ident, quote};
+use std::collections::BTreeSet;
 
 impl<'m> Emit<'m> {
     /// The bodies of `Kernel::step_at` and of the function that runs one warp.
@@ -32,7 +31,7 @@ impl<'m> Emit<'m> {
         let mut runs = Vec::new();
         // Regions that others take in need no arm of their own, unless somebody jumps to them.
         self.entered.insert(0);
-        let mut done = Set::new();
+        let mut done = BTreeSet::new();
         while let Some(pc) = self.entered.pop_first() {
             let Some(r) = program.regions.get(pc) else { continue };
             if !done.insert(pc) {
@@ -102,7 +101,7 @@ impl<'m> Emit<'m> {
         for part in arms.chunks(ARMS) {
             let name = format_ident!("part{}", self.pieces.len());
             let (first, last) = (part[0].0, part[part.len() - 1].0);
-            let codes = part.iter().map(|(_, code)| code).list();
+            let codes = part.iter().map(|(_, code)| code).collect::<Vec<_>>();
             self.pieces.push(quote! {
                 #[inline(never)]
                 fn #name<M: #rt::Monitor, L: #rt::Level>(
@@ -141,7 +140,7 @@ impl<'m> Emit<'m> {
         for part in arms.chunks(ARMS) {
             let name = format_ident!("run{}", self.pieces.len());
             let last = part[part.len() - 1].0;
-            let codes = part.iter().map(|(_, code)| code).list();
+            let codes = part.iter().map(|(_, code)| code).collect::<Vec<_>>();
             self.pieces.push(quote! {
                 #[inline(never)]
                 fn #name<M: #rt::Monitor, L: #rt::Level>(
@@ -312,18 +311,18 @@ impl<'m> Emit<'m> {
     fn cycle(&mut self, program: &Program<'m>, list: &[usize]) -> TokenStream {
         let (head, last) = (list[0], list[list.len() - 1]);
         let (f, here) = (program.regions[head].func, number(head));
-        let (mut reads, mut writes) = (Set::new(), Set::new());
+        let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
         for pc in list {
             mentions_of_region(&program.regions[*pc], &mut reads, &mut writes);
         }
-        reads.take_out(&writes);
+        reads.retain(|k| !writes.contains(k));
         let (carried, read) = (self.live(head, &writes), self.live(head, &reads));
         for pc in list {
             self.enter_others(program, *pc, list);
         }
         let alone = self.classes.alone.contains(&head);
         let any_nan = self.any_nan_inside(program, list);
-        let mut exits = Set::new();
+        let mut exits = BTreeSet::new();
         let mut b = Block::new(self, f, last);
         let before = if alone { b.enter_alone(&carried, &read) } else { b.enter(&carried, &read) };
         for (i, pc) in list.iter().enumerate() {
@@ -337,13 +336,13 @@ impl<'m> Emit<'m> {
             }
         }
         if alone {
-            return b.repeat_alone(&carried, &before, &exits.into_list(), here);
+            return b.repeat_alone(&carried, &before, &exits.into_iter().collect::<Vec<_>>(), here);
         }
         b.repeat(&carried, &any_nan, &before, here)
     }
 
     /// Those that are read from a region on.
-    fn live(&self, region: usize, registers: &Set<Key>) -> Vec<Key> {
+    fn live(&self, region: usize, registers: &BTreeSet<Key>) -> Vec<Key> {
         let mut live = Vec::new();
         for k in registers {
             if self.classes.reads(region, k) {
@@ -364,8 +363,8 @@ impl<'m> Emit<'m> {
 
     /// Registers of a loop in which any NaN will do from one time to the next: only arithmetic sets and reads them, and nobody
     /// does behind it.
-    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> Set<Key> {
-        let (mut set, mut other) = (Set::new(), Set::new());
+    fn any_nan_inside(&self, program: &Program<'m>, list: &[usize]) -> BTreeSet<Key> {
+        let (mut set, mut other) = (BTreeSet::new(), BTreeSet::new());
         for pc in list {
             let r = &program.regions[*pc];
             let mut depth = 0;
@@ -389,17 +388,17 @@ impl<'m> Emit<'m> {
                     None => (false, false),
                 };
                 if !takes {
-                    other.insert_all(&uses);
+                    other.extend(uses);
                 }
                 let arithmetic = depth == 0 && gives;
-                if arithmetic { &mut set } else { &mut other }.insert_all(&defs);
+                if arithmetic { &mut set } else { &mut other }.extend(defs);
             }
         }
-        set.take_out(&other);
+        set.retain(|k| !other.contains(k));
         for pc in list {
             for to in successors(program, *pc) {
                 if !list.contains(&to) {
-                    set.take_out_if(&|k| self.classes.reads(to, k));
+                    set.retain(|k| !self.classes.reads(to, k));
                 }
             }
         }
@@ -518,14 +517,14 @@ pub const ARMS: usize = 64;
 /// What the arm of `pc` gives, of these by region, or one of `other`.
 pub fn chosen(mut arms: Vec<(u16, TokenStream)>, other: &TokenStream) -> TokenStream {
     if arms.len() <= ARMS {
-        let arms = arms.iter().map(|(_, code)| code).list();
+        let arms = arms.iter().map(|(_, code)| code).collect::<Vec<_>>();
         return quote!(match pc { #(#arms)* #other });
     }
     arms.sort_by_key(|(pc, _)| *pc);
     let mut parts = TokenStream::new();
     for part in arms.chunks(ARMS) {
         let last = part[part.len() - 1].0;
-        let arms = part.iter().map(|(_, code)| code).list();
+        let arms = part.iter().map(|(_, code)| code).collect::<Vec<_>>();
         parts.extend(quote!(if pc <= #last { break 'next match pc { #(#arms)* _ => break 'other }; }));
     }
     quote!('next: { 'other: { #parts } match pc { #other } })

@@ -2,8 +2,8 @@
 
 use super::regions::{End, Program, ending};
 use super::{Emit, function_of};
-use crate::sorted::Set;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use std::collections::BTreeSet;
 
 /// Regions that a whole warp runs in a row, at most: each of them has an arm with those that follow it.
 const TRAIL: usize = 32;
@@ -12,7 +12,7 @@ impl<'m> Emit<'m> {
     /// Where trails begin: at regions that are in no other one, and behind the first wait of those, where a warp goes on that had to
     /// wait there. With one at each region a row of `n` instructions that want the whole warp would be `n * n` of them.
     pub fn find_trails(&mut self, program: &Program<'m>) {
-        let mut inside = Set::new();
+        let mut inside = BTreeSet::new();
         for pc in 0..program.regions.len() {
             if inside.contains(&pc) {
                 continue;

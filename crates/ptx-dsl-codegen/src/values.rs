@@ -36,7 +36,7 @@ impl Emit<'_> {
         };
         let p = self.classes.shape(&k).p;
         let ident = format_ident!("{name}");
-        self.fields.or_insert(name, (bits, p));
+        self.fields.entry(name).or_insert((bits, p));
         (ident, bits)
     }
 

@@ -5,7 +5,6 @@ use super::cutter::callees;
 use super::mentions::registers;
 use crate::roles::written;
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Operand, RegId, Stmt};
-use ptx_dsl_isa::list::List;
 
 /// Definitions of a register that is looked at, at most: they are bits.
 const MOST: usize = 64;
@@ -184,7 +183,7 @@ impl<'m> Webs<'m> {
     /// The webs of a register. `into` is what comes to each block, from the bit `from` on. `None` if all is one web.
     fn webs(&self, r: usize, from: usize, into: &[u64]) -> Option<Found> {
         let (writes, reads) = (self.writes[r].as_slice(), self.reads[r].as_slice());
-        let mut web = (0..writes.len()).list();
+        let mut web = (0..writes.len()).collect::<Vec<_>>();
         let mut read_at = Vec::new();
         let (mut w, mut u, mut block, mut set) = (0, 0, usize::MAX, 0);
         loop {
@@ -228,7 +227,7 @@ impl<'m> Webs<'m> {
             let into = self.reaching(&batch);
             for (r, first) in batch {
                 let Some((webs, read_at)) = self.webs(r, first, &into) else { continue };
-                let f = renamed.get_or_insert_with(|| self.f.copy());
+                let f = renamed.get_or_insert_with(|| self.f.clone());
                 // by the first write of each web; the first web keeps the name
                 let old = RegId(r as u32);
                 let mut numbers = vec![old.0; webs.len()];

@@ -10,7 +10,6 @@ use crate::roles::read_by;
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::list::List;
 use quote::{format_ident, quote};
 
 impl Emit<'_> {
@@ -104,8 +103,8 @@ impl Block<'_, '_> {
         }
         let stores = self.store_lane(carried);
         let body = std::mem::take(&mut self.body);
-        let names = exits.iter().map(|to| format_ident!("exit{}", to)).list();
-        let exits = exits.iter().map(|to| super::super::step::number(*to)).list();
+        let names = exits.iter().map(|to| format_ident!("exit{}", to)).collect::<Vec<_>>();
+        let exits = exits.iter().map(|to| super::super::step::number(*to)).collect::<Vec<_>>();
         quote! {
             let (mut rest, mut stay, mut longest) = (m, 0u32, 0u32);
             #(let mut #names = 0u32;)*

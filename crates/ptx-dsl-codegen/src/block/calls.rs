@@ -8,7 +8,6 @@ use crate::roles::{read_by, targets_of, written_by};
 use crate::values::truncated;
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
-use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, quote};
 
@@ -76,7 +75,7 @@ impl Block<'_, '_> {
                 let old = match i.pred {
                     None => quote!([[0; 32]; #count]),
                     Some(_) => {
-                        let each = targets.iter().map(|o| self.before(i, o, bits)).list();
+                        let each = targets.iter().map(|o| self.before(i, o, bits)).collect::<Vec<_>>();
                         quote!([#(#each),*])
                     }
                 };

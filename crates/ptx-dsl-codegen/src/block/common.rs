@@ -4,7 +4,6 @@ use super::super::Emit;
 use super::{Block, Key, Repr, UNIFORM, Value, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
-use ptx_dsl_isa::list::List;
 use quote::quote;
 
 /// Special registers that are the same for all warps of a CTA.
@@ -60,7 +59,7 @@ impl<'m> Emit<'m> {
 
     /// The function that does it.
     pub fn settling(&self) -> TokenStream {
-        let kept = self.kept.iter().list();
+        let kept = self.kept.iter().collect::<Vec<_>>();
         let all = quote!(#(w.#kept = first.#kept;)*);
         if all.is_empty() {
             return quote!(

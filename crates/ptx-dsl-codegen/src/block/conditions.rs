@@ -3,10 +3,10 @@
 use super::super::mentions::mentions;
 use super::super::regions::{Cond, Item};
 use super::{Block, Key, Value};
-use crate::sorted::Set;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 
 /// A piece of code that only some lanes run.
 pub(super) struct Condition {
@@ -104,7 +104,7 @@ impl<'m> Block<'_, 'm> {
         self.conditions.push(c);
     }
 
-    fn end(&mut self, live: &Set<Key>) {
+    fn end(&mut self, live: &BTreeSet<Key>) {
         let Some(mut c) = self.conditions.pop() else { return };
         if let (Some(apart), Some(mask)) = (c.apart, &c.mask) {
             let code = self.pieces_from(apart.before);
@@ -123,7 +123,7 @@ impl<'m> Block<'_, 'm> {
             return self.code(quote!(if #mask != 0 { #code }));
         }
         // without an `Else` there is one way, else what it changed is what the others have
-        let (mut keys, mut both) = (Vec::new(), Set::new());
+        let (mut keys, mut both) = (Vec::new(), BTreeSet::new());
         for (k, was) in std::mem::take(&mut c.changed) {
             let is = self.set_to(k, was);
             let mut then = None;

@@ -2,11 +2,11 @@
 
 use super::super::RT;
 use super::{Block, Key, Piece, Repr, Shape, Value, one_nan, ty};
-use crate::sorted::Set;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
+use std::collections::BTreeSet;
 
 impl Block<'_, '_> {
     /// Writes back what is read later, and gives the code of the region, of which this is the last.
@@ -96,7 +96,7 @@ impl Block<'_, '_> {
 
     /// The end of the loop, which goes on until all lanes have left or others should have a turn; `before` is what
     /// [`Block::enter`] gave, `here` its region.
-    pub fn repeat(mut self, carried: &[Key], any_nan: &Set<Key>, before: &TokenStream, here: u16) -> TokenStream {
+    pub fn repeat(mut self, carried: &[Key], any_nan: &BTreeSet<Key>, before: &TokenStream, here: u16) -> TokenStream {
         let (mut values, mut set, mut lanes) = (TokenStream::new(), TokenStream::new(), Vec::new());
         for k in carried {
             let (start, v) = (self.start[k].clone(), self.env[k].clone());

@@ -7,7 +7,6 @@ use super::{Block, Guard, LANES, Repr, Value, int, plus, ty};
 use crate::roles::{read_by, written_by};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand};
-use ptx_dsl_isa::list::List;
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{format_ident, quote};
 use std::rc::Rc;
@@ -125,7 +124,7 @@ impl Block<'_, '_> {
         let Operand::Address(base, offset) = i.operands[1].value else { return };
         let address = self.address(base, offset);
         let mask = self.active(i);
-        let names = dests.iter().map(|_| self.name()).list();
+        let names = dests.iter().map(|_| self.name()).collect::<Vec<_>>();
         if let ([name], 32) = (&names[..], address.bits) {
             let array = self.array(&address);
             self.code(quote! {

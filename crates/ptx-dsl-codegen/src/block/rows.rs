@@ -5,7 +5,6 @@ use super::{Block, Guard, Native, Op, Repr, Shape, UNIFORM, Value, literal, one_
 use crate::roles::{read_by, written_by};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
-use ptx_dsl_isa::list::List;
 use quote::{format_ident, quote};
 use std::rc::Rc;
 
@@ -58,7 +57,7 @@ impl Block<'_, '_> {
             }
             common = shape == UNIFORM && self.all_common(&values);
             for j in 0..nb {
-                let sources = values.iter().map(|v| self.row(v, j, shape.p)).list();
+                let sources = values.iter().map(|v| self.row(v, j, shape.p)).collect::<Vec<_>>();
                 let value = native.tokens(&sources);
                 rows.push(if native.gives_any_nan() { one_nan(&value) } else { value });
             }
