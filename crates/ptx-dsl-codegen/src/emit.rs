@@ -1,5 +1,6 @@
 //! What all emitted code of a kernel shares: constants, fields of the warp's state, and functions for instructions.
 
+pub mod argument;
 pub mod calls;
 pub mod constants;
 mod fields;
@@ -12,7 +13,6 @@ use crate::kernel::Kernel;
 use crate::layout::solver::Layout;
 use crate::source::{Source, Text};
 use constants::Constants;
-pub use functions::{Argument, Destination, outline_attribute};
 use hoist::Hoist;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -4,7 +4,8 @@
 //! of it per lane, and the return address is a number per lane. Recursive functions have more: a call pushes the caller's registers
 //! to a stack and moves the frame of local memory, and the region that it returns to undoes that.
 
-use super::{Argument, Emitter, FUNCTION_TAG};
+use super::argument::Argument;
+use super::{Emitter, FUNCTION_TAG};
 use crate::instr::words;
 use crate::names::{RT, int, region_number};
 use crate::region::graph::Callee;

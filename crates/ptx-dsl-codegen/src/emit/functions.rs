@@ -2,103 +2,14 @@
 //! the same widths. rustc compiles each once, however many instructions call it.
 
 use super::Emitter;
+use super::argument::{Argument, Destination};
+use super::scale::outline_attribute;
 use crate::instr::destination_count;
 use crate::names::{RT, path_of, runtime_function, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Host;
 use quote::{ToTokens, format_ident, quote};
-
-/// An operand's value in all lanes, as it is passed to a function.
-pub enum Argument {
-    /// A place that holds `u64`s.
-    Lanes(TokenStream),
-    /// An expression that computes them.
-    Computed(TokenStream),
-    /// A register of this width; of a predicate the mask.
-    Register(u32, TokenStream),
-    /// One `u64` for all lanes.
-    Uniform(TokenStream),
-}
-
-impl Argument {
-    /// The value as expressions of type `Lanes`: one, or two of 128 bits.
-    pub fn into_lanes(self) -> Vec<TokenStream> {
-        let rt = RT;
-        vec![match self {
-            Argument::Lanes(lanes) | Argument::Computed(lanes) => lanes,
-            Argument::Uniform(value) => quote!(#rt::lanes::splat(#value)),
-            Argument::Register(1, mask) => quote!(#rt::lanes::wide_mask(#mask)),
-            Argument::Register(128, register) => {
-                return vec![quote!(#rt::lanes::wide_low(&#register)), quote!(#rt::lanes::wide_high(&#register))];
-            }
-            Argument::Register(bits, register) => {
-                let wide = format_ident!("wide_u{bits}");
-                quote!(#rt::lanes::#wide(&#register))
-            }
-        }]
-    }
-
-    /// What distinguishes functions that take it.
-    fn key(&self) -> String {
-        match self {
-            Argument::Lanes(_) | Argument::Computed(_) => "lanes ".into(),
-            Argument::Uniform(_) => "one ".into(),
-            Argument::Register(bits, _) => format!("{bits} "),
-        }
-    }
-
-    /// The expression that is passed, and its type.
-    fn passed(&self) -> (TokenStream, TokenStream) {
-        let rt = RT;
-        match self {
-            Argument::Lanes(lanes) | Argument::Computed(lanes) => (quote!(&#lanes), quote!(&#rt::Lanes)),
-            Argument::Uniform(value) => (value.clone(), quote!(u64)),
-            Argument::Register(1, mask) => (mask.clone(), quote!(u32)),
-            Argument::Register(bits, register) => {
-                let t = ty(*bits);
-                (quote!(&#register), quote!(&[#t; 32]))
-            }
-        }
-    }
-
-    /// The value inside the function, where its parameter is `s`; `None` if that has the type `Lanes` itself.
-    fn inside(&self, s: &Ident) -> Option<Argument> {
-        match self {
-            Argument::Lanes(_) | Argument::Computed(_) => None,
-            Argument::Uniform(_) => Some(Argument::Uniform(s.to_token_stream())),
-            Argument::Register(1, _) => Some(Argument::Register(1, s.to_token_stream())),
-            Argument::Register(bits, _) => Some(Argument::Register(*bits, quote!((*#s)))),
-        }
-    }
-}
-
-/// A place for a result.
-pub enum Destination {
-    /// A register of this width; of a predicate the mask.
-    Register(u32, TokenStream),
-    /// Registers of one width, in an array.
-    Registers(u32, usize, TokenStream),
-    /// `_`
-    Ignored,
-}
-
-impl Destination {
-    /// What distinguishes functions that set it.
-    fn key(&self) -> String {
-        match self {
-            Destination::Register(bits, _) => format!(">{bits} "),
-            Destination::Registers(bits, count, _) => format!(">{bits}*{count} "),
-            Destination::Ignored => "_ ".into(),
-        }
-    }
-}
-
-/// The attribute of a function that is not inlined in development, which would cost rustc time, and in a large kernel not in
-/// release either.
-pub fn outline_attribute(large: bool) -> TokenStream {
-    if large { quote!(#[inline(never)]) } else { quote!(#[cfg_attr(debug_assertions, inline(never))]) }
-}
 
 /// The signature and body of a function for a warp while they grow, and the arguments of a call.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! Operands as they are in the warp's state: read in one lane or in all lanes, and written. Values travel as `u64`; a `.b128` is two
 //! of them.
 
-use super::{Argument, Emitter, FUNCTION_TAG};
+use super::argument::Argument;
+use super::{Emitter, FUNCTION_TAG};
 use crate::instr::{parts_of, truncated, words};
 use crate::names::{RT, identifier_chars};
 use crate::use_def::RegKey;

@@ -3,6 +3,8 @@
 use crate::kernel::Kernel;
 use crate::layout::scalar_op::calls_in_lanes;
 use crate::region::graph::Program;
+use proc_macro2::TokenStream;
+use quote::quote;
 
 /// Instructions, or regions, above which each region is a function of its own.
 const OUTLINE: usize = 150;
@@ -51,4 +53,10 @@ impl Scale {
             outline_warp_calls: items + p.regions.len() > OUTLINE,
         }
     }
+}
+
+/// The attribute of a function that is not inlined in development, which would cost rustc time, and in a large kernel not in
+/// release either.
+pub fn outline_attribute(large: bool) -> TokenStream {
+    if large { quote!(#[inline(never)]) } else { quote!(#[cfg_attr(debug_assertions, inline(never))]) }
 }

@@ -2,7 +2,7 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
-use crate::emit::{Argument, Destination};
+use crate::emit::argument::{Argument, Destination};
 use crate::instr::{destinations, names_space, parts_of, sources, truncated};
 use crate::names::{RT, function_of, ty};
 use proc_macro2::TokenStream;

@@ -118,7 +118,7 @@ pub struct Program<'m> {
     pub recursive: BTreeSet<u32>,
     /// How many edges enter each region; the kernel's entry counts as one.
     pub predecessor_counts: Vec<u32>,
-    /// For each region the next one of its exit chain; see [`chains`](super::chains).
+    /// For each region the next one of its exit chain.
     pub exit_next: Vec<Option<usize>>,
     /// For each region the last one of its fall-through chain.
     pub fall_through_last: Vec<usize>,

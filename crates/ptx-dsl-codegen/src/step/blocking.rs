@@ -2,7 +2,8 @@
 
 use super::builder::StepBuilder;
 use super::dispatch::{ARMS, choose};
-use crate::emit::{Argument, Destination, outline_attribute};
+use crate::emit::argument::{Argument, Destination};
+use crate::emit::scale::outline_attribute;
 use crate::instr::{cta_barrier, destinations, is_try_wait, is_warp_collective, names_space, parts_of, sources};
 use crate::names::{RT, region_number};
 use crate::region::graph::End;
