@@ -9,6 +9,7 @@ use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
 use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy, Role};
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::qualifier::Qualifier;
 use ptx_dsl_frontend::ty::Ty;
 
 const UNDER_TEST: &[&str] = &[
@@ -57,7 +58,7 @@ struct Writer<'a> {
     entry: &'static Instr,
     form: &'a Form,
     words: Vec<&'a str>,
-    quals: Vec<String>,
+    quals: Vec<Qualifier>,
     next: usize,
 }
 
@@ -132,13 +133,12 @@ fn spellings() -> Vec<String> {
                 let word = |(i, s): (usize, &ptx_dsl_frontend::isa::syntax::Slot)| -> String {
                     let given = s.group == 0 || (round + usize::from(s.group)) % 2 == 0;
                     let turn = if s.alts.len() + 1 < most { round / 2 + i } else { round / 2 };
-                    if given { s.alts[turn % s.alts.len()].to_string() } else { String::new() }
+                    if given { s.alts[turn % s.alts.len()].word().to_string() } else { String::new() }
                 };
                 let words: Vec<String> = form.slots.iter().enumerate().map(word).collect();
                 let given = words.iter().filter(|w| !w.is_empty());
-                let quals: Vec<String> =
-                    given.map(|w| if w.starts_with("::") { w.clone() } else { format!(".{w}") }).collect();
-                let head = format!("{}{}", entry.opcode, quals.concat());
+                let quals: Vec<Qualifier> = given.filter_map(|w| Qualifier::from_word(w)).collect();
+                let head = quals.iter().fold(entry.opcode.to_string(), |head, q| head + q.text());
                 for optional in [false, true] {
                     let words = words.iter().map(String::as_str).collect();
                     let mut writer = Writer { entry, form: &form, words, quals: quals.clone(), next: 0 };

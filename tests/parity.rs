@@ -1,6 +1,5 @@
 //! The table and the runtime meet by name only; here each side is held against the other.
 
-use ptx_dsl::runtime::q;
 use ptx_dsl_frontend::isa::{FAMILIES, Host};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,25 +48,4 @@ fn every_instruction_the_host_runs_has_its_function() {
         }
     }
     assert!(missing.is_empty(), "the runtime lacks {missing:?}");
-}
-
-#[test]
-fn every_qualifier_of_a_runnable_form_has_its_constant() {
-    let names: BTreeSet<&str> = q::NAMES.iter().map(|n| n.0.trim_start_matches(['.', ':'])).collect();
-    let mut missing = BTreeSet::new();
-    for (_, list) in FAMILIES {
-        for i in list.iter().filter(|i| matches!(i.host, Host::Lane | Host::Warp | Host::Block)) {
-            for form in ptx_dsl_frontend::isa::syntax::forms(i) {
-                for slot in &form.slots {
-                    for alternative in &slot.alts {
-                        let plain = alternative.trim_start_matches(['.', ':']);
-                        if ptx_dsl_frontend::ty::Ty::from_name(plain).is_none() && !names.contains(plain) {
-                            missing.insert(plain.to_owned());
-                        }
-                    }
-                }
-            }
-        }
-    }
-    assert!(missing.is_empty(), "the runtime has no constant for {missing:?}");
 }

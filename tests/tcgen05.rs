@@ -5,6 +5,7 @@ use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
 use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy};
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::qualifier::Qualifier;
 use ptx_dsl_frontend::ty::Ty;
 use std::collections::BTreeSet;
 
@@ -30,13 +31,13 @@ fn vector(n: u32) -> String {
     format!("{{{}}}", (0..n).map(|i| format!("%r{i}")).collect::<Vec<_>>().join(", "))
 }
 
-fn value(instr: &Instr, name: &str, qualifiers: &[String], change: i64) -> String {
+fn value(instr: &Instr, name: &str, qualifiers: &[Qualifier], change: i64) -> String {
     let spec = instr.operands.iter().find(|o| o.name == name).expect("described");
     match (name, spec.ty) {
         ("nCols", _) => "64".into(),
         ("scale-input-d", _) => "3".into(),
         (_, OpTy::Many(_, numbers)) => {
-            let written = numbers.iter().filter(|n| qualifiers.iter().any(|q| q == n.0)).map(|n| i64::from(n.1));
+            let written = numbers.iter().filter(|n| qualifiers.contains(&n.0)).map(|n| i64::from(n.1));
             vector((written.product::<i64>() + change).clamp(1, 140) as u32)
         }
         (_, OpTy::Ty(Ty::Pred)) => "%p1".into(),
@@ -47,7 +48,7 @@ fn value(instr: &Instr, name: &str, qualifiers: &[String], change: i64) -> Strin
     }
 }
 
-fn operand(instr: &Instr, form: &OpForm, qualifiers: &[String], change: i64) -> String {
+fn operand(instr: &Instr, form: &OpForm, qualifiers: &[Qualifier], change: i64) -> String {
     match &form.shape {
         Shape::Addr(_) if matches!(form.name, "dst" | "mbar") => "[%d1]".into(),
         Shape::Addr(_) => "[%r9]".into(),
@@ -89,9 +90,8 @@ fn spellings() -> Vec<String> {
     for instr in FAMILIES.iter().filter(|f| f.0 == "tcgen05").flat_map(|f| f.1) {
         for form in forms(instr) {
             for choice in choices(&form) {
-                let written = form.slots.iter().zip(&choice).filter_map(|(s, c)| c.map(|c| s.alts[c].as_ref()));
-                let qualifiers: Vec<String> =
-                    written.map(|w| if w.starts_with("::") { w.into() } else { format!(".{w}") }).collect();
+                let written = form.slots.iter().zip(&choice).filter_map(|(s, c)| c.map(|c| s.alts[c]));
+                let qualifiers: Vec<Qualifier> = written.collect();
                 let many =
                     |o: &OpForm| instr.operands.iter().any(|s| s.name == o.name && matches!(s.ty, OpTy::Many(..)));
                 for mask in 0..1u32 << form.optional_groups {
@@ -103,7 +103,8 @@ fn spellings() -> Vec<String> {
                         }
                         let operands: Vec<String> =
                             given.iter().map(|o| operand(instr, o, &qualifiers, change)).collect();
-                        let statement = format!("{}{} {};", instr.opcode, qualifiers.concat(), operands.join(", "));
+                        let head = qualifiers.iter().fold(instr.opcode.to_string(), |head, q| head + q.text());
+                        let statement = format!("{head} {};", operands.join(", "));
                         out.insert(statement.replace(" ;", ";"));
                     }
                 }

@@ -25,7 +25,7 @@ pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Checked, Monitor, Off};
-pub use qual::{Flag, Q, Qualifiers, Ty, q};
+pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
 
 /// A register of a warp: 32 lanes of bits, zero-extended.
 pub type Lanes = [u64; 32];

@@ -70,7 +70,7 @@ fn words() -> BTreeSet<String> {
     for instr in FAMILIES.iter().flat_map(|(_, list)| list.iter()) {
         words.insert(instr.opcode.to_string());
         for slot in syntax::forms(instr).iter().flat_map(|f| &f.slots) {
-            words.extend(slot.alts.iter().map(|a| format!(".{a}")));
+            words.extend(slot.words().iter().map(|a| format!(".{a}")));
         }
     }
     words.extend(sreg::SREGS.iter().map(|s| s.name.to_string()));

@@ -393,7 +393,7 @@ fn words(entries: &[&'static Instr]) -> Words {
     for entry in entries {
         let list = out.entry(first(entry)).or_default();
         list.extend(entry.opcode.split('.').skip(1).map(str::to_string));
-        list.extend(forms(entry).iter().flat_map(|f| &f.slots).flat_map(|s| s.alts.iter().map(|a| a.to_string())));
+        list.extend(forms(entry).iter().flat_map(|f| &f.slots).flat_map(|s| s.words().into_iter().map(String::from)));
     }
     for (first, list) in &mut out {
         let line = SECOND_SOURCE.lines().find_map(|l| l.strip_prefix(first)?.strip_prefix(": "));

@@ -1,8 +1,10 @@
 //! Facts about single instructions and operands that need no context.
 
-use crate::names::function_of;
-use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::hir::{Arg, FuncId, Instr, Operand};
+use ptx_dsl_isa::isa::effect::{Barrier, Carry, Control, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::isa::{Host, Role};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::ty::Ty;
 
 /// Is the operand a destination? The `_` that a form spells out itself is one too.
@@ -64,20 +66,24 @@ pub fn bits_type(bits: u32) -> Option<Ty> {
 
 /// Does the instruction read the condition code, does it write it?
 pub fn carry_use(i: &Instr) -> (bool, bool) {
-    let o = i.entry.opcode;
-    (matches!(o, "addc" | "subc" | "madc"), o.ends_with(".cc") || i.has(".cc"))
+    match i.entry.carry {
+        Carry::None => (false, false),
+        Carry::Out => (false, true),
+        Carry::In => (true, i.has(q::cc)),
+    }
 }
 
 /// How many destinations the runtime's function has: `shfl.sync d[|p]` and friends have two even if one is written.
 pub fn destination_count(i: &Instr, given: usize) -> usize {
-    let two = matches!(i.entry.opcode, "shfl.sync" | "shfl" | "elect.sync")
-        || (i.entry.opcode == "match" && i.has(".all"))
-        || i.entry.opcode == "match.all.sync";
-    if two { 2 } else { given }
+    match i.opcode {
+        op::shfl | op::shfl_sync | op::elect_sync => 2,
+        op::match_ if i.has(q::all) => 2,
+        _ => given,
+    }
 }
 
 /// The functions that a call may reach.
-pub fn callees(i: &Instr) -> Vec<ptx_dsl_isa::hir::FuncId> {
+pub fn callees(i: &Instr) -> Vec<FuncId> {
     let mut found = Vec::new();
     for arg in &i.operands {
         match &arg.value {
@@ -91,24 +97,22 @@ pub fn callees(i: &Instr) -> Vec<ptx_dsl_isa::hir::FuncId> {
 
 /// Does the instruction name a state space for its addresses?
 pub fn names_space(i: &Instr) -> bool {
-    const SPACES: [&str; 5] = [".global", ".shared", ".local", ".const", ".param"];
-    i.quals.iter().any(|q| SPACES.iter().any(|s| q == s || q.strip_prefix(s).is_some_and(|r| r.starts_with("::"))))
+    i.has_any(SHARED) || i.has_any(PARAM) || i.has_any(&[q::global, q::local, q::_const])
 }
 
 /// May it access global memory?
 pub fn may_be_global(i: &Instr) -> bool {
-    i.has(".global") || !names_space(i)
+    i.has(q::global) || !names_space(i)
 }
 
 /// Does it order memory accesses, or may another thread observe it?
 pub fn is_strong(i: &Instr) -> bool {
-    i.has_any(&[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
+    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
 }
 
 /// The number of the barrier, if all threads of the CTA take part in it.
 pub fn cta_barrier(i: &Instr) -> Option<u32> {
-    let function = function_of(i.entry.opcode, i);
-    if !matches!(function.as_str(), "bar_sync" | "barrier_sync") || i.pred.is_some() {
+    if (i.entry.barrier, i.entry.meeting) != (Barrier::Cta, Meeting::Both) || i.pred.is_some() {
         return None;
     }
     match i.operands.as_slice() {
@@ -117,11 +121,9 @@ pub fn cta_barrier(i: &Instr) -> Option<u32> {
     }
 }
 
-/// Does a warp that executes it wait for its own lanes alone?
+/// Does a warp that executes it wait for lanes of its own alone?
 pub fn is_warp_collective(i: &Instr) -> bool {
-    const WARP: [&str; 5] = ["shfl_sync", "vote_sync", "redux_sync", "elect_sync", "bar_warp_sync"];
-    let function = function_of(i.entry.opcode, i);
-    WARP.contains(&function.as_str()) || function.starts_with("match")
+    i.entry.issue == Issue::Lanes
 }
 
 /// Does it execute at once in a warp whose lanes all run: a warp collective with the full mask?
@@ -130,23 +132,23 @@ pub fn needs_full_warp_only(i: &Instr) -> bool {
     is_warp_collective(i) && i.pred.is_none() && i.operands.last().is_some_and(full)
 }
 
-/// `mbarrier.try_wait`.
+/// May it wait for the phase of an mbarrier: `mbarrier.try_wait`?
 pub fn is_try_wait(i: &Instr) -> bool {
-    i.entry.opcode == "mbarrier.try_wait"
+    i.entry.host == Host::Block && i.entry.mbarrier == Mbarrier::Wait
 }
 
-/// Is its result a pure function of its operands, and does it cost more than a few host instructions?
-pub fn is_costly_pure(i: &Instr) -> bool {
-    let shared = i.has_any(&[".shared", ".shared::cta", ".shared::cluster", ".const"]);
-    match i.entry.opcode {
-        "clusterlaunchcontrol.query_cancel" | "isspacep" | "getctarank" => true,
-        "mapa" => matches!(i.types.first(), Some(t) if t.bits() == 64),
-        "ld" => shared && i.types.len() == 1 && i.types[0].bits() == 128,
-        _ => false,
-    }
+/// Is its result the same for lanes whose operands are the same, and does the runtime compute it for the warp?
+pub fn is_uniform_for_uniform(i: &Instr) -> bool {
+    let wide_load = i.opcode == op::ld && matches!(i.types[..], [ty] if ty.bits() == 128);
+    i.entry.pure || (wide_load && (i.has_any(SHARED) || i.has(q::_const)))
+}
+
+/// A plain copy of registers, or a `mov` that packs or unpacks.
+pub fn is_move(i: &Instr) -> bool {
+    i.entry.host == Host::Control && i.entry.control == Control::Next
 }
 
 /// Does the instruction change neither memory nor which lanes run?
 pub fn is_passive(i: &Instr) -> bool {
-    matches!(i.entry.host, Host::Lane) || matches!(i.entry.opcode, "mov" | "ld" | "cvta")
+    i.entry.host == Host::Lane || is_move(i) || matches!(i.opcode, op::ld | op::cvta)
 }

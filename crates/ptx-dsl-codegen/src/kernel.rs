@@ -2,6 +2,8 @@
 
 use crate::instr::{destinations, elements, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, RegId, Space, VarId};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{PARAM, Qualifier, SHARED, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 use std::collections::BTreeSet;
 
@@ -55,16 +57,16 @@ impl Kernel<'_> {
     }
 
     /// `.param` alone does not say whose parameter it is; the variable does.
-    pub fn param_space(&self, i: &Instr) -> Option<&'static str> {
-        if !i.begins(".param") || !matches!(i.entry.opcode, "ld" | "st") {
+    pub fn param_space(&self, i: &Instr) -> Option<Qualifier> {
+        if !i.has_any(PARAM) || !matches!(i.opcode, op::ld | op::st) {
             return None;
         }
-        let of_function = i.has(".param::func")
+        let of_function = i.has(q::param_func)
             || i.operands.iter().any(|a| match a.value {
                 Operand::Address(Base::Var(v), _) => self.module.vars[v.0 as usize].space == Space::ParamFunc,
                 _ => false,
             });
-        Some(if of_function { "param_func" } else { "param_entry" })
+        Some(if of_function { q::param_func } else { q::param_entry })
     }
 
     /// The offset of the kernel parameter that the instruction loads, if it does nothing else.
@@ -73,7 +75,7 @@ impl Kernel<'_> {
         let var = &self.module.vars[v.0 as usize];
         let size = i64::from(i.types[0].bits() / 8);
         let inside = at >= 0 && at + size <= i64::from(var.size) && (i64::from(var.offset) + at) % size == 0;
-        let loads = var.space == Space::ParamEntry && i.begins(".param");
+        let loads = var.space == Space::ParamEntry && i.has_any(PARAM);
         if loads && inside { Some(var.offset + at as u32) } else { None }
     }
 
@@ -81,12 +83,12 @@ impl Kernel<'_> {
     pub fn simple_access(&self, f: FuncId, i: &Instr) -> Option<usize> {
         let [ty] = i.types[..] else { return None };
         let ([first, second], memory @ (8 | 16 | 32 | 64)) = (&i.operands[..], ty.bits()) else { return None };
-        let store = i.entry.opcode != "ld";
+        let store = i.opcode != op::ld;
         let (values, address) = if store { (second, first) } else { (first, second) };
         if !matches!(address.value, Operand::Address(..)) {
             return None;
         }
-        let n = [(".v8", 8), (".v4", 4), (".v2", 2)].into_iter().find(|(q, _)| i.has(q)).map_or(1, |(_, n)| n);
+        let n = [(q::v8, 8), (q::v4, 4), (q::v2, 2)].into_iter().find(|(q, _)| i.has(*q)).map_or(1, |(_, n)| n);
         let right_count = match &values.value {
             Operand::Vector(list) => n == list.len() && n <= 4,
             _ => n == 1,
@@ -101,17 +103,18 @@ impl Kernel<'_> {
 
     /// A load whose lanes are equal where their addresses are.
     pub fn loads_same_from_same(&self, f: FuncId, i: &Instr) -> bool {
-        let space = i.has_any(&[".global", ".shared", ".shared::cta", ".shared::cluster", ".const", ".param::entry"])
-            || (i.has(".param") && self.param_space(i) == Some("param_entry"));
+        let space = i.has_any(SHARED)
+            || i.has_any(&[q::global, q::_const, q::param_entry])
+            || (i.has(q::param) && self.param_space(i) == Some(q::param_entry));
         space && self.simple_access(f, i) == Some(1)
     }
 
     /// `red.add` or `atom.add` of one integer.
     pub fn is_simple_add(&self, f: FuncId, i: &Instr) -> bool {
-        let adds = i.has(".add")
+        let adds = i.has(q::add)
             && i.types.len() == 1
             && matches!(i.types[0], Ty::U32 | Ty::S32 | Ty::U64)
-            && !(i.begins(".v") || i.begins(".L2") || i.begins(".level"));
+            && !i.has_any(&[q::v2, q::v4, q::v8, q::volatile, q::L2_cache_hint]);
         let fits = |o: &Operand| match o {
             Operand::Reg(r, _) => self.reg_bits(f, *r) == i.types[0].bits(),
             Operand::Imm(_) => true,

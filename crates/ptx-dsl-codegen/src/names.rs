@@ -2,6 +2,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::effect::Carry;
+use ptx_dsl_isa::qualifier::q;
 use quote::{ToTokens, format_ident, quote};
 
 /// The path of the runtime in emitted code.
@@ -29,7 +31,7 @@ pub fn module_of(family: &str) -> &str {
 pub fn function_of(opcode: &str, instr: &Instr) -> String {
     let words: Vec<String> = opcode.split('.').filter(|word| *word != "cta").map(identifier_chars).collect();
     let mut name = words.join("_");
-    if matches!(opcode, "add" | "sub" | "mad") && instr.has(".cc") {
+    if instr.entry.carry == Carry::Out && instr.has(q::cc) {
         name.push_str("_cc");
     }
     if matches!(name.as_str(), "match" | "as" | "type") {

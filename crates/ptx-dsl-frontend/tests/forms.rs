@@ -35,7 +35,7 @@ fn known(sign: char) -> BTreeSet<&'static str> {
 fn fits(form: &Form, words: &[&str]) -> bool {
     let mut filled = vec![false; form.slots.len()];
     for word in words {
-        let free = form.slots.iter().zip(&filled).position(|(s, f)| !f && s.alts.iter().any(|a| a == word));
+        let free = form.slots.iter().zip(&filled).position(|(s, f)| !f && s.words().iter().any(|a| a == word));
         let Some(slot) = free else { return false };
         filled[slot] = true;
     }
@@ -179,7 +179,7 @@ fn every_word_of_the_table_is_in_the_list() {
     for (first, entries) in table() {
         for (instr, forms) in &entries {
             let opcode = instr.opcode.split('.').skip(1).map(str::to_string);
-            let slots = forms.iter().flat_map(|f| &f.slots).flat_map(|s| s.alts.iter().map(|a| a.to_string()));
+            let slots = forms.iter().flat_map(|f| &f.slots).flat_map(|s| s.words().into_iter().map(String::from));
             for word in opcode.chain(slots) {
                 let word = if word.starts_with("::") {
                     format!("{}{word}", instr.opcode.rsplit('.').next().unwrap_or(""))

@@ -2,6 +2,9 @@
 //! The macro emits host code from this; the printer takes the spelling of each instruction from it.
 
 use crate::isa;
+use crate::isa::sreg::SpecialRegister;
+use crate::opcode::Opcode;
+use crate::qualifier::Qualifier;
 use crate::span::Span;
 use crate::ty::Ty;
 
@@ -214,14 +217,16 @@ pub enum Stmt {
 pub struct Instr {
     /// Number in the module, see `ast::Instr::index`.
     pub index: u32,
+    /// What PTX calls it.
+    pub opcode: Opcode,
     /// The family: file name in `isa/` and in the runtime.
     pub family: &'static str,
     /// The entry.
     pub entry: &'static isa::Instr,
     /// Number of the form in the entry's syntax block.
     pub form: usize,
-    /// The qualifiers in the manual's order, with their dots, types included: `.shared::cta`, `.b64`. Defaults are not added.
-    pub quals: Vec<String>,
+    /// The qualifiers in the manual's order, types included. Defaults are not added.
+    pub quals: Vec<Qualifier>,
     /// The types among them, in order.
     pub types: Vec<Ty>,
     /// `@p` (true) or `@!p` (false).
@@ -234,49 +239,31 @@ pub struct Instr {
     pub span: Span,
 }
 
-impl Function {
-    /// `clone`, which would be compiled anew in each crate that has copies.
-    pub fn copy(&self) -> Self {
-        self.clone()
-    }
-}
-
 impl Instr {
-    /// Is the qualifier (with its dot) written?
-    pub fn has(&self, qualifier: &str) -> bool {
-        written(&self.quals, qualifier)
+    /// Is the qualifier written?
+    pub fn has(&self, qualifier: Qualifier) -> bool {
+        self.quals.contains(&qualifier)
     }
 
-    /// Has it one of these qualifiers (with their dots)?
-    pub fn has_any(&self, qualifiers: &[&str]) -> bool {
+    /// Is one of these qualifiers written?
+    pub fn has_any(&self, qualifiers: &[Qualifier]) -> bool {
         has_any(&self.quals, qualifiers)
-    }
-
-    /// Does a qualifier begin so (with its dot)?
-    pub fn begins(&self, prefix: &str) -> bool {
-        behind(&self.quals, prefix).is_some()
     }
 
     /// The address that it goes to or comes from, the first if there are two.
     pub fn address(&self) -> Option<&Arg> {
-        let mut found = None;
-        for operand in &self.operands {
-            if operand.role == isa::Role::Addr {
-                found = Some(operand);
-                break;
-            }
-        }
-        found
+        self.operands.iter().find(|operand| operand.role == isa::Role::Addr)
+    }
+
+    /// Does it access memory in this way, by one of the addresses that it is given?
+    pub fn accesses(&self, access: isa::memory::Access) -> bool {
+        let named = |arg: &Arg| self.entry.operand(arg.name)?.memory;
+        self.operands.iter().filter_map(named).any(|memory| memory.access == access)
     }
 
     /// The number of the operand of this name in the syntax block.
     pub fn position(&self, name: &str) -> Option<usize> {
-        for (i, operand) in self.operands.as_slice().iter().enumerate() {
-            if operand.name == name {
-                return Some(i);
-            }
-        }
-        None
+        self.operands.iter().position(|operand| operand.name == name)
     }
 
     /// The operand of this name in the syntax block.
@@ -288,8 +275,8 @@ impl Instr {
     /// Does the condition hold?
     pub fn fulfils(&self, when: &isa::When) -> bool {
         match when {
-            isa::When::Has(q) => self.has(q),
-            isa::When::Not(q) => !self.has(q),
+            isa::When::Has(q) => self.has(*q),
+            isa::When::Not(q) => !self.has(*q),
             isa::When::HasAny(list) => self.has_any(list),
             isa::When::Operand(name) => self.operand(name).is_some(),
             isa::When::Sink(name) => matches!(self.operand(name), Some(Arg { value: Operand::Sink, .. })),
@@ -299,53 +286,28 @@ impl Instr {
 
     /// Does one of the conditions hold?
     pub fn fulfils_any(&self, when: &[isa::When]) -> bool {
-        for w in when {
-            if self.fulfils(w) {
-                return true;
-            }
-        }
-        false
+        when.iter().any(|w| self.fulfils(w))
     }
 
     /// The first of these qualifiers that is written.
-    pub fn first_of(&self, words: &[&'static str]) -> Option<&'static str> {
-        first_of(&self.quals, words)
+    pub fn first_of(&self, qualifiers: &[Qualifier]) -> Option<Qualifier> {
+        first_of(&self.quals, qualifiers)
     }
 }
 
-/// Is the qualifier (with its dot) among these?
-pub fn written(quals: &[String], word: &str) -> bool {
-    for q in quals {
-        if q == word {
-            return true;
-        }
-    }
-    false
+/// Is one of these among the qualifiers?
+pub fn has_any(quals: &[Qualifier], these: &[Qualifier]) -> bool {
+    these.iter().any(|q| quals.contains(q))
 }
 
-/// Is one of the words (with their dots) among these qualifiers?
-pub fn has_any(quals: &[String], words: &[&str]) -> bool {
-    for word in words {
-        if written(quals, word) {
-            return true;
-        }
-    }
-    false
+/// The first of these that is among the qualifiers.
+pub fn first_of(quals: &[Qualifier], these: &[Qualifier]) -> Option<Qualifier> {
+    these.iter().copied().find(|q| quals.contains(q))
 }
 
-/// The first of the words (with their dots) that is among these qualifiers.
-pub fn first_of(quals: &[String], words: &[&'static str]) -> Option<&'static str> {
-    words.iter().find(|word| written(quals, word)).copied()
-}
-
-/// What follows in the first of these qualifiers that begins so.
-pub fn behind<'a>(quals: &'a [String], prefix: &str) -> Option<&'a str> {
-    for q in quals {
-        if let Some(rest) = q.strip_prefix(prefix) {
-            return Some(rest);
-        }
-    }
-    None
+/// What follows this prefix (with its dot) in the first of the qualifiers that has it.
+pub fn after(quals: &[Qualifier], prefix: &str) -> Option<&'static str> {
+    quals.iter().find_map(|q| q.after(prefix))
 }
 
 /// An operand with the name it has in the syntax block.
@@ -370,8 +332,8 @@ pub enum Operand {
     Reg(RegId, u32),
     /// A constant in the operand's type: integers wrapped to 64 bits (sign-extended if negative), `f32` and `f64` as their bits.
     Imm(u64),
-    /// A special register, by its row in `isa::sreg` (name with component: `%tid.x`).
-    Sreg(&'static str),
+    /// A special register.
+    Sreg(SpecialRegister),
     /// Address of a variable plus an offset, as a value in its own space (`mov.u64 %rd, x`).
     VarAddr(VarId, i64),
     /// Address of a function.

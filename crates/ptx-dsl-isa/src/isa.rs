@@ -12,7 +12,9 @@
 //! `{.x}` is optional, `{.sem.scope}` come together or not at all, `.shared{::cta}` stands for `.shared` and `.shared::cta`,
 //! `.{a, b}` and `{.a, .b}`-sets are alternatives. `isa/syntax.rs` compiles a block, and only when its opcode is used.
 
+use crate::qualifier::{Qualifier, q};
 use crate::ty::Ty;
+pub use effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
 use memory::{AddressSpace, Memory, Reach, Size, mbarrier as object, reads, writes};
 
 pub mod address;
@@ -27,6 +29,7 @@ pub mod compress;
 pub mod control;
 pub mod convert;
 pub mod directive;
+pub mod effect;
 pub mod extended;
 pub mod fabric;
 pub mod fence;
@@ -82,51 +85,29 @@ pub struct Instr {
     /// What the syntax cannot say.
     pub rules: &'static [Rule],
     /// Values of optional qualifiers left out, as the manual gives them: `(".sem", ".release")`.
-    pub defaults: &'static [(&'static str, &'static str)],
+    pub defaults: &'static [(&'static str, Qualifier)],
     /// How the host runs it.
     pub host: Host,
-    /// What it has to do with Tensor Memory.
-    pub tensor: Tensor,
+    /// What it does to control flow.
+    pub control: Control,
+    /// What it does with the condition code.
+    pub carry: Carry,
+    /// Its results depend on its operands alone, not on the thread or on memory.
+    pub pure: bool,
+    /// It takes many times as long as an addition: division, roots, transcendental functions.
+    pub slow: bool,
+    /// Which threads issue it together.
+    pub issue: Issue,
+    /// Whose threads it brings together.
+    pub barrier: Barrier,
     /// Its side of a meeting of threads.
     pub meeting: Meeting,
-}
-
-/// What an instruction has to do with Tensor Memory (9.7.16).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tensor {
-    /// Nothing.
-    None,
-    /// A warp allocates columns; with `.cta_group::2` a warp of each CTA of the pair (9.7.16.7).
-    Alloc,
-    /// A warp frees columns, likewise.
-    Dealloc,
-    /// A warp gives up the right to allocate, likewise.
-    Relinquish,
-    /// A warp reads columns into registers, asynchronously (9.7.16.8).
-    Load,
-    /// A warp writes columns from registers, asynchronously.
-    Store,
-    /// A warp waits for its loads or its stores.
-    Wait,
-    /// A thread starts an asynchronous operation: `mma`, `cp`, `shift`.
-    Operation,
-    /// An mbarrier tracks the operations that a thread has started.
-    Commit,
-    /// Orders the accesses of a thread with those of others (9.7.16.11).
-    Fence,
-}
-
-/// The side that an instruction takes where threads of several warps meet: the execution ordering of 9.7.16.6.3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meeting {
-    /// None.
-    None,
-    /// Tells others to go on.
-    Arrive,
-    /// Waits for others.
-    Wait,
-    /// Both.
-    Both,
+    /// What it does with an mbarrier object.
+    pub mbarrier: Mbarrier,
+    /// What it is to a group of asynchronous operations.
+    pub group: Group,
+    /// What it has to do with Tensor Memory.
+    pub tensor: Tensor,
 }
 
 /// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
@@ -186,11 +167,11 @@ pub struct Gate {
 #[derive(Debug, Clone, Copy)]
 pub enum When {
     /// The qualifier (or type) is written, with its dot.
-    Has(&'static str),
+    Has(Qualifier),
     /// It is not.
-    Not(&'static str),
+    Not(Qualifier),
     /// One of them is written.
-    HasAny(&'static [&'static str]),
+    HasAny(&'static [Qualifier]),
     /// The optional operand is given.
     Operand(&'static str),
     /// The destination is written as `_`.
@@ -200,15 +181,15 @@ pub enum When {
 }
 
 /// The qualifier is written.
-pub const fn has(qualifier: &'static str) -> When {
+pub const fn has(qualifier: Qualifier) -> When {
     When::Has(qualifier)
 }
 /// The qualifier is not written.
-pub const fn not(qualifier: &'static str) -> When {
+pub const fn not(qualifier: Qualifier) -> When {
     When::Not(qualifier)
 }
 /// One of the qualifiers is written.
-pub const fn any(qualifiers: &'static [&'static str]) -> When {
+pub const fn any(qualifiers: &'static [Qualifier]) -> When {
     When::HasAny(qualifiers)
 }
 /// The operand is given.
@@ -283,10 +264,10 @@ pub enum OpTy {
     Vec(&'static str, u32),
     /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
     /// (`.16x128b` with `.x4` is 2 times 4).
-    Many(Ty, &'static [(&'static str, u32)]),
+    Many(Ty, &'static [(Qualifier, u32)]),
     /// Always `{...}` too: the function gives the type of a value and their number, by the qualifiers. A fragment of a matrix,
     /// the coordinates of a tensor.
-    Fragment(fn(&[String]) -> (Ty, u32)),
+    Fragment(fn(&[Qualifier]) -> (Ty, u32)),
     /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
     /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
@@ -421,8 +402,16 @@ pub const fn instr(opcode: &'static str) -> Instr {
         rules: &[],
         defaults: &[],
         host: Host::NotYet,
-        tensor: Tensor::None,
+        control: Control::Next,
+        carry: Carry::None,
+        pure: false,
+        slow: false,
+        issue: Issue::Thread,
+        barrier: Barrier::None,
         meeting: Meeting::None,
+        mbarrier: Mbarrier::None,
+        group: Group::None,
+        tensor: Tensor::None,
     }
 }
 
@@ -473,7 +462,7 @@ impl Instr {
         self
     }
     /// Defaults of optional qualifiers.
-    pub const fn defaults(mut self, defaults: &'static [(&'static str, &'static str)]) -> Self {
+    pub const fn defaults(mut self, defaults: &'static [(&'static str, Qualifier)]) -> Self {
         self.defaults = defaults;
         self
     }
@@ -482,14 +471,54 @@ impl Instr {
         self.host = host;
         self
     }
-    /// What it has to do with Tensor Memory.
-    pub const fn tensor(mut self, tensor: Tensor) -> Self {
-        self.tensor = tensor;
+    /// What it does to control flow.
+    pub const fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+    /// What it does with the condition code.
+    pub const fn carry(mut self, carry: Carry) -> Self {
+        self.carry = carry;
+        self
+    }
+    /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
+    pub const fn pure(mut self) -> Self {
+        self.pure = true;
+        self
+    }
+    /// It takes many times as long as an addition.
+    pub const fn slow(mut self) -> Self {
+        self.slow = true;
+        self
+    }
+    /// Which threads issue it together.
+    pub const fn issue(mut self, issue: Issue) -> Self {
+        self.issue = issue;
+        self
+    }
+    /// Whose threads it brings together.
+    pub const fn barrier(mut self, barrier: Barrier) -> Self {
+        self.barrier = barrier;
         self
     }
     /// Its side of a meeting of threads.
     pub const fn meeting(mut self, meeting: Meeting) -> Self {
         self.meeting = meeting;
+        self
+    }
+    /// What it does with an mbarrier object.
+    pub const fn mbarrier(mut self, mbarrier: Mbarrier) -> Self {
+        self.mbarrier = mbarrier;
+        self
+    }
+    /// What it is to a group of asynchronous operations.
+    pub const fn group(mut self, group: Group) -> Self {
+        self.group = group;
+        self
+    }
+    /// What it has to do with Tensor Memory.
+    pub const fn tensor(mut self, tensor: Tensor) -> Self {
+        self.tensor = tensor;
         self
     }
 

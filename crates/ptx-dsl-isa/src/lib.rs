@@ -1,9 +1,11 @@
-//! PTX as data: the instruction table ([`isa`]), the typed module that is made of its forms ([`hir`]). All stages that know
-//! instructions stand on this crate and none of them is in it, so that they compile side by side.
+//! PTX as data: the instruction table ([`isa`]), the ids made from it ([`opcode`], [`qualifier`]), and the typed module that is
+//! made of its forms ([`hir`]). Every other crate stands on this one.
 
 pub mod diag;
 pub mod hir;
 pub mod isa;
 pub mod list;
+pub mod opcode;
+pub mod qualifier;
 pub mod span;
 pub mod ty;

@@ -36,72 +36,62 @@ pub enum Class {
     Opaque,
 }
 
-const ALL: &[(&str, Ty, u32, Class)] = &[
-    ("pred", Ty::Pred, 1, Class::Pred),
-    ("b8", Ty::B8, 8, Class::Bits),
-    ("b16", Ty::B16, 16, Class::Bits),
-    ("b32", Ty::B32, 32, Class::Bits),
-    ("b64", Ty::B64, 64, Class::Bits),
-    ("b128", Ty::B128, 128, Class::Bits),
-    ("b1024", Ty::B1024, 1024, Class::Bits),
-    ("u8", Ty::U8, 8, Class::Unsigned),
-    ("u16", Ty::U16, 16, Class::Unsigned),
-    ("u32", Ty::U32, 32, Class::Unsigned),
-    ("u64", Ty::U64, 64, Class::Unsigned),
-    ("s8", Ty::S8, 8, Class::Signed),
-    ("s16", Ty::S16, 16, Class::Signed),
-    ("s32", Ty::S32, 32, Class::Signed),
-    ("s64", Ty::S64, 64, Class::Signed),
-    ("f16", Ty::F16, 16, Class::Float),
-    ("f32", Ty::F32, 32, Class::Float),
-    ("f64", Ty::F64, 64, Class::Float),
-    ("bf16", Ty::Bf16, 16, Class::Float),
-    ("tf32", Ty::Tf32, 32, Class::Float),
-    ("f16x2", Ty::F16x2, 32, Class::Packed),
-    ("bf16x2", Ty::Bf16x2, 32, Class::Packed),
-    ("f32x2", Ty::F32x2, 64, Class::Packed),
-    ("u16x2", Ty::U16x2, 32, Class::Packed),
-    ("s16x2", Ty::S16x2, 32, Class::Packed),
-    ("u8x4", Ty::U8x4, 32, Class::Packed),
-    ("s8x4", Ty::S8x4, 32, Class::Packed),
-    ("e4m3x2", Ty::E4m3x2, 16, Class::Packed),
-    ("e5m2x2", Ty::E5m2x2, 16, Class::Packed),
-    ("e2m1x2", Ty::E2m1x2, 8, Class::Packed),
-    ("e2m3x2", Ty::E2m3x2, 16, Class::Packed),
-    ("e3m2x2", Ty::E3m2x2, 16, Class::Packed),
-    ("ue8m0x2", Ty::Ue8m0x2, 16, Class::Packed),
-    ("ue5m3x2", Ty::Ue5m3x2, 16, Class::Packed),
-    ("s2f6x2", Ty::S2f6x2, 16, Class::Packed),
-    ("e4m3x4", Ty::E4m3x4, 32, Class::Packed),
-    ("e5m2x4", Ty::E5m2x4, 32, Class::Packed),
-    ("e2m1x4", Ty::E2m1x4, 16, Class::Packed),
-    ("e2m3x4", Ty::E2m3x4, 32, Class::Packed),
-    ("e3m2x4", Ty::E3m2x4, 32, Class::Packed),
-    ("e2m1p4x4", Ty::E2m1p4x4, 32, Class::Packed),
-    ("ue8m0x4", Ty::Ue8m0x4, 32, Class::Packed),
-    ("texref", Ty::Texref, 64, Class::Opaque),
-    ("samplerref", Ty::Samplerref, 64, Class::Opaque),
-    ("surfref", Ty::Surfref, 64, Class::Opaque),
+const ALL: &[(&str, Ty, Class)] = &[
+    ("pred", Ty::Pred, Class::Pred),
+    ("b8", Ty::B8, Class::Bits),
+    ("b16", Ty::B16, Class::Bits),
+    ("b32", Ty::B32, Class::Bits),
+    ("b64", Ty::B64, Class::Bits),
+    ("b128", Ty::B128, Class::Bits),
+    ("b1024", Ty::B1024, Class::Bits),
+    ("u8", Ty::U8, Class::Unsigned),
+    ("u16", Ty::U16, Class::Unsigned),
+    ("u32", Ty::U32, Class::Unsigned),
+    ("u64", Ty::U64, Class::Unsigned),
+    ("s8", Ty::S8, Class::Signed),
+    ("s16", Ty::S16, Class::Signed),
+    ("s32", Ty::S32, Class::Signed),
+    ("s64", Ty::S64, Class::Signed),
+    ("f16", Ty::F16, Class::Float),
+    ("f32", Ty::F32, Class::Float),
+    ("f64", Ty::F64, Class::Float),
+    ("bf16", Ty::Bf16, Class::Float),
+    ("tf32", Ty::Tf32, Class::Float),
+    ("f16x2", Ty::F16x2, Class::Packed),
+    ("bf16x2", Ty::Bf16x2, Class::Packed),
+    ("f32x2", Ty::F32x2, Class::Packed),
+    ("u16x2", Ty::U16x2, Class::Packed),
+    ("s16x2", Ty::S16x2, Class::Packed),
+    ("u8x4", Ty::U8x4, Class::Packed),
+    ("s8x4", Ty::S8x4, Class::Packed),
+    ("e4m3x2", Ty::E4m3x2, Class::Packed),
+    ("e5m2x2", Ty::E5m2x2, Class::Packed),
+    ("e2m1x2", Ty::E2m1x2, Class::Packed),
+    ("e2m3x2", Ty::E2m3x2, Class::Packed),
+    ("e3m2x2", Ty::E3m2x2, Class::Packed),
+    ("ue8m0x2", Ty::Ue8m0x2, Class::Packed),
+    ("ue5m3x2", Ty::Ue5m3x2, Class::Packed),
+    ("s2f6x2", Ty::S2f6x2, Class::Packed),
+    ("e4m3x4", Ty::E4m3x4, Class::Packed),
+    ("e5m2x4", Ty::E5m2x4, Class::Packed),
+    ("e2m1x4", Ty::E2m1x4, Class::Packed),
+    ("e2m3x4", Ty::E2m3x4, Class::Packed),
+    ("e3m2x4", Ty::E3m2x4, Class::Packed),
+    ("e2m1p4x4", Ty::E2m1p4x4, Class::Packed),
+    ("ue8m0x4", Ty::Ue8m0x4, Class::Packed),
+    ("texref", Ty::Texref, Class::Opaque),
+    ("samplerref", Ty::Samplerref, Class::Opaque),
+    ("surfref", Ty::Surfref, Class::Opaque),
 ];
 
 impl Ty {
     /// From a name without its dot.
     pub fn from_name(name: &str) -> Option<Ty> {
-        for row in ALL {
-            if row.0 == name {
-                return Some(row.1);
-            }
-        }
-        None
+        ALL.iter().find(|row| row.0 == name).map(|row| row.1)
     }
 
-    fn row(self) -> &'static (&'static str, Ty, u32, Class) {
-        for row in ALL {
-            if row.1 == self {
-                return row;
-            }
-        }
-        &ALL[0]
+    fn row(self) -> &'static (&'static str, Ty, Class) {
+        ALL.iter().find(|row| row.1 == self).unwrap_or(&ALL[0])
     }
 
     /// Its name, without the dot.
@@ -110,18 +100,44 @@ impl Ty {
     }
 
     /// Width in bits (a predicate has one).
-    pub fn bits(self) -> u32 {
-        self.row().2
+    #[inline(always)]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Ty::Pred => 1,
+            Ty::B8 | Ty::U8 | Ty::S8 | Ty::E2m1x2 => 8,
+            Ty::B16 | Ty::U16 | Ty::S16 | Ty::F16 | Ty::Bf16 => 16,
+            Ty::E4m3x2 | Ty::E5m2x2 | Ty::E2m3x2 | Ty::E3m2x2 | Ty::Ue8m0x2 => 16,
+            Ty::Ue5m3x2 | Ty::S2f6x2 | Ty::E2m1x4 => 16,
+            Ty::B32 | Ty::U32 | Ty::S32 | Ty::F32 | Ty::Tf32 | Ty::F16x2 | Ty::Bf16x2 => 32,
+            Ty::U16x2 | Ty::S16x2 | Ty::U8x4 | Ty::S8x4 => 32,
+            Ty::E4m3x4 | Ty::E5m2x4 | Ty::E2m3x4 | Ty::E3m2x4 | Ty::E2m1p4x4 | Ty::Ue8m0x4 => 32,
+            Ty::B64 | Ty::U64 | Ty::S64 | Ty::F64 | Ty::F32x2 | Ty::Texref | Ty::Samplerref | Ty::Surfref => 64,
+            Ty::B128 => 128,
+            Ty::B1024 => 1024,
+        }
     }
 
     /// Width in bytes, at least one.
-    pub fn bytes(self) -> u32 {
+    #[inline(always)]
+    pub const fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
+    }
+
+    /// `.s8` to `.s64` (not the packed ones).
+    #[inline(always)]
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64)
+    }
+
+    /// `.f16` to `.f64`, `.bf16`, `.tf32` (not the packed ones).
+    #[inline(always)]
+    pub const fn is_float(self) -> bool {
+        matches!(self, Ty::F16 | Ty::F32 | Ty::F64 | Ty::Bf16 | Ty::Tf32)
     }
 
     /// What kind of number it holds.
     pub fn class(self) -> Class {
-        self.row().3
+        self.row().2
     }
 }
 
@@ -131,9 +147,11 @@ mod tests {
 
     #[test]
     fn every_type_finds_its_own_row() {
-        for (name, ty, bits, class) in ALL {
-            assert_eq!(Ty::from_name(name), Some(*ty));
-            assert_eq!((ty.name(), ty.bits(), ty.class()), (*name, *bits, *class));
+        for (name, ty, class) in ALL {
+            assert_eq!((Ty::from_name(name), ty.name(), ty.class()), (Some(*ty), *name, *class));
+            // `.u16` has 16 bits.
+            let width: Option<u32> = name.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().ok();
+            assert!(width.is_none_or(|width| ty.bits() == width), "{name}");
         }
     }
 }

@@ -5,12 +5,14 @@ use super::provenance::space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
 use ptx_dsl_isa::isa::{self, OperandSpec, Role};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
 /// What kind of address an operand is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind<'h> {
+pub(super) enum Kind {
     /// In the space that the qualifier names.
-    In(&'h str),
+    In(Qualifier),
     /// Generic.
     Generic,
     /// Generic, of an object in shared memory.
@@ -24,7 +26,7 @@ pub(super) enum Kind<'h> {
 /// How an instruction uses one of its addresses.
 pub(super) struct Access<'h> {
     pub arg: &'h Arg,
-    pub kind: Kind<'h>,
+    pub kind: Kind,
     pub entry: &'static isa::Instr,
     /// Reaches the shared memory of the own CTA only.
     pub own: bool,
@@ -39,21 +41,16 @@ pub(super) struct Access<'h> {
 
 impl Access<'_> {
     /// The narrowest qualifier for shared memory that the instruction takes.
-    pub(super) fn shared(&self) -> &'static str {
-        let syntax = self.entry.syntax;
-        if syntax.contains(".shared{") || syntax.contains(".shared,") {
-            ".shared"
-        } else if syntax.contains(".shared::cta") {
-            ".shared::cta"
-        } else {
-            ".shared::cluster"
-        }
+    pub(super) fn shared(&self) -> Qualifier {
+        let forms = isa::syntax::forms(self.entry);
+        let takes = |q: &Qualifier| forms.iter().flat_map(|form| &form.slots).any(|slot| slot.alts.contains(q));
+        [q::shared, q::shared_cta].into_iter().find(takes).unwrap_or(q::shared_cluster)
     }
 }
 
 /// Does the instruction work on the same place of several CTAs of the cluster?
 pub(super) fn multicast(i: &Instr) -> bool {
-    i.begins(".multicast::cluster")
+    i.has_any(MULTICAST)
 }
 
 /// Calls `each` with the accesses of an instruction to memory that has a state space.
@@ -66,10 +63,10 @@ pub(super) fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
             continue;
         }
         if spaces.is_empty() {
-            qualifiers(i, &mut spaces);
+            spaces = qualifiers(i);
         }
         // Where a function's parameters lie is not this function's business.
-        if spaces.first() == Some(&".param::func") {
+        if spaces.first() == Some(&q::param_func) {
             return;
         }
         each(access(i, arg, spec, &memory, &spaces));
@@ -80,8 +77,8 @@ pub(super) fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
 pub(super) fn written(i: &Instr) -> Option<&Arg> {
     let mut found = None;
     accesses(i, &mut |access| {
-        let elsewhere = matches!(access.kind, Kind::In(".global" | ".local"));
-        if found.is_none() && !elsewhere && (access.writes || i.entry.opcode == "mbarrier.init") {
+        let elsewhere = matches!(access.kind, Kind::In(q::global | q::local));
+        if found.is_none() && !elsewhere && (access.writes || i.opcode == op::mbarrier_init) {
             found = Some(access.arg);
         }
     });
@@ -89,17 +86,13 @@ pub(super) fn written(i: &Instr) -> Option<&Arg> {
 }
 
 /// The qualifiers that name a state space, in their order.
-fn qualifiers<'h>(i: &'h Instr, out: &mut Vec<&'h str>) {
-    for q in &i.quals {
-        if space(q).is_some() || q == ".param::func" {
-            out.push(q);
-        }
-    }
+fn qualifiers(i: &Instr) -> Vec<Qualifier> {
+    i.quals.iter().copied().filter(|q| space(*q).is_some() || *q == q::param_func).collect()
 }
 
-fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, spaces: &[&'h str]) -> Access<'h> {
-    let in_qualifier = |n: usize, otherwise: Kind<'h>| match spaces.get(n) {
-        Some(q) => Kind::In(q),
+fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, spaces: &[Qualifier]) -> Access<'h> {
+    let in_qualifier = |n: usize, otherwise: Kind| match spaces.get(n) {
+        Some(q) => Kind::In(*q),
         None => otherwise,
     };
     let kind = match memory.space {
@@ -115,7 +108,7 @@ fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, s
         Reach::BySpace => own(kind),
         Reach::OwnCta => true,
         Reach::LikeQualifier(n) => own_space(n),
-        Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(".cta_group::2"),
+        Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(q::cta_group_2),
         Reach::OwnCtaForResult => own(kind) || own_for_result,
     };
     let size = size(i, memory.size);
@@ -133,7 +126,7 @@ fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, s
 }
 
 fn own(kind: Kind) -> bool {
-    matches!(kind, Kind::In(".shared::cta" | ".shared"))
+    matches!(kind, Kind::In(q::shared_cta | q::shared))
 }
 
 /// Does the instruction give a result, which is not thrown away?

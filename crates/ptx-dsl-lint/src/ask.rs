@@ -2,6 +2,7 @@
 
 use super::lanes::Set;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::qualifier::q;
 
 /// The operand of this name.
 pub(super) fn value<'h>(i: &'h Instr, name: &str) -> Option<&'h Operand> {
@@ -11,19 +12,9 @@ pub(super) fn value<'h>(i: &'h Instr, name: &str) -> Option<&'h Operand> {
     }
 }
 
-/// Does the word begin in one of these ways?
-pub(super) fn begins_any(word: &str, prefixes: &[&str]) -> bool {
-    for p in prefixes {
-        if word.starts_with(p) {
-            return true;
-        }
-    }
-    false
-}
-
 /// How many elements it moves: 1 without `.v2` and the like.
 pub(super) fn vector(i: &Instr) -> u32 {
-    for (q, n) in [(".v2", 2), (".v4", 4), (".v8", 8)] {
+    for (q, n) in [(q::v2, 2), (q::v4, 4), (q::v8, 8)] {
         if i.has(q) {
             return n;
         }

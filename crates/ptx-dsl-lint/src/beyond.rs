@@ -7,6 +7,9 @@ use super::induction::Induction;
 use super::loops::Loops;
 use crate::errors::peers as errors;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry {
@@ -31,7 +34,7 @@ fn pairs(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
     if most > 1 && (!exact || most.is_multiple_of(2)) {
         return;
     }
-    if let Some(i) = flow.cfg.find(&|i| i.entry.opcode.starts_with("tcgen05.") && i.has(".cta_group::2")) {
+    if let Some(i) = flow.cfg.find(&|i| i.entry.tensor != Tensor::None && i.has(q::cta_group_2)) {
         out.push(errors::no_pair(i.span, i.entry.opcode, most));
     }
 }
@@ -40,7 +43,7 @@ fn pairs(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
 fn beyond(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
     let mut loops = None;
     for (_, at, i) in flow.walk() {
-        let mapa = i.entry.opcode == "mapa";
+        let mapa = i.opcode == op::mapa;
         let Some(arg) = i.operand(if mapa { "b" } else { "ctaMask" }) else { continue };
         let loops = loops.get_or_insert_with(|| Loops::new(&flow.cfg));
         let Some(fixed) = Induction::new(flow, loops, NONE, &[], None) else { return };

@@ -1,6 +1,7 @@
 //! The control-flow graph: blocks, edges with what the branch's predicate is on them, reverse postorder, dominators.
 
 use ptx_dsl_isa::hir::{Function, Instr, LabelId, Operand, Stmt};
+use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
@@ -44,9 +45,9 @@ pub(super) struct Cfg<'h> {
 
 /// Does the instruction end a block?
 fn ends(i: &Instr) -> bool {
-    match i.entry.opcode {
-        "bra" | "brx.idx" | "ret" | "exit" => true,
-        "trap" => i.pred.is_none(),
+    match i.opcode {
+        op::bra | op::brx_idx | op::ret | op::exit => true,
+        op::trap => i.pred.is_none(),
         _ => false,
     }
 }
@@ -61,9 +62,9 @@ impl<'h> Cfg<'h> {
         self.find(is).is_some()
     }
 
-    /// Is there an instruction whose opcode begins so?
-    pub(super) fn has(&self, prefix: &str) -> bool {
-        self.any(&|i| i.entry.opcode.starts_with(prefix))
+    /// Is there an instruction with this opcode?
+    pub(super) fn has(&self, opcode: Opcode) -> bool {
+        self.any(&|i| i.opcode == opcode)
     }
 
     /// Adds the blocks that a block leads to.
@@ -216,7 +217,7 @@ fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) 
             out.push(Edge { to, when });
         }
     };
-    if matches!(i.entry.opcode, "bra" | "brx.idx") {
+    if matches!(i.opcode, op::bra | op::brx_idx) {
         for arg in &i.operands {
             match &arg.value {
                 Operand::Label(id) => add(id),

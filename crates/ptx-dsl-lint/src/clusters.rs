@@ -13,15 +13,17 @@ use super::provenance::Provenance;
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
     // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
-    let several = has("mbarrier.init") && flow.function.reqnctapercluster != Some([1, 1, 1]);
-    if has("mapa") || (several && flow.cfg.any(&multicast)) {
+    let several = flow.cfg.has(op::mbarrier_init) && flow.function.reqnctapercluster != Some([1, 1, 1]);
+    if flow.cfg.has(op::mapa) || (several && flow.cfg.any(&multicast)) {
         remote(flow, lanes, from, out);
     }
-    if has("setmaxnreg") {
+    if flow.cfg.has(op::setmaxnreg) {
         registers(flow, lanes, places, out);
     }
 }
@@ -42,23 +44,24 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
 
 /// Waits for another CTA, or might.
 fn hears(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op == "barrier.cluster.wait"
+    let op = i.opcode;
+    op == op::barrier_cluster_wait
         || mbarrier_wait(i)
-        || matches!(op, "call" | "atom" | "griddepcontrol" | "tcgen05.alloc")
-        || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile", ".mmio"]))
+        || matches!(op, op::call | op::atom | op::griddepcontrol | op::tcgen05_alloc)
+        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile, q::mmio]))
 }
 
 /// Tells another CTA that something is done, or might.
 fn tells(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op.starts_with("barrier.cluster")
-        || op.starts_with("mbarrier.arrive")
-        || op.starts_with("tcgen05.")
-        || op.starts_with("cp.")
+    let op = i.opcode;
+    i.entry.barrier == Barrier::Cluster
+        || matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+        || i.entry.tensor != Tensor::None
+        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
+        || op == op::cp_async_mbarrier_arrive
         || mbarrier_wait(i)
-        || matches!(op, "call" | "atom" | "red" | "st.async" | "red.async" | "fence" | "membar")
-        || (matches!(op, "st" | "ld") && i.has_any(&[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]))
+        || matches!(op, op::call | op::atom | op::red | op::st_async | op::red_async | op::fence | op::membar)
+        || (matches!(op, op::st | op::ld) && i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]))
 }
 
 fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -122,7 +125,7 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
     let n = flow.cfg.blocks.len();
     let mut own = vec![0; n];
     for (b, _, i) in flow.walk() {
-        own[b as usize] += u32::from(i.entry.opcode == "barrier.cluster.arrive");
+        own[b as usize] += u32::from(i.opcode == op::barrier_cluster_arrive);
     }
     let mut at_end = vec![(0, 0); n];
     // What comes before in the order.
@@ -179,7 +182,7 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
     let mut twice = false;
     let mut grows = None;
     for (block, at, i) in flow.walk() {
-        if i.entry.opcode != "setmaxnreg" {
+        if i.opcode != op::setmaxnreg {
             continue;
         }
         let Some(count) = constant(i, "imm-reg-count") else { continue };
@@ -202,7 +205,7 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
                 *slot = Some(count);
             }
         }
-        if i.has(".inc") {
+        if i.has(q::inc) {
             grows = grows.or(Some(i.span));
         }
     }

@@ -2,7 +2,6 @@
 //! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
 
 use super::Flow;
-use super::ask::begins_any;
 use super::dataflow::{Bits, each};
 use super::lanes::{Lanes, Shared};
 use super::memory::{Groups, MOST, Region, behind, bytes, constant, debts, owe, owed, plain, region};
@@ -10,31 +9,38 @@ use super::provenance::{Origin, Provenance, in_space};
 use crate::errors::completion as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::isa::{Group, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Class;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.has(op);
-    if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
+    if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
         stores(flow, lanes, from, out);
     }
-    if has("tcgen05.mma") && has("tcgen05.ld") && flow.function.entry && !flow.calls {
+    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Mma)
+        && flow.cfg.any(&|i| i.entry.tensor == Tensor::Load)
+        && flow.function.entry
+        && !flow.calls
+    {
         results(flow, out);
     }
-    if has("griddepcontrol") && flow.function.entry && !flow.calls {
+    if flow.cfg.has(op::griddepcontrol) && flow.function.entry && !flow.calls {
         grid(flow, from, out);
     }
 }
 
 /// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
 fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bool {
-    let atomic = matches!(i.entry.opcode, "red" | "atom");
-    if i.begins(".shared") || !(atomic || i.entry.opcode == "st") {
+    let atomic = matches!(i.opcode, op::red | op::atom);
+    if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
         return false;
     }
-    let wide = i.has(".gpu") || i.has(".sys");
-    let releases = wide && (i.has(".release") || i.has(".acq_rel"));
-    let strong = fenced && (atomic || i.has(".relaxed") || i.has(".volatile"));
+    let wide = i.has(q::gpu) || i.has(q::sys);
+    let releases = wide && (i.has(q::release) || i.has(q::acq_rel));
+    let strong = fenced && (atomic || i.has(q::relaxed) || i.has(q::volatile));
     (releases || strong) && (!atomic || on_flag(flow, lanes, at, i))
 }
 
@@ -54,7 +60,7 @@ fn stores(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.has(".bulk_group") && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
             target.push(behind(flow, from, at, "dstMem", constant(i, "size").unwrap_or(0)));
         }
@@ -74,16 +80,16 @@ fn early(
 ) {
     // Behind the groups: a fence of the device since.
     let fence = groups.bits();
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
-        "cp.async.bulk.commit_group" => groups.commit(set),
-        "cp.async.bulk.wait_group" if !i.has(".read") => {
+    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
+        op::cp_async_bulk_commit_group => groups.commit(set),
+        op::cp_async_bulk_wait_group if !i.has(q::read) => {
             groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false);
         }
-        "call" => groups.wait(set, 0, true),
-        "fence" if i.has_any(&[".gpu", ".sys"]) && !i.spelling.starts_with("fence.acquire") => {
+        op::call => groups.wait(set, 0, true),
+        op::fence if i.has_any(&[q::gpu, q::sys]) && !i.has(q::acquire) => {
             set.set(fence);
         }
-        "membar" if i.has(".gl") || i.has(".sys") => set.set(fence),
+        op::membar if i.has(q::gl) || i.has(q::sys) => set.set(fence),
         _ => {
             if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
@@ -125,17 +131,17 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
     if flow.cfg.any(&super::copies::mbarrier_wait) {
         return;
     }
-    let first = flow.cfg.find(&|i| i.entry.opcode.starts_with("tcgen05.mma"));
-    let committed = flow.cfg.any(&|i| i.entry.opcode == "tcgen05.commit");
+    let first = flow.cfg.find(&|i| i.entry.tensor == Tensor::Mma);
+    let committed = flow.cfg.any(&|i| i.opcode == op::tcgen05_commit);
     let Some(first) = first else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if i.entry.opcode.starts_with("tcgen05.mma") {
+        if i.entry.tensor == Tensor::Mma {
             owe(set, 0);
         }
     };
     let mut said = false;
     debts(flow, 1, &step, &mut |_, _, i, set| {
-        if !said && i.entry.opcode.starts_with("tcgen05.ld") && owed(set, 0) {
+        if !said && i.entry.tensor == Tensor::Load && owed(set, 0) {
             said = true;
             out.push(errors::result_not_awaited(i.span, first.span, committed));
         }
@@ -161,9 +167,9 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if behind {
             reads |= may_read(i);
         } else if first.is_none()
-            && i.entry.opcode == "ld"
-            && (i.has(".global") || !in_space(i))
-            && !i.has(".nc")
+            && i.opcode == op::ld
+            && (i.has(q::global) || !in_space(i))
+            && !i.has(q::nc)
             && let Some(arg) = i.operand("a")
         {
             first = Some(arg.span);
@@ -171,7 +177,7 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if let Some((arg, _)) = plain(i)
             && let Some(r) = region(flow, from, at, arg, bytes(i))
             && r.space == Space::Global
-            && !i.has(".nc")
+            && !i.has(q::nc)
             && r.base != Origin::None
         {
             if behind {
@@ -194,12 +200,12 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 /// May it read global memory?
 fn may_read(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    let other = i.begins(".shared") || i.begins(".param") || i.begins(".const") || i.begins(".local");
-    (op.starts_with("ld") && !other)
-        || begins_any(op, &["cp.", "atom", "red", "tex", "tld4", "suld", "multimem", "wmma.load"])
+    let load = matches!(i.opcode, op::ld | op::ldu | op::ldmatrix);
+    let elsewhere = i.has_any(SHARED) || i.has_any(PARAM) || i.has_any(&[q::_const, q::local]);
+    let updates = [op::atom, op::red, op::red_async, op::multimem_red, op::multimem_red_async];
+    updates.contains(&i.opcode) || (i.accesses(Access::Read) && !(load && elsewhere))
 }
 
 fn waits(i: &Instr) -> bool {
-    i.entry.opcode.starts_with("griddepcontrol") && i.spelling.contains("wait")
+    i.opcode == op::griddepcontrol && i.has(q::wait)
 }

@@ -14,6 +14,8 @@ use super::ssa::{Val, Value};
 use crate::errors::races as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// Limits: accesses, pairs of them, values that are evaluated.
 const MOST: usize = 64;
@@ -74,10 +76,10 @@ fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
     let mut list = Vec::new();
     let mut writes = false;
     for (block, at, i) in flow.walk() {
-        let does = match i.entry.opcode {
-            "ld" => Does::Reads,
-            "st" => Does::Writes,
-            "atom" | "red" => Does::Atomic,
+        let does = match i.opcode {
+            op::ld => Does::Reads,
+            op::st => Does::Writes,
+            op::atom | op::red => Does::Atomic,
             _ => continue,
         };
         let Some((arg, _)) = plain(i) else { continue };
@@ -251,8 +253,8 @@ impl Kernel<'_, '_> {
                     if seen.len() > 64 || special {
                         return false;
                     }
-                    if i.entry.opcode == "ld" {
-                        loaded |= !i.has_any(&[".param", ".const"]);
+                    if i.opcode == op::ld {
+                        loaded |= !i.has_any(&[q::param, q::_const]);
                         continue;
                     }
                 }

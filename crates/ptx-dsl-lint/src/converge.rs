@@ -12,6 +12,9 @@ use super::ssa::{UNDEF, Val};
 use crate::errors::{completion, flow as errors};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 /// Predicates that say something, and what holds of them at the start of each block, on every path there.
@@ -67,7 +70,7 @@ impl Places {
         let mut preds: Vec<Val> = Vec::new();
         let mut canceled = Vec::new();
         for (_, at, i) in flow.walk() {
-            if i.entry.opcode == "clusterlaunchcontrol.query_cancel" && i.has(".is_canceled") {
+            if i.opcode == op::clusterlaunchcontrol_query_cancel && i.has(q::is_canceled) {
                 for (_, v) in flow.ssa.defs(at) {
                     canceled.push(*v);
                 }
@@ -285,7 +288,7 @@ fn leaves(flow: &Flow) -> Vec<bool> {
     for &b in flow.cfg.rpo.iter().rev() {
         let mut only = true;
         for at in flow.cfg.range(b) {
-            only &= matches!(flow.instr(at).entry.opcode, "bra" | "ret" | "exit");
+            only &= matches!(flow.instr(at).entry.control, Control::Branch | Control::Return | Control::Exit);
         }
         for e in &flow.cfg.blocks[b as usize].succ {
             only &= leaves[e.to as usize];
@@ -415,7 +418,7 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
 /// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
 fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
     let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
-    if flow.instr(at).entry.opcode == "brx.idx" {
+    if flow.instr(at).entry.control == Control::BranchTable {
         for (_, v) in flow.ssa.uses(at) {
             if differs(*v) {
                 return true;
@@ -426,7 +429,7 @@ fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
     let Some((p, _)) = flow.guard(at) else { return false };
     let Some(maker) = flow.ssa.maker(p) else { return false };
     let setp = flow.instr(maker);
-    if setp.entry.opcode != "setp" || setp.operands.len() != 3 {
+    if setp.opcode != op::setp || setp.operands.len() != 3 {
         return false;
     }
     let (Some(a), Some(b)) = (flow.source(maker, "a"), flow.source(maker, "b")) else { return false };
@@ -505,7 +508,7 @@ fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<
 
 /// An election among lanes that the CTA does not have, and lanes that are read but not named.
 fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
-    if i.entry.opcode == "elect.sync"
+    if i.opcode == op::elect_sync
         && threads.exact.is_some()
         && lacking(who, threads, &|there, _| mask & !there).is_some()
         && let Some((w, bits)) = who.warps(threads).first()
@@ -513,8 +516,8 @@ fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &
         out.push(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
     }
     // Among all 32 lanes: no segments, and the last lane is 31.
-    if i.entry.opcode == "shfl.sync"
-        && i.has(".idx")
+    if i.opcode == op::shfl_sync
+        && i.has(q::idx)
         && let (Some(arg), Some(lane)) = (i.operand("b"), constant(i, "b"))
         && matches!(constant(i, "c"), Some(c) if c as u32 == 0x1f)
         && mask >> (lane & 31) & 1 == 0
@@ -553,13 +556,11 @@ fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
 
 /// The opcode as it is written, up to `.aligned`.
 pub(super) fn opcode(i: &Instr) -> String {
-    if let Some((head, _)) = i.spelling.split_once(".aligned") {
-        return format!("{head}.aligned");
-    }
-    let op = i.entry.opcode;
+    let mut out = i.opcode.to_string();
     // `tcgen05.wait` goes on with `::ld`.
-    match i.spelling.strip_prefix(op) {
-        Some(rest) if rest.starts_with("::") => format!("{op}{}", rest.split('.').next().unwrap_or("")),
-        _ => op.to_string(),
+    let last = i.quals.iter().position(|q| *q == q::aligned).or(i.quals.iter().position(|q| q.joins_opcode()));
+    for q in &i.quals[..last.map_or(0, |last| last + 1)] {
+        out.push_str(q.text());
     }
+    out
 }

@@ -8,6 +8,8 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::rings as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry || !lanes.threads.many() {
@@ -31,8 +33,12 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 /// Is it an operation of one thread whose effect adds up when several threads start it: a bulk copy that completes on an mbarrier, a
 /// bulk reduction, a request for a cluster?
 fn for_one(i: &Instr) -> bool {
-    let copies = i.operand("dstMem").is_some() && i.has(".mbarrier::complete_tx::bytes");
-    copies || i.entry.opcode == "clusterlaunchcontrol.try_cancel" || i.entry.opcode.starts_with("cp.reduce.async.bulk")
+    let copies = i.operand("dstMem").is_some() && i.has(q::mbarrier_complete_tx_bytes);
+    copies
+        || matches!(
+            i.opcode,
+            op::clusterlaunchcontrol_try_cancel | op::cp_reduce_async_bulk | op::cp_reduce_async_bulk_tensor
+        )
 }
 
 /// Do all lanes of a warp have the same operands?

@@ -12,13 +12,15 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Barrier, Group, Issue, Mbarrier};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.has(op);
-    if has("cp.async") {
+    if flow.cfg.has(op::cp_async) {
         groups(flow, from, out);
     }
-    if has("cp.async.bulk") || has("cp.reduce.async.bulk") {
+    if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
         stores(flow, lanes, places, from, out);
         loads(flow, from, out);
     }
@@ -26,12 +28,15 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 
 /// Lets threads of the CTA meet.
 fn meets(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op.starts_with("bar.")
-        || op.starts_with("barrier.")
-        || op.starts_with("mbarrier.")
-        || op.ends_with(".sync")
-        || op == "call"
+    i.entry.barrier != Barrier::None
+        || i.entry.mbarrier != Mbarrier::None
+        || i.entry.issue == Issue::Lanes
+        || i.opcode == op::call
+}
+
+/// Is the source shared memory?
+fn from_shared(i: &Instr) -> bool {
+    i.has(q::shared_cluster) && i.has(q::shared_cta)
 }
 
 /// `cp.async`: groups of the thread (9.7.9.25.3).
@@ -39,7 +44,7 @@ fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "cp.async" && groups.copies.len() < MOST {
+        if i.opcode == op::cp_async && groups.copies.len() < MOST {
             groups.copies.push(at);
             target.push(behind(flow, from, at, "dst", constant(i, "cp-size").unwrap_or(0)));
         }
@@ -56,15 +61,15 @@ fn awaited(
     alone: &[Origin],
     out: &mut Vec<Diagnostic>,
 ) {
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.entry.opcode {
-        "cp.async" => {
+    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
+        op::cp_async => {
             if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
             }
         }
-        "cp.async.commit_group" => groups.commit(set),
-        "cp.async.wait_group" => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
-        "cp.async.wait_all" | "cp.async.mbarrier.arrive" | "call" => groups.wait(set, 0, true),
+        op::cp_async_commit_group => groups.commit(set),
+        op::cp_async_wait_group => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
+        op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
         _ => {}
     };
     let mut said = Vec::new();
@@ -132,7 +137,7 @@ fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origi
         return Vec::new();
     }
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "cp.async" {
+        if i.opcode == op::cp_async {
             continue;
         }
         let Some(arg) = written(i) else { continue };
@@ -156,7 +161,7 @@ fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &
     let mut groups = Groups { copies: Vec::new() };
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
-        if i.has(".bulk_group") && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
             let source = behind(flow, from, at, "srcMem", constant(i, "size").unwrap_or(0));
             list.push(Store { block, source, map: behind(flow, from, at, "tensorMap", 128) });
@@ -171,10 +176,10 @@ fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &
 /// wait; something may have told them.
 fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     let told = groups.bits();
-    match i.entry.opcode {
-        "cp.async.bulk.commit_group" => groups.commit(set),
-        "cp.async.bulk.wait_group" => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
-        "call" => {
+    match i.opcode {
+        op::cp_async_bulk_commit_group => groups.commit(set),
+        op::cp_async_bulk_wait_group => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
+        op::call => {
             groups.wait(set, 0, true);
             for k in 0..groups.copies.len() {
                 set.unset(told + 2 * k);
@@ -214,7 +219,7 @@ fn sources(
     each(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
         let written = match plain(i) {
             Some((arg, true)) => Some((arg, bytes(i))),
-            _ if i.entry.opcode == "tensormap.replace" => i.operand("addr").map(|a| (a, 128)),
+            _ if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128)),
             _ => None,
         };
         let target = match written {
@@ -261,7 +266,7 @@ fn others(flow: &Flow, lanes: &Lanes, places: &Places, first: (u32, u32), second
 
 /// Is it a wait for the phase of an mbarrier?
 pub(super) fn mbarrier_wait(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "mbarrier.try_wait" | "mbarrier.test_wait")
+    matches!(i.opcode, op::mbarrier_try_wait | op::mbarrier_test_wait)
 }
 
 /// A copy into shared memory that an mbarrier tells the end of.
@@ -285,7 +290,7 @@ fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
                 Some(w) if known(&w) => waits.push(w),
                 _ => other = true,
             }
-        } else if i.has(".mbarrier::complete_tx::bytes") && i.operand("dstMem").is_some() {
+        } else if i.has(q::mbarrier_complete_tx_bytes) && i.operand("dstMem").is_some() {
             let into = behind(flow, from, at, "dstMem", constant(i, "size").unwrap_or(0));
             match (into, behind(flow, from, at, "mbar", 8)) {
                 (Some(into), Some(mbar)) if list.len() < MOST => {
@@ -298,7 +303,7 @@ fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
     if other {
         return None;
     }
-    list.retain(|l| known(&l.mbar) && !l.into.mapped && !flow.instr(l.at).has(".shared::cluster.shared::cta"));
+    list.retain(|l| known(&l.mbar) && !l.into.mapped && !from_shared(flow.instr(l.at)));
     for l in &mut list {
         for w in &waits {
             l.waited |= w.may_meet(&l.mbar);
@@ -325,7 +330,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
             }
             return;
         }
-        let meets = meets(i) || i.entry.opcode == "fence";
+        let meets = meets(i) || i.opcode == op::fence;
         for (k, l) in list.iter().enumerate() {
             if l.at == at {
                 owe(set, k);
@@ -339,8 +344,8 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
     debts(flow, list.len(), &step, &mut |_, at, i, set| {
         let touched = match plain(i) {
             Some((arg, writes)) => Some((arg, bytes(i), writes)),
-            None if i.entry.opcode == "tensormap.replace" => i.operand("addr").map(|a| (a, 128, true)),
-            None if i.has(".bulk_group") => i.operand("srcMem").map(|a| (a, constant(i, "size").unwrap_or(0), false)),
+            None if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128, true)),
+            None if i.has(q::bulk_group) => i.operand("srcMem").map(|a| (a, constant(i, "size").unwrap_or(0), false)),
             None => None,
         };
         let Some((arg, size, writes)) = touched else { return };
@@ -353,7 +358,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
             if map || l.into.meets(flow, &here) {
                 said.set(k);
                 let copy = flow.instr(l.at).span;
-                out.push(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(".bulk_group")));
+                out.push(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
             }
         }
     });

@@ -5,6 +5,9 @@ use super::cfg::NONE;
 use super::memory::constant;
 use super::ssa::{Val, Value};
 use ptx_dsl_isa::hir::Operand;
+use ptx_dsl_isa::isa::sreg::Varies;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// What a value depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +44,8 @@ impl Ctas {
             Value::Def { instr, old, .. } => {
                 let i = flow.instr(*instr);
                 let pure = i.entry.host == ptx_dsl_isa::isa::Host::Lane
-                    || matches!(i.entry.opcode, "mov" | "selp" | "cvta" | "mapa");
-                let fixed =
-                    i.entry.opcode == "ld" && (i.has(".param") || i.has(".param::entry")) && flow.function.entry;
+                    || matches!(i.opcode, op::mov | op::selp | op::cvta | op::mapa);
+                let fixed = i.opcode == op::ld && (i.has(q::param) || i.has(q::param_entry)) && flow.function.entry;
                 if !pure && !fixed || old.is_some() {
                     return Of::Thread;
                 }
@@ -52,19 +54,12 @@ impl Ctas {
                     out = out.max(facts[*u as usize]);
                 }
                 for a in &i.operands {
-                    if let Operand::Sreg(name) = a.value {
-                        out = out.max(match name {
-                            "%cluster_ctarank" => Of::Rank,
-                            n if n.starts_with("%cluster_ctaid") => Of::Rank,
-                            n if n.starts_with("%ctaid") || n.starts_with("%clusterid") => Of::Cta,
-                            n if n.starts_with("%ntid")
-                                || n.starts_with("%nctaid")
-                                || n.starts_with("%cluster_ncta") =>
-                            {
-                                Of::Grid
-                            }
-                            n if n.starts_with("%nclusterid") || n == "WARP_SZ" => Of::Grid,
-                            _ => Of::Thread,
+                    if let Operand::Sreg(register) = a.value {
+                        out = out.max(match register.row().varies {
+                            Varies::Never => Of::Grid,
+                            Varies::WithRank => Of::Rank,
+                            Varies::WithCluster | Varies::WithCta => Of::Cta,
+                            Varies::WithWarp | Varies::WithThread | Varies::InTime => Of::Thread,
                         });
                     }
                 }
@@ -108,19 +103,19 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
                 stack.push((flow.origin(v), holds));
             }
         };
-        let predicates = i.has(".pred");
-        match i.entry.opcode {
-            "and" if predicates && holds => {
+        let predicates = i.has(q::pred);
+        match i.opcode {
+            op::and if predicates && holds => {
                 part("a", true);
                 part("b", true);
             }
-            "or" if predicates != holds => {
+            op::or if predicates != holds => {
                 part("a", holds);
                 part("b", holds);
             }
-            "not" if predicates => part("a", !holds),
-            "mov" => part("a", holds),
-            "setp" if i.operands.len() == 3 && constant(i, "b") == Some(0) => match (i.has(".eq"), i.has(".ne")) {
+            op::not if predicates => part("a", !holds),
+            op::mov => part("a", holds),
+            op::setp if i.operands.len() == 3 && constant(i, "b") == Some(0) => match (i.has(q::eq), i.has(q::ne)) {
                 (true, _) => part("a", holds),
                 (_, true) => part("a", !holds),
                 _ => {}

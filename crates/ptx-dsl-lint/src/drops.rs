@@ -8,6 +8,7 @@ use super::memory::constant;
 use super::states::passed;
 use crate::errors::rings as errors;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::isa::Mbarrier;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
     if objects.unclear {
@@ -19,7 +20,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objec
 }
 
 fn drops(flow: &Flow, s: &Site) -> bool {
-    flow.instr(s.at).entry.opcode == "mbarrier.arrive_drop"
+    flow.instr(s.at).entry.mbarrier == Mbarrier::Drop
 }
 
 /// Arrivals that drop the whole count, a wait for their phase, and then another arrival.

@@ -1,7 +1,6 @@
 //! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use super::Flow;
-use super::ask::begins_any;
 use super::converge::{Places, every_lane};
 use super::lanes::{Lanes, Shared};
 use super::meeting::only_elected;
@@ -11,6 +10,10 @@ use super::ssa::{Val, Value};
 use crate::errors::completion as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::isa::sreg::Varies;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
@@ -24,7 +27,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         }
         let who = places.who(flow, lanes, block, at);
         let elected = who.elected && only_elected(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &who, block, at) && !i.entry.opcode.starts_with("tcgen05");
+        let every = every_lane(flow, lanes, &who, block, at) && i.entry.tensor == Tensor::None;
         if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(flow, lanes, from, at, i) {
             continue;
         }
@@ -36,9 +39,9 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 
 /// Is meant to be done once, if all its operands are the same?
 fn once(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    let into_shared = i.operand("dstMem").is_some() && !i.has(".bulk_group") && i.operand("mbar").is_some();
-    into_shared || op == "clusterlaunchcontrol.try_cancel" || (op.starts_with("tcgen05.mma") && i.has(".cta_group::1"))
+    let op = i.opcode;
+    let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
+    into_shared || op == op::clusterlaunchcontrol_try_cancel || (i.entry.tensor == Tensor::Mma && i.has(q::cta_group_1))
 }
 
 /// Are the operands the same in all warps of the CTA?
@@ -88,11 +91,14 @@ fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
 /// Does it bring what may differ between warps?
 fn differs(i: &Instr) -> bool {
     for a in &i.operands {
-        if let Operand::Sreg(name) = a.value
-            && !begins_any(name, &["%ctaid", "%nctaid", "%cluster", "%ntid"])
+        if let Operand::Sreg(register) = a.value
+            && matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)
         {
             return true;
         }
     }
-    matches!(i.entry.opcode, "shfl.sync" | "vote.sync" | "match.sync" | "atom" | "activemask" | "elect.sync" | "call")
+    matches!(
+        i.opcode,
+        op::shfl_sync | op::vote_sync | op::match_ | op::atom | op::activemask | op::elect_sync | op::call
+    )
 }

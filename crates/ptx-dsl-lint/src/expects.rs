@@ -8,16 +8,18 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::rings as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// Does it complete bytes on an mbarrier?
 fn brings(i: &Instr) -> bool {
-    i.has(".mbarrier::complete_tx::bytes") || i.entry.opcode == "mbarrier.complete_tx"
+    i.has(q::mbarrier_complete_tx_bytes) || i.opcode == op::mbarrier_complete_tx
 }
 
 /// Is it an `expect_tx`, also as part of an arrival?
 pub(super) fn announces(i: &Instr) -> bool {
-    i.entry.opcode.starts_with("mbarrier.")
-        && (i.entry.opcode.ends_with("expect_tx") || i.spelling.contains("expect_tx"))
+    i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
 }
 
 /// The object, if its variable is known.

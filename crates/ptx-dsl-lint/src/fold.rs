@@ -3,6 +3,8 @@
 use super::ask::value;
 use super::lanes::{Compare, holds};
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 /// The only result of an instruction, from what its operands are; `None` where that is not known, not defined, or no integer.
@@ -15,44 +17,44 @@ pub(super) fn fold(i: &Instr, of: &mut dyn FnMut(&Operand) -> Option<u64>) -> Op
             return None;
         }
     }
-    if i.has_any(&[".cc", ".sat", ".relu", ".hilo"]) {
+    if i.has_any(&[q::cc, q::sat, q::relu]) {
         return None;
     }
     let n = Number { bits: ty.bits(), signed: ty.class() == Class::Signed };
-    Some(match i.entry.opcode {
+    Some(match i.opcode {
         // The place in a variable is the same in each CTA.
-        "mapa" => n.cut(get("a")?),
-        "mov" | "cvta" if i.operands.len() == 2 => n.cut(get("a")?),
+        op::mapa => n.cut(get("a")?),
+        op::mov | op::cvta if i.operands.len() == 2 => n.cut(get("a")?),
         // From the type that is written last to that written first.
-        "cvt" => Number { bits: first.bits(), signed: false }.cut(n.wide(get("a")?) as u64),
-        "add" => n.cut(get("a")?.wrapping_add(get("b")?)),
-        "sub" => n.cut(get("a")?.wrapping_sub(get("b")?)),
-        "mul" => n.product(i, get("a")?, get("b")?)?,
-        "mad" => {
+        op::cvt => Number { bits: first.bits(), signed: false }.cut(n.wide(get("a")?) as u64),
+        op::add => n.cut(get("a")?.wrapping_add(get("b")?)),
+        op::sub => n.cut(get("a")?.wrapping_sub(get("b")?)),
+        op::mul => n.product(i, get("a")?, get("b")?)?,
+        op::mad => {
             let product = n.product(i, get("a")?, get("b")?)?;
-            let wide = if i.has(".wide") { 2 * n.bits } else { n.bits };
+            let wide = if i.has(q::wide) { 2 * n.bits } else { n.bits };
             Number { bits: wide, ..n }.cut(product.wrapping_add(get("c")?))
         }
-        "and" => n.cut(get("a")? & get("b")?),
-        "or" => n.cut(get("a")? | get("b")?),
-        "xor" => n.cut(get("a")? ^ get("b")?),
-        "not" => n.cut(!get("a")?),
-        "neg" => n.cut(get("a")?.wrapping_neg()),
-        "shl" => n.cut(if get("b")? < u64::from(n.bits) { get("a")? << get("b")? } else { 0 }),
-        "shr" => n.right(get("a")?, get("b")?),
-        "min" | "max" => {
+        op::and => n.cut(get("a")? & get("b")?),
+        op::or => n.cut(get("a")? | get("b")?),
+        op::xor => n.cut(get("a")? ^ get("b")?),
+        op::not => n.cut(!get("a")?),
+        op::neg => n.cut(get("a")?.wrapping_neg()),
+        op::shl => n.cut(if get("b")? < u64::from(n.bits) { get("a")? << get("b")? } else { 0 }),
+        op::shr => n.right(get("a")?, get("b")?),
+        op::min | op::max => {
             let (a, b) = (n.cut(get("a")?), n.cut(get("b")?));
             let first_less = if n.signed { n.wide(a) < n.wide(b) } else { a < b };
-            if first_less == (i.entry.opcode == "min") { a } else { b }
+            if first_less == (i.opcode == op::min) { a } else { b }
         }
-        "div" | "rem" => n.quotient(i.entry.opcode == "div", get("a")?, get("b")?)?,
-        "bfe" if !n.signed => {
+        op::div | op::rem => n.quotient(i.opcode == op::div, get("a")?, get("b")?)?,
+        op::bfe if !n.signed => {
             let (at, length) = (get("b")? & 0xff, get("c")? & 0xff);
             let field = if at < 64 { n.cut(get("a")?) >> at } else { 0 };
             if length < 64 { field & ((1 << length) - 1) } else { field }
         }
-        "selp" => n.cut(if get("c")? != 0 { get("a")? } else { get("b")? }),
-        "setp" => n.compare(i, &mut get)?,
+        op::selp => n.cut(if get("c")? != 0 { get("a")? } else { get("b")? }),
+        op::setp => n.compare(i, &mut get)?,
         _ => return None,
     })
 }
@@ -83,10 +85,10 @@ impl Number {
     fn product(self, i: &Instr, a: u64, b: u64) -> Option<u64> {
         // Of two numbers of 64 bits without a sign the upper half would not fit.
         let product = self.wide(a).wrapping_mul(self.wide(b));
-        if i.has(".wide") {
+        if i.has(q::wide) {
             return (self.bits <= 32).then(|| Number { bits: 2 * self.bits, ..self }.cut(product as u64));
         }
-        if i.has(".hi") {
+        if i.has(q::hi) {
             return (self.bits <= 32).then(|| self.cut((product >> self.bits) as u64));
         }
         Some(self.cut(product as u64))
@@ -109,16 +111,16 @@ impl Number {
         }
         let mut op = None;
         for q in &i.quals {
-            op = op.or(Compare::of(q));
+            op = op.or(Compare::of(*q));
         }
         let holds = holds(op?, self.signed, self.bits, get("a")?, get("b")?);
         if i.operands.len() == 3 {
             return Some(u64::from(holds));
         }
         let other = get("c")? != 0;
-        Some(u64::from(match i.first_of(&[".and", ".or", ".xor"])? {
-            ".and" => holds && other,
-            ".or" => holds || other,
+        Some(u64::from(match i.first_of(&[q::and, q::or, q::xor])? {
+            q::and => holds && other,
+            q::or => holds || other,
             _ => holds != other,
         }))
     }

@@ -1,7 +1,9 @@
 //! How many threads issue an instruction together: Table 46 of PTX ISA 9.7.16.5 for `tcgen05`, `.aligned` for the others.
 
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Issue;
 use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::qualifier::q;
 
 /// Who issues an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +16,6 @@ pub(super) enum Grain {
     Each,
 }
 
-/// Is `opcode` this one, or a longer spelling of it?
-pub(super) fn is(opcode: &str, base: &str) -> bool {
-    match opcode.strip_prefix(base) {
-        Some(rest) => rest.is_empty() || rest.starts_with('.') || rest.starts_with("::"),
-        None => false,
-    }
-}
-
 /// Who issues an instruction on Tensor Memory.
 pub(super) fn tcgen05(i: &Instr) -> Option<Grain> {
     grain(i.entry.tensor)
@@ -31,7 +25,7 @@ pub(super) fn tcgen05(i: &Instr) -> Option<Grain> {
 fn grain(tensor: Tensor) -> Option<Grain> {
     match tensor {
         Tensor::None => None,
-        Tensor::Operation | Tensor::Commit => Some(Grain::Thread),
+        Tensor::Mma | Tensor::Copy | Tensor::Commit => Some(Grain::Thread),
         Tensor::Fence => Some(Grain::Each),
         Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish | Tensor::Load | Tensor::Store | Tensor::Wait => {
             Some(Grain::Warp)
@@ -41,19 +35,12 @@ fn grain(tensor: Tensor) -> Option<Grain> {
 
 /// Is it `bar`, which is `barrier.aligned`, or written `.aligned`?
 pub(super) fn aligned(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    (op.starts_with("bar.") && op != "bar.warp.sync") || i.has(".aligned") || op.contains(".aligned")
+    i.entry.issue == Issue::Warp || i.has(q::aligned)
 }
 
 /// Does it need a full warp, so that a kernel which holds it is run by full warps only?
 pub(super) fn whole_warps(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    for whole in ["mma", "wgmma", "wmma", "ldmatrix", "stmatrix", "setmaxnreg"] {
-        if is(op, whole) {
-            return true;
-        }
-    }
-    tcgen05(i) == Some(Grain::Warp)
+    i.entry.issue == Issue::FullWarp || tcgen05(i) == Some(Grain::Warp)
 }
 
 #[cfg(test)]
@@ -84,7 +71,7 @@ mod tests {
                     assert_eq!(entry.tensor, Tensor::None, "{}", entry.opcode);
                     continue;
                 };
-                let row = rows.iter().find(|row| is(name, row.0));
+                let row = rows.iter().find(|row| name.split(['.', ':']).next() == Some(row.0));
                 assert_eq!(grain(entry.tensor), row.map(|r| r.1), "{name}");
                 seen += 1;
             }

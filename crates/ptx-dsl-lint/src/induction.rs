@@ -10,6 +10,8 @@ use ptx_dsl_isa::hir::Operand;
 use std::cell::{Cell, RefCell};
 
 mod slice;
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
+use ptx_dsl_isa::opcode::op;
 use slice::Slice;
 
 /// A loop in one of its iterations, counted from the first time that the loop is entered.
@@ -54,19 +56,19 @@ pub(super) struct Thread {
 
 impl Thread {
     /// The value of a special register.
-    fn special(self, name: &str) -> Option<u64> {
+    fn special(self, register: SpecialRegister) -> Option<u64> {
         let t = self.number as u64;
         let [x, y, z] = self.shape.or((t == 0).then_some([1; 3]))?.map(|n| u64::from(n.max(1)));
         let size = |n: u64| self.shape.map(|_| n);
-        match name {
-            "%tid.x" => Some(t % x),
-            "%tid.y" => Some(t / x % y),
-            "%tid.z" => Some(t / (x * y)),
-            "%ntid.x" => size(x),
-            "%ntid.y" => size(y),
-            "%ntid.z" => size(z),
-            "%laneid" => Some(t % 32),
-            "WARP_SZ" => Some(32),
+        match register {
+            special::tid_x => Some(t % x),
+            special::tid_y => Some(t / x % y),
+            special::tid_z => Some(t / (x * y)),
+            special::ntid_x => size(x),
+            special::ntid_y => size(y),
+            special::ntid_z => size(z),
+            special::laneid => Some(t % 32),
+            special::warp_sz => Some(32),
             _ => None,
         }
     }
@@ -196,7 +198,7 @@ impl<'a, 'h> Induction<'a, 'h> {
             Operand::VarAddr(_, offset) => Some(*offset as u64),
             Operand::Reg(r, lane) => self.eval(self.flow.ssa.read(at, *r, *lane), depth),
             Operand::NotReg(r) => Some(u64::from(self.eval(self.flow.ssa.read(at, *r, 0), depth)? == 0)),
-            Operand::Sreg(name) => self.thread?.special(name),
+            Operand::Sreg(register) => self.thread?.special(*register),
             _ => None,
         }
     }
@@ -234,7 +236,7 @@ impl<'a, 'h> Induction<'a, 'h> {
                 }
                 let i = self.flow.instr(*instr);
                 // Without a thread, whatever can be evaluated is the same in all lanes.
-                if i.entry.opcode == "shfl.sync" && self.thread.is_none() {
+                if i.opcode == op::shfl_sync && self.thread.is_none() {
                     return self.read(*instr, &i.operand("a")?.value, depth);
                 }
                 match &i.operands.first()?.value {

@@ -8,8 +8,11 @@ use super::ask::value;
 use ptx_dsl_isa::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
 };
-use ptx_dsl_isa::isa::{self, Role};
+use ptx_dsl_isa::isa::Role;
 
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::opcode::{Entry, Opcode};
+use ptx_dsl_isa::qualifier::Qualifier;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
@@ -63,7 +66,7 @@ fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
 
 /// The function that a `call` names, if it is known through and through.
 fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId, &'m Function)> {
-    if i.entry.opcode != "call" {
+    if i.opcode != op::call {
         return None;
     }
     let Operand::Func(id) = i.operand("func")?.value else { return None };
@@ -89,32 +92,17 @@ struct Builder<'m> {
 }
 
 /// An entry of the table by its opcode.
-pub(super) fn entry(family: &str, opcode: &str, section: &str) -> Option<(&'static str, &'static isa::Instr)> {
-    for (name, list) in isa::FAMILIES {
-        if *name != family {
-            continue;
-        }
-        for i in *list {
-            if i.opcode == opcode && i.section == section {
-                return Some((*name, i));
-            }
-        }
-    }
-    None
+pub(super) fn entry(opcode: Opcode, section: &str) -> Option<Entry> {
+    opcode.entries().find(|entry| entry.instr.section == section)
 }
 
 /// An instruction that nobody wrote.
-fn made(
-    (family, entry): (&'static str, &'static isa::Instr),
-    ty: Option<Ty>,
-    pred: Option<(Operand, bool)>,
-    operands: Vec<Arg>,
-    span: Span,
-) -> Stmt {
+fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: Vec<Arg>, span: Span) -> Stmt {
     let mut instr = Instr {
         index: u32::MAX,
-        family,
-        entry,
+        opcode: entry.opcode,
+        family: entry.family,
+        entry: entry.instr,
         form: 0,
         quals: Vec::new(),
         types: Vec::new(),
@@ -124,9 +112,10 @@ fn made(
         span,
     };
     if let Some(ty) = ty {
-        let qualifier = format!(".{}", ty.name());
-        instr.spelling.push_str(&qualifier);
-        instr.quals.push(qualifier);
+        if let Some(qualifier) = Qualifier::from_word(ty.name()) {
+            instr.spelling.push_str(qualifier.text());
+            instr.quals.push(qualifier);
+        }
         instr.types.push(ty);
     }
     Stmt::Instr(Box::new(instr))
@@ -142,12 +131,12 @@ pub(super) fn mov(bytes: u32, d: Operand, a: Operand, pred: Option<(Operand, boo
     };
     let arg = |name, role, value| Arg { name, role, ty: Some(ty), value, span };
     let operands = vec![arg("d", Role::Dst, d), arg("a", Role::Src, a)];
-    Some(made(entry("movement", "mov", "9.7.9.4")?, Some(ty), pred, operands, span))
+    Some(made(entry(op::mov, "9.7.9.4")?, Some(ty), pred, operands, span))
 }
 
 fn branch(to: LabelId, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
     let operands = vec![Arg { name: "tgt", role: Role::Name, ty: None, value: Operand::Label(to), span }];
-    Some(made(entry("control", "bra", "9.7.12.3")?, None, pred, operands, span))
+    Some(made(entry(op::bra, "9.7.12.3")?, None, pred, operands, span))
 }
 
 impl Inlined {
@@ -175,7 +164,7 @@ impl Builder<'_> {
                         continue;
                     }
                     let jump = match place.end {
-                        Some(to) if i.entry.opcode == "ret" => branch(to, i.pred.clone(), i.span),
+                        Some(to) if i.opcode == op::ret => branch(to, i.pred.clone(), i.span),
                         _ => None,
                     };
                     self.out.body.push(jump.unwrap_or(Stmt::Instr(i)));

@@ -12,6 +12,10 @@ pub(super) use eval::{boolean, comparison, keeps};
 pub(super) use numbers::Compare;
 use numbers::{Shape, by_warp};
 pub(super) use numbers::{holds, operation};
+use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// A CTA has at most that many threads (PTX ISA 11.4).
 pub(super) const THREADS: usize = 1024;
@@ -106,7 +110,7 @@ pub(super) struct Lanes {
     /// What was worked out last from which operands, by value.
     known: Vec<Option<([Fact; 3], Fact)>>,
     /// Special registers that were asked for.
-    special: Vec<(&'static str, Fact)>,
+    special: Vec<(SpecialRegister, Fact)>,
 }
 
 /// Tables and sets are few in real kernels; beyond that many nothing more is known.
@@ -123,7 +127,10 @@ impl Lanes {
         let mut full_warps = false;
         for i in &flow.cfg.instrs {
             for a in &i.operands {
-                reads_yz |= matches!(a.value, Operand::Sreg("%tid.y" | "%tid.z" | "%tid" | "%ntid.y" | "%ntid.z"));
+                reads_yz |= matches!(
+                    a.value,
+                    Operand::Sreg(special::tid_y | special::tid_z | special::tid | special::ntid_y | special::ntid_z)
+                );
                 full_warps |= a.name == "membermask"
                     && i.pred.is_none()
                     && matches!(a.value, Operand::Imm(m) if m & 0xFFFF_FFFF == 0xFFFF_FFFF);
@@ -143,7 +150,7 @@ impl Lanes {
             wanted: wanted(flow),
             asked: exact.is_some()
                 || flow.cfg.any(&|i| {
-                    i.entry.opcode == "mbarrier.init"
+                    i.opcode == op::mbarrier_init
                         || super::granularity::aligned(i)
                         || super::granularity::tcgen05(i).is_some()
                         || i.operand("membermask").is_some()
@@ -196,7 +203,7 @@ impl Lanes {
         if matches!(flow.guard(i), Some((p, _)) if self.shared(p) < Shared::Warp) {
             return false;
         }
-        if flow.instr(i).entry.opcode == "brx.idx" {
+        if flow.instr(i).entry.control == Control::BranchTable {
             for (_, v) in flow.ssa.uses(i) {
                 if self.shared(*v) < Shared::Warp {
                     return false;
@@ -288,25 +295,25 @@ impl Lanes {
     }
 }
 
-const MADE_OF_NUMBERS: &[&str] = &[
-    "setp",
-    "mov",
-    "cvt",
-    "not",
-    "and",
-    "or",
-    "xor",
-    "add",
-    "sub",
-    "mul",
-    "mad",
-    "shl",
-    "shr",
-    "min",
-    "max",
-    "rem",
-    "div",
-    "shfl.sync",
+const MADE_OF_NUMBERS: &[Opcode] = &[
+    op::setp,
+    op::mov,
+    op::cvt,
+    op::not,
+    op::and,
+    op::or,
+    op::xor,
+    op::add,
+    op::sub,
+    op::mul,
+    op::mad,
+    op::shl,
+    op::shr,
+    op::min,
+    op::max,
+    op::rem,
+    op::div,
+    op::shfl_sync,
 ];
 
 /// The values from which guards are made: of those the rules want to know the numbers, if there is anything to say at all.
@@ -316,7 +323,7 @@ fn wanted(flow: &Flow) -> Vec<bool> {
     for (_, at, i) in flow.walk() {
         if let Some((p, _)) = flow.guard(at) {
             stack.push(p);
-        } else if i.entry.opcode == "brx.idx" {
+        } else if i.opcode == op::brx_idx {
             flow.ssa.push_uses(at, &mut stack);
         }
     }
@@ -326,7 +333,7 @@ fn wanted(flow: &Flow) -> Vec<bool> {
         }
         match &flow.ssa.values[v as usize] {
             // What a load's address is, for one, tells nothing about what it loads.
-            Value::Def { instr, old, .. } if !MADE_OF_NUMBERS.contains(&flow.instr(*instr).entry.opcode) => {
+            Value::Def { instr, old, .. } if !MADE_OF_NUMBERS.contains(&flow.instr(*instr).opcode) => {
                 stack.extend(old);
             }
             _ => flow.ssa.push_sources(v, &mut stack),

@@ -9,6 +9,7 @@
 
 use ptx_dsl_isa::diag::{self, Diagnostic};
 use ptx_dsl_isa::hir;
+use ptx_dsl_isa::opcode::op;
 
 mod accesses;
 mod ask;
@@ -177,7 +178,7 @@ impl<'h> Flow<'h> {
     fn new(module: &'h hir::Module, function: &'h hir::Function) -> Option<Flow<'h>> {
         let cfg = cfg::Cfg::new(function);
         let ssa = ssa::Ssa::new(function, &cfg)?;
-        let calls = cfg.any(&|i| i.entry.opcode == "call");
+        let calls = cfg.any(&|i| i.opcode == op::call);
         Some(Flow { module, function, cfg, ssa, calls })
     }
 

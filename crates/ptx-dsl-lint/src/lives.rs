@@ -12,6 +12,9 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
+use ptx_dsl_isa::isa::{Barrier, Issue, Mbarrier};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
 pub(super) fn check(
@@ -66,7 +69,7 @@ fn lifetimes(
         if let Some(k) = number(inits, at) {
             owe(set, k);
             owe(set, n + k);
-        } else if i.entry.opcode == "mbarrier.inval" {
+        } else if i.opcode == op::mbarrier_inval {
             let on = object(flow, from, at, "addr");
             for (k, init) in inits.iter().enumerate() {
                 if on.is_none() || on == Some(init.place) {
@@ -114,8 +117,8 @@ fn lifetimes(
                     });
                 }
             }
-            if i.entry.opcode == "barrier.cluster.arrive"
-                && i.has(".relaxed")
+            if i.opcode == op::barrier_cluster_arrive
+                && i.has(q::relaxed)
                 && owed(set, n + k)
                 && objects.shared.contains(&place.0)
             {
@@ -128,14 +131,13 @@ fn lifetimes(
 
 /// A fence, or an arrival at the cluster barrier that releases.
 fn may_publish(i: &Instr) -> bool {
-    (i.entry.opcode == "fence" && !i.spelling.starts_with("fence.proxy"))
-        || (i.entry.opcode == "barrier.cluster.arrive" && !i.has(".relaxed"))
+    (i.opcode == op::fence && !i.has(q::proxy)) || (i.opcode == op::barrier_cluster_arrive && !i.has(q::relaxed))
 }
 
 /// Does it publish to the cluster what these threads have initialised? A fence does so for its own threads.
 fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
     let apart = here.elected && inits.passed || here.passed && inits.elected;
-    i.entry.opcode != "fence" || (!apart && !disjoint(&here.set, &inits.set))
+    i.opcode != op::fence || (!apart && !disjoint(&here.set, &inits.set))
 }
 
 /// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
@@ -159,7 +161,7 @@ fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Obj
     };
     let mut said: Vec<u32> = Vec::new();
     debts(flow, inits.len(), &step, &mut |_, _, i, set| {
-        if i.entry.opcode != "barrier.cluster.arrive" || !i.has(".relaxed") {
+        if i.opcode != op::barrier_cluster_arrive || !i.has(q::relaxed) {
             return;
         }
         for (k, (site, var, _)) in inits.iter().enumerate() {
@@ -210,8 +212,8 @@ pub(super) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provena
     let mut made: Vec<Made> = Vec::new();
     let mut all_known = true;
     for (block, at, i) in flow.walk() {
-        let alloc = i.entry.opcode == "tcgen05.alloc";
-        if i.entry.opcode != "mbarrier.init" && !alloc {
+        let alloc = i.opcode == op::tcgen05_alloc;
+        if i.opcode != op::mbarrier_init && !alloc {
             continue;
         }
         match Place::of(flow, from, at, i) {
@@ -255,13 +257,12 @@ impl Making {
 
 fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making: &Making, out: &mut Vec<Diagnostic>) {
     let meets = |i: &Instr| {
-        let op = i.entry.opcode;
-        op.starts_with("bar.")
-            || op.starts_with("barrier.")
+        let op = i.opcode;
+        i.entry.barrier != Barrier::None
             || mbarrier_wait(i)
-            || matches!(op, "atom" | "red" | "call" | "griddepcontrol" | "match.sync")
-            || (op.ends_with(".sync") && making.threads <= 32)
-            || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
+            || matches!(op, op::atom | op::red | op::call | op::griddepcontrol | op::match_)
+            || (i.entry.issue == Issue::Lanes && making.threads <= 32)
+            || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
     };
     // Met on some way; a wait of the object itself is no meeting.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -281,18 +282,18 @@ fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making:
         if set.has(0) {
             return;
         }
-        let op = i.entry.opcode;
-        let uses = op.starts_with("mbarrier.") && !matches!(op, "mbarrier.init" | "mbarrier.pending_count");
-        if !uses && op != "ld" {
+        let op = i.opcode;
+        let uses = i.entry.mbarrier != Mbarrier::None && !matches!(op, op::mbarrier_init | op::mbarrier_pending_count);
+        if !uses && op != op::ld {
             return;
         }
         let Some(p) = Place::of(flow, from, at, i) else { return };
-        if said.contains(&p) || (op == "ld" && p.offset.is_none()) {
+        if said.contains(&p) || (op == op::ld && p.offset.is_none()) {
             return;
         }
         let who = places.who(flow, lanes, b, at);
         let every = every_lane(flow, lanes, &who, b, at);
-        if let Some((m, other)) = making.by_others(p, op == "ld", &who, every) {
+        if let Some((m, other)) = making.by_others(p, op == op::ld, &who, every) {
             said.push(p);
             let made = flow.instr(m.at);
             let name = name(flow, (p.var, p.offset.unwrap_or(0)));
@@ -305,7 +306,7 @@ fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making:
 fn after_inval(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut ends: Vec<(u32, (u32, i64))> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "mbarrier.inval"
+        if i.opcode == op::mbarrier_inval
             && ends.len() < 64
             && let Some(p) = object(flow, from, at, mbarrier(i))
         {
@@ -317,10 +318,12 @@ fn after_inval(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let op = i.entry.opcode;
-        let init = op == "mbarrier.init";
-        let meets = op.starts_with("bar") || op.ends_with(".sync") || matches!(op, "call" | "atom" | "ld");
-        if op != "mbarrier.inval" && !init && !meets {
+        let op = i.opcode;
+        let init = op == op::mbarrier_init;
+        let meets = i.entry.barrier != Barrier::None
+            || i.entry.issue == Issue::Lanes
+            || matches!(op, op::call | op::atom | op::ld);
+        if op != op::mbarrier_inval && !init && !meets {
             return;
         }
         let on = if init { object(flow, from, at, mbarrier(i)) } else { None };
@@ -334,7 +337,7 @@ fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &
     };
     let mut said = Vec::new();
     debts(flow, ends.len(), &step, &mut |_, at, i, set| {
-        if matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.check_layout") {
+        if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
             return;
         }
         let Some(p) = object(flow, from, at, mbarrier(i)) else { return };

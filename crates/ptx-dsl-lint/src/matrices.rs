@@ -8,15 +8,17 @@ use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::{Group, Step};
+use ptx_dsl_isa::opcode::op;
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    if flow.cfg.has("wgmma.mma_async") && !flow.calls {
+    if flow.cfg.any(&is_mma) && !flow.calls {
         wgmma(flow, out);
     }
 }
 
 fn is_mma(i: &Instr) -> bool {
-    i.entry.opcode.starts_with("wgmma.mma_async")
+    i.entry.group == Group::Wgmma(Step::Start)
 }
 
 /// The registers that an MMA holds: accumulators, and a fragment of A.
@@ -37,7 +39,7 @@ fn renames(i: &Instr) -> bool {
 
 /// A `mov`, one that packs or unpacks included. ptxas waits for the MMA before it runs the instructions that it makes of one.
 fn moves(i: &Instr) -> bool {
-    i.entry.opcode == "mov"
+    i.opcode == op::mov
 }
 
 fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
@@ -50,7 +52,7 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
         }
     }
     let Some(first) = groups.copies.first() else { return };
-    if !flow.cfg.any(&|i| i.entry.opcode == "wgmma.commit_group") && flow.function.entry {
+    if !flow.cfg.any(&|i| i.opcode == op::wgmma_commit_group) && flow.function.entry {
         out.push(errors::never_committed(flow.instr(*first).span));
         return;
     }
@@ -62,10 +64,10 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
     // MMA with no fence at all before it counts.
     let tail = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        match i.entry.opcode {
-            "wgmma.commit_group" => groups.commit(set),
-            "wgmma.wait_group" => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
-            "wgmma.fence" => set.set(tail),
+        match i.opcode {
+            op::wgmma_commit_group => groups.commit(set),
+            op::wgmma_wait_group => groups.wait(set, constant(i, "N").unwrap_or(0) as usize, false),
+            op::wgmma_fence => set.set(tail),
             _ => {}
         }
         if let Some(k) = groups.copy(at) {

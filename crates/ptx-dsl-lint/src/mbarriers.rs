@@ -19,6 +19,9 @@ use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::isa::{Barrier, Mbarrier};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// An instruction with its place.
 #[derive(Clone, Copy)]
@@ -53,8 +56,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if !flow.function.entry || flow.calls {
         return;
     }
-    let has = |op: &str| flow.cfg.has(op);
-    if has("mbarrier.") {
+    if flow.cfg.any(&|i| i.entry.mbarrier != Mbarrier::None) {
         let objects = objects(flow, from);
         if !objects.unknown_init && lanes.threads.exact.is_some() {
             never_initialised(flow, &objects, out);
@@ -68,10 +70,10 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
             transactions(flow, &one, out);
         }
     }
-    if has("mbarrier.init") || has("tcgen05.alloc") {
+    if flow.cfg.has(op::mbarrier_init) || flow.cfg.has(op::tcgen05_alloc) {
         lives::unseen(flow, lanes, places, from, out);
     }
-    if has("bar") {
+    if flow.cfg.any(&|i| i.entry.barrier != Barrier::None) {
         super::named_barriers::check(flow, lanes, places, out);
     }
 }
@@ -109,8 +111,8 @@ pub(super) fn objects(flow: &Flow, from: &Provenance) -> Objects {
 
 /// Adds what an instruction does to an object.
 fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
-    let op = i.entry.opcode;
-    if op == "mapa" {
+    let op = i.opcode;
+    if op == op::mapa {
         match value(i, "a") {
             Some(Operand::Reg(r, lane)) => {
                 if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
@@ -130,34 +132,34 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
         return;
     }
     let region = behind(flow, from, site.at, on, 8);
-    let many = multicast(i) || i.has(".cta_group::2");
+    let many = multicast(i) || i.has(q::cta_group_2);
     let known = region.as_ref().and_then(place);
     if let Some(Region { base: Origin::Var(v), .. }) = region {
         if many {
             all.shared.push(v.0);
-        } else if op == "mbarrier.init" && known.is_none() {
+        } else if op == op::mbarrier_init && known.is_none() {
             all.array_inits.push((site, v.0));
         }
     }
     let (Some(p), false) = (known, many) else {
         all.unclear = true;
-        all.unknown_init |= op == "mbarrier.init";
+        all.unknown_init |= op == op::mbarrier_init;
         return;
     };
     let o = all.object(p);
     match op {
-        "mbarrier.init" => put(&mut o.inits, site),
-        "mbarrier.arrive" | "mbarrier.arrive_drop" => {
+        op::mbarrier_init => put(&mut o.inits, site),
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => {
             put(&mut o.arrives, site);
             if announces(i) {
                 put(&mut o.expects, site);
             }
         }
-        "mbarrier.expect_tx" => put(&mut o.expects, site),
-        "mbarrier.test_wait" | "mbarrier.try_wait" => put(&mut o.waits, site),
-        "mbarrier.inval" | "mbarrier.check_layout" => {}
-        "mbarrier.complete_tx" => put(&mut o.copies, site),
-        "cp.async.mbarrier.arrive" | "tcgen05.commit" => put(&mut o.arrives, site),
+        op::mbarrier_expect_tx => put(&mut o.expects, site),
+        op::mbarrier_test_wait | op::mbarrier_try_wait => put(&mut o.waits, site),
+        op::mbarrier_inval | op::mbarrier_check_layout => {}
+        op::mbarrier_complete_tx => put(&mut o.copies, site),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => put(&mut o.arrives, site),
         _ => put(&mut o.copies, site),
     }
 }
@@ -247,9 +249,9 @@ pub(super) fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
 
 /// How often a thread that runs the instruction arrives; `None` if that is computed.
 pub(super) fn arrivals_of(i: &Instr) -> Option<u64> {
-    match i.entry.opcode {
+    match i.opcode {
         // It adds one and takes it away, except with `.noinc`.
-        "cp.async.mbarrier.arrive" => Some(u64::from(i.has(".noinc"))),
+        op::cp_async_mbarrier_arrive => Some(u64::from(i.has(q::noinc))),
         _ if i.operand("count").is_some() => constant(i, "count"),
         _ => Some(1),
     }
@@ -443,10 +445,10 @@ fn expected(i: &Instr) -> Option<u64> {
 
 /// The bytes that an instruction brings.
 fn copied(i: &Instr) -> Option<u64> {
-    match i.entry.opcode {
-        "cp.async.bulk" | "cp.reduce.async.bulk" if !i.has(".ignore_oob") => constant(i, "size"),
-        "clusterlaunchcontrol.try_cancel" => Some(16),
-        "mbarrier.complete_tx" => constant(i, "txCount"),
+    match i.opcode {
+        op::cp_async_bulk | op::cp_reduce_async_bulk if !i.has(q::ignore_oob) => constant(i, "size"),
+        op::clusterlaunchcontrol_try_cancel => Some(16),
+        op::mbarrier_complete_tx => constant(i, "txCount"),
         _ => None,
     }
 }

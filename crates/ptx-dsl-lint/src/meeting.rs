@@ -9,6 +9,8 @@ use super::ssa::UNDEF;
 use crate::errors::{completion, flow as errors};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::isa::Meeting;
+use ptx_dsl_isa::opcode::op;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry || flow.calls {
@@ -23,7 +25,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
 fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut said = Vec::new();
     for i in &flow.cfg.instrs {
-        if !at_barrier(i) || !i.entry.opcode.ends_with(".arrive") {
+        if !at_barrier(i) || i.entry.meeting != Meeting::Arrive {
             continue;
         }
         let Some(n) = constant(i, "a") else { return };
@@ -36,8 +38,7 @@ fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
 
 /// Is it an instruction of a barrier of the CTA?
 fn at_barrier(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    (op.starts_with("bar.") || op.starts_with("barrier.")) && !op.contains("warp") && !op.contains("cluster")
+    i.entry.barrier == ptx_dsl_isa::isa::Barrier::Cta
 }
 
 /// Does anybody wait at the barrier, or at one that is not known?
@@ -53,15 +54,15 @@ fn met(flow: &Flow, n: u64) -> bool {
 /// Waits for a barrier of the CTA.
 fn waits(i: &Instr) -> bool {
     matches!(
-        i.entry.opcode,
-        "bar.sync"
-            | "bar.cta.sync"
-            | "bar.red"
-            | "bar.cta.red"
-            | "barrier.sync"
-            | "barrier.cta.sync"
-            | "barrier.red"
-            | "barrier.cta.red"
+        i.opcode,
+        op::bar_sync
+            | op::bar_cta_sync
+            | op::bar_red
+            | op::bar_cta_red
+            | op::barrier_sync
+            | op::barrier_cta_sync
+            | op::barrier_red
+            | op::barrier_cta_red
     )
 }
 
@@ -110,7 +111,7 @@ struct Barrier {
 fn inits(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let Some(n) = lanes.threads.exact else { return };
     for (block, at, i) in flow.walk() {
-        if i.entry.opcode != "mbarrier.init" || n <= 1 {
+        if i.opcode != op::mbarrier_init || n <= 1 {
             continue;
         }
         let Some(Operand::Address(Base::Var(v), _)) = value(i, "addr") else { continue };
@@ -129,7 +130,7 @@ pub(super) fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> b
     let elects = |at: u32| match flow.guard(at) {
         Some((p, _)) => {
             matches!(lanes.facts[p as usize], Fact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)
-                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).entry.opcode == "elect.sync")
+                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).opcode == op::elect_sync)
         }
         None => false,
     };

@@ -8,6 +8,7 @@ use super::dataflow::{Bits, each};
 use super::provenance::{Address, Origin, Provenance, sum};
 use super::ssa::Val;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
+use ptx_dsl_isa::opcode::op;
 
 /// More places than this are not followed: generated code of such a size would cost seconds.
 pub(super) const MOST: usize = 96;
@@ -85,10 +86,10 @@ fn number(flow: &Flow, v: Val) -> (Val, i64) {
         for t in &i.types {
             whole &= matches!(t.bits(), 32 | 64);
         }
-        match i.entry.opcode {
-            "cvta" => {}
-            "mov" | "cvt" if whole && i.operands.len() == 2 => {}
-            "add" if whole => {
+        match i.opcode {
+            op::cvta => {}
+            op::mov | op::cvt if whole && i.operands.len() == 2 => {}
+            op::add if whole => {
                 let Some(n) = constant(i, "b") else { break };
                 let narrow = matches!(i.types.last(), Some(t) if t.bits() == 32);
                 let n = if narrow { i64::from(n as i32) } else { n as i64 };
@@ -183,9 +184,9 @@ pub(super) fn bytes(i: &Instr) -> u64 {
 
 /// What a thread itself reads or writes through the generic proxy: the operand, and whether it writes.
 pub(super) fn plain(i: &Instr) -> Option<(&Arg, bool)> {
-    let writes = match i.entry.opcode {
-        "ld" | "ldu" | "ldmatrix" => false,
-        "st" | "stmatrix" | "red" | "atom" => true,
+    let writes = match i.opcode {
+        op::ld | op::ldu | op::ldmatrix => false,
+        op::st | op::stmatrix | op::red | op::atom => true,
         _ => return None,
     };
     Some((i.address()?, writes))
@@ -224,7 +225,7 @@ pub(super) fn debts(
 
 /// Does the instruction end the thread?
 pub(super) fn leaves(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "ret" | "exit")
+    matches!(i.opcode, op::ret | op::exit)
 }
 
 /// Groups of asynchronous copies: since each copy either it is not committed yet, or so many groups were committed after its own.

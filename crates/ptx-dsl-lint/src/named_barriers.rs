@@ -8,6 +8,8 @@ use super::mbarriers::{Site, in_loop, surely};
 use super::memory::constant;
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::isa::Barrier;
+use ptx_dsl_isa::isa::Meeting;
 
 /// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
 fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
@@ -39,8 +41,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
     let Some(n) = lanes.threads.exact else { return };
     let mut list: Vec<Named> = Vec::new();
     for (block, at, i) in flow.walk() {
-        let op = i.entry.opcode;
-        if !(op.starts_with("bar.") || op.starts_with("barrier.")) || op.contains("warp") || op.contains("cluster") {
+        if i.entry.barrier != Barrier::Cta {
             continue;
         }
         let Some(id) = constant(i, "a") else { return };
@@ -52,7 +53,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
             && !who.passed
             && !in_loop(flow, block);
         let count = count.unwrap_or(0);
-        let wait = if op.contains("arrive") { None } else { Some(at) };
+        let wait = if i.entry.meeting == Meeting::Arrive { None } else { Some(at) };
         let x = barrier(&mut list, id, count);
         x.come += by_warps(&mut x.set, &who.set, n);
         x.sure &= sure && x.count == count;

@@ -2,19 +2,17 @@
 
 use super::Flow;
 use super::dataflow::{Bits, Meet, both, each, simple};
-use super::granularity::is;
 use crate::errors::flow as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
-
-fn op(i: &Instr, base: &str) -> bool {
-    is(i.entry.opcode, base)
-}
 
 pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
     // Most kernels have none of it.
-    if !flow.cfg.has("tcgen05.") {
+    if !flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
         return;
     }
     allocation(flow, out);
@@ -30,9 +28,9 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut allocs = Vec::new();
     let mut frees = Vec::new();
     for (block, at, i) in flow.walk() {
-        if op(i, "tcgen05.alloc") {
+        if i.opcode == op::tcgen05_alloc {
             allocs.push((block, at));
-        } else if op(i, "tcgen05.dealloc") {
+        } else if i.opcode == op::tcgen05_dealloc {
             frees.push((block, at));
         }
     }
@@ -79,9 +77,9 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
 /// Leaving with what is allocated. `first` is the first `alloc`.
 fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if op(i, "tcgen05.alloc") && i.pred.is_none() {
+        if i.opcode == op::tcgen05_alloc && i.pred.is_none() {
             set.set(0);
-        } else if op(i, "tcgen05.dealloc") {
+        } else if i.opcode == op::tcgen05_dealloc {
             set.unset(0);
         }
     };
@@ -98,9 +96,9 @@ fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
             last = Some(flow.instr(at));
         }
         let span = match last {
-            Some(i) => match i.entry.opcode {
-                "trap" => continue,
-                "ret" | "exit" => i.span,
+            Some(i) => match i.opcode {
+                op::trap => continue,
+                op::ret | op::exit => i.span,
                 _ => first,
             },
             None => first,
@@ -114,16 +112,16 @@ fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
 
 /// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
 fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let gives = flow.cfg.find(&|i| op(i, "tcgen05.relinquish_alloc_permit"));
+    let gives = flow.cfg.find(&|i| i.opcode == op::tcgen05_relinquish_alloc_permit);
     let Some(gives) = gives else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| {
-        if op(i, "tcgen05.relinquish_alloc_permit") && !(every && i.pred.is_some()) {
+        if i.opcode == op::tcgen05_relinquish_alloc_permit && !(every && i.pred.is_some()) {
             set.set(0);
         }
     };
     let mut said = false;
     both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
-        if !said && any.has(0) && op(i, "tcgen05.alloc") {
+        if !said && any.has(0) && i.opcode == op::tcgen05_alloc {
             said = true;
             out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
         }
@@ -136,13 +134,13 @@ fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
         return;
     }
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if matches!(i.entry.opcode, "barrier.cluster.wait" | "mbarrier.try_wait" | "mbarrier.test_wait" | "call") {
+        if matches!(i.opcode, op::barrier_cluster_wait | op::mbarrier_try_wait | op::mbarrier_test_wait | op::call) {
             set.set(0);
         }
     };
     let mut said = false;
     each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
-        if !said && !set.has(0) && op(i, "tcgen05.dealloc") && i.has(".cta_group::2") {
+        if !said && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
             said = true;
             out.push(errors::dealloc_without_rendezvous(i.span));
         }

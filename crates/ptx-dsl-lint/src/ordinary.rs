@@ -10,6 +10,10 @@ use super::ssa::{UNDEF, Val};
 use crate::errors::flow as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
@@ -69,11 +73,11 @@ fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
         vectors |= matches!(a.value, Operand::Vector(_));
     }
     let uses = flow.ssa.uses(at);
-    match i.entry.opcode {
+    match i.opcode {
         // `xor d, a, a` is a way to write zero.
-        "xor" | "sub" => uses.len() == 1 && i.pred.is_none() && !constants,
+        op::xor | op::sub => uses.len() == 1 && i.pred.is_none() && !constants,
         // Compilers pack what they need with what they do not.
-        "mov" if vectors => {
+        op::mov if vectors => {
             for (_, v) in uses {
                 if flow.origin(*v) != UNDEF {
                     return true;
@@ -95,8 +99,10 @@ fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
     for (_, at, i) in flow.walk() {
         // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
         // manual's own examples let everybody wait with it.
-        let op = i.entry.opcode;
-        if matches!(op, "mov" | "selp" | "call" | "bfi" | "prmt" | "shf") || op.starts_with("mbarrier.") {
+        let op = i.opcode;
+        if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
+            || i.entry.mbarrier != Mbarrier::None
+        {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
@@ -128,8 +134,8 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
             continue;
         }
         for i in flow.cfg.range(b as u32) {
-            let op = flow.instr(i).entry.opcode;
-            if before && !matches!(op, "bra" | "ret" | "exit" | "trap" | "brkpt") {
+            let op = flow.instr(i).opcode;
+            if before && !matches!(op, op::bra | op::ret | op::exit | op::trap | op::brkpt) {
                 before = false;
                 out.push(errors::unreachable(flow.instr(i).span));
             }
@@ -165,7 +171,7 @@ fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
 }
 
 fn leads_away(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "bra" | "ret" | "exit" | "trap")
+    matches!(i.opcode, op::bra | op::ret | op::exit | op::trap)
 }
 
 const CONSTANT: &str = "its guard is constant";
@@ -239,35 +245,35 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
 fn compared(flow: &Flow, at: u32) -> Option<bool> {
     let i = flow.instr(at);
     let source = |name: &str| Some(flow.origin(flow.source(at, name)?));
-    if matches!(i.entry.opcode, "and" | "or") && i.has(".pred") {
+    if matches!(i.opcode, op::and | op::or) && i.has(q::pred) {
         let (a, b) = (source("a")?, source("b")?);
-        return (opposite(flow, a, b) || opposite(flow, b, a)).then_some(i.entry.opcode == "or");
+        return (opposite(flow, a, b) || opposite(flow, b, a)).then_some(i.opcode == op::or);
     }
     let ty = *i.types.last()?;
     let single = matches!(i.operands.first()?.value, Operand::Reg(..)) && i.operands.len() == 3;
-    if i.entry.opcode != "setp" || !single || !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) {
+    if i.opcode != op::setp || !single || !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) {
         return None;
     }
-    let word = i.quals.first()?.as_str();
+    let word = *i.quals.first()?;
     let a = source("a")?;
     if source("b") == Some(a) {
         return match word {
-            ".eq" | ".le" | ".ge" | ".ls" | ".hs" => Some(true),
-            ".ne" | ".lt" | ".gt" | ".lo" | ".hi" => Some(false),
+            q::eq | q::le | q::ge | q::ls | q::hs => Some(true),
+            q::ne | q::lt | q::gt | q::lo | q::hi => Some(false),
             _ => None,
         };
     }
     let n = constant(i, "b")?;
     match (ty.class() == Class::Signed, word) {
-        (false, ".lt" | ".lo") if n == 0 => return Some(false),
-        (false, ".ge" | ".hs") if n == 0 => return Some(true),
+        (false, q::lt | q::lo) if n == 0 => return Some(false),
+        (false, q::ge | q::hs) if n == 0 => return Some(true),
         _ => {}
     }
     let most = most(flow, a, 0)?;
     let too_large = match (ty.class() == Class::Signed, word) {
-        (_, ".eq") => n > most && n <= u64::from(u32::MAX >> 1),
-        (false, ".gt" | ".hi") => n >= most && n <= u64::from(u32::MAX),
-        (false, ".ge" | ".hs") => n > most && n <= u64::from(u32::MAX),
+        (_, q::eq) => n > most && n <= u64::from(u32::MAX >> 1),
+        (false, q::gt | q::hi) => n >= most && n <= u64::from(u32::MAX),
+        (false, q::ge | q::hs) => n > most && n <= u64::from(u32::MAX),
         _ => false,
     };
     if too_large { Some(false) } else { None }
@@ -280,7 +286,7 @@ fn opposite(flow: &Flow, x: Val, y: Val) -> bool {
     for (_, v) in flow.ssa.uses(maker) {
         reads |= flow.origin(*v) == y;
     }
-    reads && flow.instr(maker).entry.opcode == "not"
+    reads && flow.instr(maker).opcode == op::not
 }
 
 /// What a number of 32 bits is at most, unsigned, if that follows from how it was made and is below 2^31.
@@ -294,24 +300,24 @@ fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     let low = |name: &str| Some(constant(i, name)? & 0xFFFF_FFFF);
     let source = |name: &str| match value(i, name) {
         Some(Operand::Reg(r, lane)) => most(flow, flow.ssa.read(at, *r, *lane), depth + 1),
-        Some(Operand::Sreg("%laneid")) => Some(31),
+        Some(Operand::Sreg(special::laneid)) => Some(31),
         _ => low(name),
     };
     let mut unsigned = true;
     for t in &i.types {
         unsigned &= t.class() != Class::Signed;
     }
-    let n = match i.entry.opcode {
-        "and" => match (low("b"), source("a")) {
+    let n = match i.opcode {
+        op::and => match (low("b"), source("a")) {
             (Some(b), Some(a)) => a.min(b),
             (b, a) => b.or(a)?,
         },
-        "shr" if unsigned => match low("b")? {
+        op::shr if unsigned => match low("b")? {
             k if k < 32 => 0xFFFF_FFFF >> k,
             _ => return None,
         },
-        "rem" if unsigned => low("b")?.checked_sub(1)?,
-        "mov" => source("a")?,
+        op::rem if unsigned => low("b")?.checked_sub(1)?,
+        op::mov => source("a")?,
         _ => return None,
     };
     (n < 1 << 31).then_some(n)

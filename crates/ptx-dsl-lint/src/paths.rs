@@ -7,6 +7,11 @@ use super::cfg::NONE;
 use super::lanes::{Fact, Lanes};
 use super::ssa::{UNDEF, Val, Value, place};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
+use ptx_dsl_isa::isa::sreg::Varies;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::Qualifier;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 /// What the search does at an instruction that runs.
@@ -33,16 +38,16 @@ pub(super) struct Hit {
 enum Condition {
     Value(Val),
     /// Integers of so many bits.
-    Compare(&'static str, u32, Key, Key),
+    Compare(Order, u32, Key, Key),
     /// Anything else, by its qualifiers: whether its opposite is the opposite comparison is not known.
-    Same(String, Key, Key),
+    Same(Vec<Qualifier>, Key, Key),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Value(Val),
     Number(u64),
-    Special(&'static str),
+    Special(SpecialRegister),
 }
 
 /// Conjunction, the predicates with whether each stands as it is, whether these are all.
@@ -53,7 +58,7 @@ type Parts = (bool, Vec<(Val, bool)>, bool);
 enum Root {
     Instr(u32),
     Param(u32, i64),
-    Special(&'static str),
+    Special(SpecialRegister),
     /// Too much to follow.
     Unknown,
 }
@@ -333,16 +338,16 @@ impl<'a, 'h> Paths<'a, 'h> {
     fn own_roots(&self, at: u32, out: &mut Vec<Root>) -> bool {
         let i = self.flow.instr(at);
         if let Some(arg) = i.address() {
-            out.push(match (i.entry.opcode, &arg.value) {
-                ("ld", Operand::Address(Base::Var(var), o)) if i.has(".param") => Root::Param(var.0, *o),
+            out.push(match (i.opcode, &arg.value) {
+                (op::ld, Operand::Address(Base::Var(var), o)) if i.has(q::param) => Root::Param(var.0, *o),
                 _ => Root::Instr(at),
             });
             return false;
         }
         let before = out.len();
         for a in &i.operands {
-            if let Operand::Sreg(name) = a.value {
-                out.push(Root::Special(name));
+            if let Operand::Sreg(register) = a.value {
+                out.push(Root::Special(register));
             }
         }
         if out.len() == before && self.flow.ssa.uses(at).is_empty() {
@@ -374,18 +379,18 @@ impl<'a, 'h> Paths<'a, 'h> {
             Operand::NotReg(r) => Some((self.flow.ssa.read(maker, *r, 0), false)),
             _ => None,
         };
-        match i.entry.opcode {
-            "and" | "or" if i.has(".pred") => {
+        match i.opcode {
+            op::and | op::or if i.has(q::pred) => {
                 let mut list = Vec::new();
                 for name in ["a", "b"] {
                     if let Some(o) = value(i, name) {
                         list.extend(of(o));
                     }
                 }
-                Some((i.entry.opcode == "and", list, true))
+                Some((i.opcode == op::and, list, true))
             }
-            "setp" if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(".and") || i.has(".or")) => {
-                Some((i.has(".and"), vec![of(value(i, "c")?)?], false))
+            op::setp if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(q::and) || i.has(q::or)) => {
+                Some((i.has(q::and), vec![of(value(i, "c")?)?], false))
             }
             _ => None,
         }
@@ -424,10 +429,10 @@ impl<'a, 'h> Paths<'a, 'h> {
                 let unused = 64 - bits.clamp(1, 64);
                 let (x, y) = (of(&a)? << unused, of(&b)? << unused);
                 let is = match op {
-                    "eq" => x == y,
-                    "lo" => x < y,
-                    "ls" => x <= y,
-                    "lt" => (x as i64) < y as i64,
+                    Order::Equal => x == y,
+                    Order::Below => x < y,
+                    Order::BelowOrEqual => x <= y,
+                    Order::Less => (x as i64) < y as i64,
                     _ => x as i64 <= y as i64,
                 };
                 return Some(is == positive);
@@ -472,25 +477,25 @@ impl<'a, 'h> Paths<'a, 'h> {
         if let Some(old) = old {
             let (p, is) = self.flow.guard(*instr)?;
             let runs = self.known(way, p, depth + 1)? == is;
-            return match i.entry.opcode {
+            return match i.opcode {
                 _ if !runs => self.number(way, *old, depth + 1),
-                "mov" => of("a"),
+                op::mov => of("a"),
                 _ => None,
             };
         }
-        match i.entry.opcode {
-            "mov" => of("a"),
-            "add" | "sub" | "xor"
-                if i.types.len() == 1 && i.types[0].bits() == 32 && !i.has(".cc") && !i.has(".sat") =>
+        match i.opcode {
+            op::mov => of("a"),
+            op::add | op::sub | op::xor
+                if i.types.len() == 1 && i.types[0].bits() == 32 && !i.has(q::cc) && !i.has(q::sat) =>
             {
                 let (a, b) = (of("a")? as u32, of("b")? as u32);
-                Some(u64::from(match i.entry.opcode {
-                    "add" => a.wrapping_add(b),
-                    "sub" => a.wrapping_sub(b),
+                Some(u64::from(match i.opcode {
+                    op::add => a.wrapping_add(b),
+                    op::sub => a.wrapping_sub(b),
                     _ => a ^ b,
                 }))
             }
-            "selp" => {
+            op::selp => {
                 let p = self.known(way, self.flow.source(*instr, "c")?, depth + 1)?;
                 of(if p { "a" } else { "b" })
             }
@@ -505,19 +510,19 @@ impl<'a, 'h> Paths<'a, 'h> {
         let (Some(maker), true) = (self.flow.ssa.maker(v), depth < 8) else { return plain };
         let i = self.flow.instr(maker);
         let source = |name: &str| self.flow.source(maker, name);
-        match i.entry.opcode {
-            "not" if i.has(".pred") => match source("a") {
+        match i.opcode {
+            op::not if i.has(q::pred) => match source("a") {
                 Some(a) => {
                     let (c, is) = self.condition(a, depth + 1);
                     (c, !is)
                 }
                 None => plain,
             },
-            "mov" if i.has(".pred") => match source("a") {
+            op::mov if i.has(q::pred) => match source("a") {
                 Some(a) => self.condition(a, depth + 1),
                 None => plain,
             },
-            "setp" => self.comparison(maker, i).unwrap_or(plain),
+            op::setp => self.comparison(maker, i).unwrap_or(plain),
             _ => plain,
         }
     }
@@ -540,17 +545,17 @@ impl<'a, 'h> Paths<'a, 'h> {
                         _ => Key::Value(self.flow.origin(v)),
                     }
                 }
-                Operand::Sreg(name) if !name.contains("clock") && !name.contains("globaltimer") => Key::Special(name),
+                Operand::Sreg(register) if register.row().varies != Varies::InTime => Key::Special(*register),
                 _ => return None,
             })
         };
         let (a, b) = (key("a")?, key("b")?);
         if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || bits > 64 {
-            return Some((Condition::Same(i.quals.concat(), a, b), true));
+            return Some((Condition::Same(i.quals.clone(), a, b), true));
         }
         let signed = ty.class() == Class::Signed;
         for q in &i.quals {
-            if let Some((op, is)) = order(q, signed) {
+            if let Some((op, is)) = order(*q, signed) {
                 return Some((Condition::Compare(op, bits, a, b), is));
             }
         }
@@ -558,19 +563,31 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 }
 
+/// Comparisons of integers that the others are opposites of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Order {
+    Equal,
+    /// Signed.
+    Less,
+    LessOrEqual,
+    /// Unsigned.
+    Below,
+    BelowOrEqual,
+}
+
 /// `.CmpOp` as one of a few comparisons, or the opposite of one.
-fn order(qualifier: &str, signed: bool) -> Option<(&'static str, bool)> {
+fn order(qualifier: Qualifier, signed: bool) -> Option<(Order, bool)> {
     Some(match (qualifier, signed) {
-        (".eq", _) => ("eq", true),
-        (".ne", _) => ("eq", false),
-        (".lt", true) => ("lt", true),
-        (".ge", true) => ("lt", false),
-        (".le", true) => ("le", true),
-        (".gt", true) => ("le", false),
-        (".lt" | ".lo", _) => ("lo", true),
-        (".ge" | ".hs", _) => ("lo", false),
-        (".le" | ".ls", _) => ("ls", true),
-        (".gt" | ".hi", _) => ("ls", false),
+        (q::eq, _) => (Order::Equal, true),
+        (q::ne, _) => (Order::Equal, false),
+        (q::lt, true) => (Order::Less, true),
+        (q::ge, true) => (Order::Less, false),
+        (q::le, true) => (Order::LessOrEqual, true),
+        (q::gt, true) => (Order::LessOrEqual, false),
+        (q::lt | q::lo, _) => (Order::Below, true),
+        (q::ge | q::hs, _) => (Order::Below, false),
+        (q::le | q::ls, _) => (Order::BelowOrEqual, true),
+        (q::gt | q::hi, _) => (Order::BelowOrEqual, false),
         _ => return None,
     })
 }

@@ -18,6 +18,9 @@ use super::states::{On, arrives, of_region, passed, states};
 use crate::errors::{order as errors, rings};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(
     flow: &Flow,
@@ -46,9 +49,9 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
     let mut object = Object::new((u32::MAX, 0));
     for (block, at, i) in flow.walk() {
         let site = Site { block, at };
-        let op = i.entry.opcode;
+        let op = i.opcode;
         let expecting = announces(i);
-        let copying = i.operand("mbar").is_some() || op == "mbarrier.complete_tx";
+        let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
         if mbarrier_wait(i) {
             object.waits.push(site);
         }
@@ -56,7 +59,7 @@ pub(super) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
             continue;
         }
         let r = behind(flow, from, at, mbarrier(i), 8)?;
-        if r.mapped || multicast(i) || i.has(".cta_group::2") {
+        if r.mapped || multicast(i) || i.has(q::cta_group_2) {
             return None;
         }
         if let Origin::Var(v) = r.base {
@@ -208,7 +211,7 @@ fn rounds(flow: &Flow, lanes: &Lanes, places: &Places, sites: &[Site]) -> Option
     for s in sites {
         let i = flow.instr(s.at);
         let each = if i.operand("count").is_some() { constant(i, "count")? } else { 1 };
-        if !arrives(i) || i.entry.opcode == "mbarrier.arrive_drop" || !each_round(flow, lanes, *s) {
+        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !each_round(flow, lanes, *s) {
             return None;
         }
         sum += each * most(&places.who(flow, lanes, s.block, s.at), lanes, n);
@@ -280,7 +283,7 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
     for s in &o.arrives {
         let i = flow.instr(s.at);
         let (Some(arg), Some(c), true) = (i.operand("count"), constant(i, "count"), arrives(i)) else { continue };
-        let never = i.has(".noComplete");
+        let never = i.has(q::noComplete);
         let who = places.who(flow, lanes, s.block, s.at);
         let all = match lanes.threads.exact {
             Some(n) if never && !who.elected && !who.passed && surely(flow, lanes, *s) => {
@@ -308,13 +311,13 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
             out.push(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
             break;
         }
-        let never = i.has(".noComplete");
+        let never = i.has(q::noComplete);
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
             out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
             break;
         }
-        if i.entry.opcode == "mbarrier.arrive_drop" {
+        if i.opcode == op::mbarrier_arrive_drop {
             expected -= c.min(expected);
             dropped = Some(i.span);
         }
@@ -422,11 +425,9 @@ fn partly_expected(
 /// Arrivals that publish nothing, on objects whose waits acquire what was stored.
 fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
     let orders = |i: &Instr| {
-        (matches!(i.entry.opcode, "fence" | "membar")
-            && !i.spelling.starts_with("fence.proxy")
-            && !i.spelling.starts_with("fence.mbarrier"))
-            || i.entry.opcode.starts_with("tcgen05.fence")
-            || i.entry.opcode.starts_with("bar")
+        (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
+            || i.entry.tensor == Tensor::Fence
+            || i.entry.barrier != Barrier::None
     };
     for o in &objects.list {
         if o.arrives.is_empty() || !o.expects.is_empty() || !o.copies.is_empty() {
@@ -435,19 +436,19 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
         let mut all = true;
         for s in &o.arrives {
             let i = flow.instr(s.at);
-            all &= arrives(i) && i.has(".relaxed");
+            all &= arrives(i) && i.has(q::relaxed);
         }
         let mut wait = None;
         for s in &o.waits {
             let i = flow.instr(s.at);
-            if wait.is_none() && !i.has(".relaxed") {
+            if wait.is_none() && !i.has(q::relaxed) {
                 wait = Some(i);
             }
         }
         let (Some(wait), true) = (wait, all) else { continue };
         // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
         let step = |at: u32, i: &Instr, set: &mut Bits| {
-            if i.entry.opcode == "st"
+            if i.opcode == op::st
                 && let Some(arg) = i.address()
                 && matches!(region(flow, from, at, arg, 4), Some(r) if r.space == Space::Shared)
             {

@@ -13,46 +13,48 @@ use crate::errors::flow as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::{Barrier, Issue};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |prefix: &str| flow.cfg.has(prefix);
-    if has("clusterlaunchcontrol.") {
+    let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
+    if flow.cfg.any(&|i| clc.contains(&i.opcode)) {
         super::requests::check(flow, lanes, places, from, out);
     }
-    if has("barrier.cluster.") {
+    if flow.cfg.any(&|i| i.entry.barrier == Barrier::Cluster) {
         cluster_barrier(flow, lanes, out);
     }
-    if has("mbarrier.init") {
+    if flow.cfg.has(op::mbarrier_init) {
         before_init(flow, from, out);
     }
 }
 
 /// Lets threads meet, or might: what others did before is then done.
 pub(super) fn meets(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op.starts_with("bar.")
-        || op.starts_with("barrier.")
-        || op.ends_with(".sync")
-        || matches!(op, "call" | "atom" | "red" | "griddepcontrol" | "match" | "fence" | "membar")
-        || (op == "ld" && i.has_any(&[".acquire", ".relaxed", ".volatile"]))
+    let op = i.opcode;
+    i.entry.barrier != Barrier::None
+        || i.entry.issue == Issue::Lanes
+        || matches!(op, op::call | op::atom | op::red | op::griddepcontrol | op::match_ | op::fence | op::membar)
+        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
         || mbarrier_wait(i)
 }
 
 /// Each thread arrives once, waits once, and so on.
 fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.entry.opcode {
-        "barrier.cluster.arrive" if !every || i.pred.is_none() => set.set(0),
-        "barrier.cluster.wait" if every || i.pred.is_none() => set.unset(0),
-        "call" => set.put(0, !every),
+    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.opcode {
+        op::barrier_cluster_arrive if !every || i.pred.is_none() => set.set(0),
+        op::barrier_cluster_wait if every || i.pred.is_none() => set.unset(0),
+        op::call => set.put(0, !every),
         _ => {}
     };
     let mut said = false;
-    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.entry.opcode {
-        "barrier.cluster.arrive" if every.has(0) && i.pred.is_none() => {
+    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
+        op::barrier_cluster_arrive if every.has(0) && i.pred.is_none() => {
             out.push(errors::arrives_twice(i.span, true));
             said = true;
         }
-        "barrier.cluster.wait" if !any.has(0) && flow.function.entry => {
+        op::barrier_cluster_wait if !any.has(0) && flow.function.entry => {
             out.push(errors::wait_without_arrive(i.span, true));
             said = true;
         }
@@ -65,8 +67,8 @@ fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
 
 /// The same on some path.
 fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let arrives = |i: &Instr| i.entry.opcode == "barrier.cluster.arrive";
-    let waits = |i: &Instr| i.entry.opcode == "barrier.cluster.wait";
+    let arrives = |i: &Instr| i.opcode == op::barrier_cluster_arrive;
+    let waits = |i: &Instr| i.opcode == op::barrier_cluster_wait;
     let next = |i: &Instr, from_arrive: bool| {
         if arrives(i) {
             if from_arrive { Step::Found } else { Step::Stop }
@@ -109,7 +111,7 @@ fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let mut inits: Vec<(u32, i64)> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "mbarrier.init" {
+        if i.opcode == op::mbarrier_init {
             let Some(o) = object(flow, from, at, i, "addr") else { return };
             if !inits.contains(&o) && inits.len() < 64 {
                 inits.push(o);
@@ -131,7 +133,7 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if meets(i) {
             set.fill();
-        } else if i.entry.opcode == "mbarrier.init"
+        } else if i.opcode == op::mbarrier_init
             && let Some(k) = number(at, i, "addr")
         {
             set.set(k);
@@ -139,7 +141,7 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
     };
     let mut said = Bits::none(n);
     each(&flow.cfg, n, &step, &mut |_, at, i, set| {
-        if !matches!(i.entry.opcode, "mbarrier.init" | "mbarrier.inval" | "mbarrier.check_layout")
+        if !matches!(i.opcode, op::mbarrier_init | op::mbarrier_inval | op::mbarrier_check_layout)
             && let Some(k) = number(at, i, mbarrier(i))
             && !set.has(k)
             && !said.has(k)

@@ -5,6 +5,9 @@ use super::Flow;
 use super::ask::value;
 use super::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space, VarId};
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
 
 /// What a value is.
@@ -180,36 +183,25 @@ fn variable(flow: &Flow, id: VarId, offset: i64) -> From {
 }
 
 /// The space that a qualifier names.
-pub(super) fn space(qualifier: &str) -> Option<Space> {
+pub(super) fn space(qualifier: Qualifier) -> Option<Space> {
     Some(match qualifier {
-        ".global" => Space::Global,
-        ".const" => Space::Const,
-        ".shared" | ".shared::cta" | ".shared::cluster" => Space::Shared,
-        ".local" => Space::Local,
-        ".param" | ".param::entry" => Space::ParamEntry,
+        q::global => Space::Global,
+        q::_const => Space::Const,
+        q::shared | q::shared_cta | q::shared_cluster => Space::Shared,
+        q::local => Space::Local,
+        q::param | q::param_entry => Space::ParamEntry,
         _ => return None,
     })
 }
 
 /// Does a qualifier name a space?
 pub(super) fn in_space(i: &Instr) -> bool {
-    for q in &i.quals {
-        if space(q).is_some() {
-            return true;
-        }
-    }
-    false
+    space_of(i).is_some()
 }
 
-/// The first qualifier that names a space, without `.to`.
-pub(super) fn space_of(i: &Instr) -> Option<(&str, Space)> {
-    for q in &i.quals {
-        let q = q.trim_start_matches(".to");
-        if let Some(space) = space(q) {
-            return Some((q, space));
-        }
-    }
-    None
+/// The first qualifier that names a space.
+pub(super) fn space_of(i: &Instr) -> Option<(Qualifier, Space)> {
+    i.quals.iter().find_map(|q| Some((*q, space(*q)?)))
 }
 
 /// Are all types integers, and of 32 or 64 bits?
@@ -232,44 +224,44 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         _ => return From::Unknown,
     }
     let (integers, wide) = integers(i);
-    match i.entry.opcode {
-        "mov" if wide => get("a"),
+    match i.opcode {
+        op::mov if wide => get("a"),
         // An address in a window fits 32 bits; a generic one does not.
-        "cvt" if wide => match get("a") {
+        op::cvt if wide => match get("a") {
             From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
             From::Address(_) | From::Unknown | From::Parameter(..) => From::Unknown,
             other => other,
         },
-        "add" if wide && !i.has(".cc") => add(get("a"), get("b")),
-        "sub" if wide && !i.has(".cc") => match (get("a"), get("b")) {
+        op::add if wide && !i.has(q::cc) => add(get("a"), get("b")),
+        op::sub if wide && !i.has(q::cc) => match (get("a"), get("b")) {
             (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
             (a, From::Number(n)) => add(a, From::Number(n.wrapping_neg())),
             (a, From::Index) => add(a, From::Index),
             (From::Index | From::Number(_), From::Address(_)) | (From::Address(_), From::Address(_)) => From::Unknown,
             _ => From::Unknown,
         },
-        "mad" if integers => match (get("a"), get("b"), get("c")) {
+        op::mad if integers => match (get("a"), get("b"), get("c")) {
             (From::Bottom, _, _) | (_, From::Bottom, _) | (_, _, From::Bottom) => From::Bottom,
             (From::Address(_), _, _) | (_, From::Address(_), _) => From::Unknown,
             (_, _, c) => add(c, From::Index),
         },
         // Rounding down, filling low bits, swizzling: the space stays.
-        "and" | "or" | "xor" if wide => match (get("a"), get("b")) {
+        op::and | op::or | op::xor if wide => match (get("a"), get("b")) {
             (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
             (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
             (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
                 // What masks all but low bits away is an offset, not an address.
-                if i.entry.opcode == "and" && (0..1 << 20).contains(&n) { From::Index } else { loose(a) }
+                if i.opcode == op::and && (0..1 << 20).contains(&n) { From::Index } else { loose(a) }
             }
             (From::Index | From::Number(_), _) | (_, From::Index | From::Number(_)) => From::Index,
             _ => From::Unknown,
         },
-        "selp" => match (get("a"), get("b")) {
+        op::selp => match (get("a"), get("b")) {
             (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
             (a, b) => join(a, b),
         },
-        "cvta" => {
-            let to_space = i.has(".to");
+        op::cvta => {
+            let to_space = i.has(q::to);
             let Some((_, space)) = space_of(i) else { return From::Unknown };
             let from = match get("a") {
                 From::Bottom => return From::Bottom,
@@ -278,7 +270,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 From::Parameter(n, offset) if space == Space::Global => {
                     return From::Address(Address {
                         space,
-                        generic: !i.spelling.starts_with("cvta.to."),
+                        generic: !to_space,
                         base: Origin::Pointer(n),
                         offset,
                         mapped: false,
@@ -288,32 +280,44 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
                 }
                 _ => None,
             };
-            let generic = !to_space && !i.spelling.starts_with("cvta.to.");
+            let generic = !to_space;
             let from = from.unwrap_or(NOWHERE);
             From::Address(Address { space, generic, by: at, ..from })
         }
-        "mapa" => {
+        op::mapa => {
             let from = match get("a") {
                 From::Bottom => return From::Bottom,
                 From::Address(a) if a.space == Space::Shared => Some(a),
                 _ => None,
             };
             let from = from.unwrap_or(NOWHERE);
-            let generic = !i.has(".shared::cluster");
+            let generic = !i.has(q::shared_cluster);
             let mapped = !own_rank(flow, at, i);
             From::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
         }
-        "ld" if i.has(".param") || i.has(".param::entry") => parameter(flow, at, i, facts),
+        op::ld if i.has(q::param) || i.has(q::param_entry) => parameter(flow, at, i, facts),
         // From some lane: a constant is the same in all of them, and whoever has an address has it in one variable.
-        "shfl.sync" => match get("a") {
+        op::shfl_sync => match get("a") {
             From::Address(a) if a.mapped => From::Unknown,
             From::Address(a) => From::Address(a),
             other @ (From::Bottom | From::Index | From::Number(_)) => other,
             _ => From::Unknown,
         },
-        "ld" | "atom" | "call" | "prmt" | "lop3" | "bfi" | "shf" | "slct" | "min" | "max" | "mov" => From::Unknown,
+        op::ld
+        | op::atom
+        | op::call
+        | op::prmt
+        | op::lop3
+        | op::bfi
+        | op::shf
+        | op::slct
+        | op::min
+        | op::max
+        | op::mov => From::Unknown,
         // Products, shifts and the like make numbers, also of an address.
-        "mul" | "shl" | "shr" | "rem" | "div" | "bfe" | "popc" | "clz" | "mul24" | "mad24" => From::Index,
+        op::mul | op::shl | op::shr | op::rem | op::div | op::bfe | op::popc | op::clz | op::mul24 | op::mad24 => {
+            From::Index
+        }
         _ => From::Unknown,
     }
 }
@@ -353,12 +357,12 @@ fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
     let mut now = (at, &arg.value);
     for _ in 0..16 {
         match now.1 {
-            Operand::Sreg(name) => return *name == "%cluster_ctarank",
+            Operand::Sreg(register) => return *register == special::cluster_ctarank,
             Operand::Reg(r, lane) => {
                 let Some(m) = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane)) else { return false };
                 let made = flow.instr(m);
                 match made.operand("a") {
-                    Some(a) if made.entry.opcode == "mov" => now = (m, &a.value),
+                    Some(a) if made.opcode == op::mov => now = (m, &a.value),
                     _ => return false,
                 }
             }

@@ -13,6 +13,9 @@ use super::ssa::{Val, Value};
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
+use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if flow.calls {
@@ -39,43 +42,41 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 /// The space of the source of a bulk copy.
 fn source(i: &Instr) -> Option<Space> {
     i.operand("srcMem")?;
-    if i.has(".shared::cta") && (i.has(".bulk_group") || i.has(".shared::cluster")) {
+    if i.has(q::shared_cta) && (i.has(q::bulk_group) || i.has(q::shared_cluster)) {
         return Some(Space::Shared);
     }
-    (i.has(".global") && i.operand("dstMem").is_some() && !i.has(".bulk_group")).then_some(Space::Global)
+    (i.has(q::global) && i.operand("dstMem").is_some() && !i.has(q::bulk_group)).then_some(Space::Global)
 }
 
 /// Writes shared memory by the asynchronous proxy.
 fn fills(i: &Instr) -> bool {
-    (i.operand("dstMem").is_some() && !i.has(".bulk_group"))
-        || matches!(i.entry.opcode, "clusterlaunchcontrol.try_cancel" | "st.async" | "red.async" | "st.bulk")
+    (i.operand("dstMem").is_some() && !i.has(q::bulk_group))
+        || matches!(i.opcode, op::clusterlaunchcontrol_try_cancel | op::st_async | op::red_async | op::st_bulk)
 }
 
 /// Reads matrices in shared memory: what the instruction is called.
 fn matrix(i: &Instr) -> Option<&'static str> {
-    let op = i.entry.opcode;
-    match op {
-        "wgmma.mma_async" | "wgmma.mma_async.sp" | "tcgen05.cp" => Some(op),
-        _ if op.starts_with("tcgen05.mma") => Some("tcgen05.mma"),
+    match i.opcode {
+        op::wgmma_mma_async | op::wgmma_mma_async_sp | op::tcgen05_cp => Some(i.entry.opcode),
+        _ if i.entry.tensor == Tensor::Mma => Some("tcgen05.mma"),
         _ => None,
     }
 }
 
 /// A fence between the generic and the asynchronous proxy, in this space.
 fn fences(i: &Instr, space: Space) -> bool {
-    if !i.spelling.starts_with("fence.proxy.async") {
+    if !(i.opcode == op::fence && i.has_any(&[q::_async, q::async_generic])) {
         return false;
     }
-    let shared = i.has(".shared::cta") || i.has(".shared::cluster");
-    let global = i.has(".global");
+    let shared = i.has(q::shared_cta) || i.has(q::shared_cluster);
+    let global = i.has(q::global);
     let here = if space == Space::Global { global } else { shared };
-    here || !(global || shared) || (space == Space::Shared && i.spelling.starts_with("fence.proxy.async::"))
+    here || !(global || shared) || (space == Space::Shared && i.has(q::async_generic))
 }
 
 /// Lets threads meet.
 fn meets(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op.starts_with("bar.") || op.starts_with("barrier.") || mbarrier_wait(i)
+    i.entry.barrier != Barrier::None || mbarrier_wait(i)
 }
 
 /// What threads write in one space, and at each block whether it was fenced.
@@ -147,7 +148,7 @@ impl Writes {
 
     /// What a thread writes here in this space; notes what others write.
     fn add(&mut self, flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
-        let copy = i.entry.opcode == "cp.async";
+        let copy = i.opcode == op::cp_async;
         let written = match plain(i) {
             Some((arg, true)) => Some((arg, bytes(i))),
             _ if copy => i.operand("dst").map(|arg| (arg, constant(i, "cp-size").unwrap_or(0))),
@@ -155,7 +156,7 @@ impl Writes {
         };
         if let Some((arg, size)) = written {
             let r = region(flow, from, at, arg, size);
-            let elsewhere = !copy && (i.has(".global") || i.has(".local"));
+            let elsewhere = !copy && (i.has(q::global) || i.has(q::local));
             self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != Origin::None);
             return match r {
                 Some(r) if r.space == self.space && !r.mapped => Some(r),
@@ -297,7 +298,7 @@ fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
             Value::Def { instr, .. } => {
                 let i = flow.instr(*instr);
                 // What is loaded may be anything.
-                if matches!(i.entry.opcode, "ld" | "call" | "atom") && !i.has(".param") {
+                if matches!(i.opcode, op::ld | op::call | op::atom) && !i.has(q::param) {
                     return None;
                 }
                 for a in &i.operands {
@@ -341,7 +342,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
                 said = true;
                 let stored = |k: &usize| {
                     let (at, r) = &writes.list[*k];
-                    r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).entry.opcode != "cp.async"
+                    r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).opcode != op::cp_async
                 };
                 out.push(match (0..writes.list.len()).find(stored) {
                     Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
@@ -357,7 +358,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
         }
         let Some(arg) = first.filter(|_| bare) else { return };
         let owed = |k: &usize| writes.owed(set, *k);
-        let copied = |k: &usize| flow.instr(writes.list[*k].0).entry.opcode == "cp.async";
+        let copied = |k: &usize| flow.instr(writes.list[*k].0).opcode == op::cp_async;
         let all = || (0..writes.list.len()).filter(owed);
         if let Some(first) = all().next() {
             said = true;
@@ -375,7 +376,7 @@ fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
     // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "tcgen05.alloc" {
+        if i.opcode == op::tcgen05_alloc {
             addresses.extend(behind(flow, from, at, "dst", 4));
         }
     }
@@ -405,9 +406,9 @@ fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region
         if !fences(i, Space::Shared) {
             return;
         }
-        let half = i.spelling.starts_with("fence.proxy.async::");
+        let half = i.has(q::async_generic);
         for k in 0..list.len() {
-            match (half, i.has(".release")) {
+            match (half, i.has(q::release)) {
                 (false, _) => {
                     set.turn(3 * k, 3 * k + 2);
                     set.turn(3 * k + 1, 3 * k + 2);
@@ -426,7 +427,7 @@ fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region
         if in_loop(flow, b) && !steadily(flow, lanes, Site { block: b, at }) {
             return;
         }
-        let size = if i.entry.opcode.starts_with("cluster") { 16 } else { constant(i, "size").unwrap_or(0) };
+        let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { constant(i, "size").unwrap_or(0) };
         let Some(arg) = target(i) else { return };
         let Some(here) = region(flow, from, at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {

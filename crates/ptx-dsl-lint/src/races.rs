@@ -13,6 +13,10 @@ use super::ssa::Val;
 use crate::errors::completion as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::isa::Group;
+use ptx_dsl_isa::isa::{Barrier, Mbarrier};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -34,7 +38,7 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
     for (block, at, i) in flow.walk() {
-        if list.len() >= MOST || !matches!(i.entry.opcode, "ld" | "st") || strong(i) {
+        if list.len() >= MOST || !matches!(i.opcode, op::ld | op::st) || strong(i) {
             continue;
         }
         let Some((arg, writes)) = plain(i) else { continue };
@@ -122,13 +126,13 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
         match region(flow, from, at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
-                let copy = i.entry.opcode == "cp.async";
+                let copy = i.opcode == op::cp_async;
                 let size = if copy { constant(i, "cp-size").unwrap_or(0) } else { bytes(i) };
                 match value {
                     Some(value)
                         if b.is_none()
                             && !mapped
-                            && (copy || i.entry.opcode == "st")
+                            && (copy || i.opcode == op::st)
                             && !strong(i)
                             && stores.len() < MOST
                             && all(at, block) =>
@@ -164,13 +168,13 @@ fn read_by_others(
 ) {
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let only_warp = i.entry.opcode == "bar.warp.sync";
+        let only_warp = i.opcode == op::bar_warp_sync;
         let meets = only_warp || makes_meet(i);
         for (k, store) in stores.iter().enumerate() {
             if meets {
                 // Debts of the second half are those that a warp alone can settle.
                 settle(set, n + k);
-                if !only_warp && !i.entry.opcode.starts_with("cp.") {
+                if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {
                     settle(set, k);
                 }
             }
@@ -182,7 +186,7 @@ fn read_by_others(
     };
     let mut said = false;
     debts(flow, 2 * n, &step, &mut |b, at, i, set| {
-        if said || i.entry.opcode != "ld" || strong(i) {
+        if said || i.opcode != op::ld || strong(i) {
             return;
         }
         let Some((arg, false)) = plain(i) else { return };
@@ -218,17 +222,17 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
 }
 
 pub(super) fn strong(i: &Instr) -> bool {
-    i.has_any(&[".volatile", ".relaxed", ".acquire", ".release", ".mmio"])
+    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
 }
 
 /// Makes warps meet, or might.
 pub(super) fn makes_meet(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    (op.starts_with("bar.") && op != "bar.warp.sync")
-        || op.starts_with("barrier.")
-        || op.starts_with("mbarrier.")
+    let op = i.opcode;
+    matches!(i.entry.barrier, Barrier::Cta | Barrier::Cluster)
+        || i.entry.mbarrier != Mbarrier::None
         || mbarrier_wait(i)
-        || op.starts_with("cp.")
-        || matches!(op, "call" | "atom" | "red" | "fence" | "membar" | "griddepcontrol")
+        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
+        || op == op::cp_async_mbarrier_arrive
+        || matches!(op, op::call | op::atom | op::red | op::fence | op::membar | op::griddepcontrol)
         || strong(i)
 }

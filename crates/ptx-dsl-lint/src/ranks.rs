@@ -5,6 +5,10 @@ use super::ask::value;
 use super::lanes::{boolean, comparison, holds, keeps, operation};
 use super::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
+use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 /// What is known of a value in the CTA.
@@ -101,22 +105,22 @@ fn join(a: Fact, b: Fact) -> Fact {
 }
 
 /// A special register in the CTA. In the first cluster `%ctaid` is `%cluster_ctaid`.
-fn special(flow: &Flow, rank: u32, name: &str) -> Fact {
+fn special(flow: &Flow, rank: u32, register: SpecialRegister) -> Fact {
     let dims = flow.function.reqnctapercluster;
-    if name == "%cluster_ctarank" {
+    if register == special::cluster_ctarank {
         return Fact::Is(u64::from(rank));
     }
     let Some([x, y, z]) = dims else { return Fact::Unknown };
     let (x, y, z) = (x.max(1), y.max(1), z.max(1));
-    Fact::Is(u64::from(match name {
-        "%cluster_ctaid.x" | "%ctaid.x" => rank % x,
-        "%cluster_ctaid.y" | "%ctaid.y" => rank / x % y,
-        "%cluster_ctaid.z" | "%ctaid.z" => rank / x / y,
-        "%clusterid.x" | "%clusterid.y" | "%clusterid.z" => 0,
-        "%cluster_nctaid.x" => x,
-        "%cluster_nctaid.y" => y,
-        "%cluster_nctaid.z" => z,
-        "%cluster_nctarank" => x.saturating_mul(y).saturating_mul(z),
+    Fact::Is(u64::from(match register {
+        special::cluster_ctaid_x | special::ctaid_x => rank % x,
+        special::cluster_ctaid_y | special::ctaid_y => rank / x % y,
+        special::cluster_ctaid_z | special::ctaid_z => rank / x / y,
+        special::clusterid_x | special::clusterid_y | special::clusterid_z => 0,
+        special::cluster_nctaid_x => x,
+        special::cluster_nctaid_y => y,
+        special::cluster_nctaid_z => z,
+        special::cluster_nctarank => x.saturating_mul(y).saturating_mul(z),
         _ => return Fact::Unknown,
     }))
 }
@@ -128,16 +132,16 @@ fn result(flow: &Flow, rank: u32, at: u32, facts: &[Fact]) -> Fact {
         Some(Operand::Imm(n)) => Fact::Is(*n),
         Some(Operand::Reg(r, lane)) => facts[flow.ssa.read(at, *r, *lane) as usize],
         Some(Operand::NotReg(r)) => not(facts[flow.ssa.read(at, *r, 0) as usize]),
-        Some(Operand::Sreg(name)) => special(flow, rank, name),
+        Some(Operand::Sreg(register)) => special(flow, rank, *register),
         _ => Fact::Unknown,
     };
-    match i.entry.opcode {
-        "mov" | "cvt" if keeps(i) => of("a"),
-        "not" if i.has(".pred") => not(of("a")),
-        "and" if i.has(".pred") => both(of("a"), of("b"), 0),
-        "or" if i.has(".pred") => both(of("a"), of("b"), 1),
-        "setp" => compare(i, &of),
-        "selp" => match of("c") {
+    match i.opcode {
+        op::mov | op::cvt if keeps(i) => of("a"),
+        op::not if i.has(q::pred) => not(of("a")),
+        op::and if i.has(q::pred) => both(of("a"), of("b"), 0),
+        op::or if i.has(q::pred) => both(of("a"), of("b"), 1),
+        op::setp => compare(i, &of),
+        op::selp => match of("c") {
             Fact::Is(0) => of("b"),
             Fact::Is(_) => of("a"),
             other => other,
@@ -177,17 +181,17 @@ fn compare(i: &Instr, of: &dyn Fn(&str) -> Fact) -> Fact {
     };
     match boolean(i) {
         None => compared,
-        Some(".and") => both(compared, of("c"), 0),
-        Some(".or") => both(compared, of("c"), 1),
+        Some(q::and) => both(compared, of("c"), 0),
+        Some(q::or) => both(compared, of("c"), 1),
         Some(_) => Fact::Unknown,
     }
 }
 
 /// Integers of 32 bits.
-fn arithmetic(op: &str, i: &Instr, of: &dyn Fn(&str) -> Fact) -> Fact {
+fn arithmetic(op: Opcode, i: &Instr, of: &dyn Fn(&str) -> Fact) -> Fact {
     let [ty] = i.types.as_slice() else { return Fact::Unknown };
     let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) && ty.bits() == 32;
-    if !integer || i.has_any(&[".wide", ".hi", ".cc", ".sat", ".relu"]) {
+    if !integer || i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
         return Fact::Unknown;
     }
     let Some(apply) = operation(op, ty.class() == Class::Signed) else { return Fact::Unknown };

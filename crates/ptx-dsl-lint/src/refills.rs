@@ -9,6 +9,8 @@ use super::provenance::{Origin, Provenance};
 use crate::errors::rings as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 /// Limits: iterations that are evaluated, copies.
@@ -16,7 +18,7 @@ const ITERATIONS: usize = 20;
 const COPIES: usize = 32;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if flow.calls || !flow.cfg.has("cp.async.bulk.wait_group") {
+    if flow.calls || !flow.cfg.has(op::cp_async_bulk_wait_group) {
         return;
     }
     let loops = Loops::new(&flow.cfg);
@@ -25,7 +27,7 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let mut copies = 0;
     for (block, at, i) in flow.walk() {
-        if !i.has(".bulk_group") || copies >= COPIES {
+        if !i.has(q::bulk_group) || copies >= COPIES {
             continue;
         }
         let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
@@ -106,9 +108,9 @@ fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u
         if !loops.contains(header, block) {
             continue;
         }
-        match i.entry.opcode {
-            "cp.async.bulk.commit_group" => commits += 1,
-            "cp.async.bulk.wait_group" => {
+        match i.opcode {
+            op::cp_async_bulk_commit_group => commits += 1,
+            op::cp_async_bulk_wait_group => {
                 let n = constant(i, "N")?;
                 wait = match wait {
                     Some((other, least)) if least <= n => Some((other, least)),

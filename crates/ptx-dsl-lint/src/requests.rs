@@ -2,7 +2,6 @@
 //! nobody asks again where one failed.
 
 use super::Flow;
-use super::ask::begins_any;
 use super::cfg::NONE;
 use super::converge::Places;
 use super::copies::mbarrier_wait;
@@ -16,6 +15,9 @@ use super::ssa::{Val, Value};
 use crate::errors::{completion, flow as errors};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::isa::{Barrier, Issue};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
     responses(flow, out);
@@ -27,26 +29,26 @@ pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
 fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let mut reads = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.entry.opcode == "clusterlaunchcontrol.query_cancel" {
+        if i.opcode == op::clusterlaunchcontrol_query_cancel {
             for (_, v) in flow.ssa.uses(at) {
                 made_of_loads(flow, *v, 2, &mut reads);
             }
         }
     }
-    let asks = flow.cfg.find(&|i| i.entry.opcode == "clusterlaunchcontrol.try_cancel");
+    let asks = flow.cfg.find(&|i| i.opcode == op::clusterlaunchcontrol_try_cancel);
     let (Some(asks), false) = (asks, reads.is_empty()) else { return };
     let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
     // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if i.entry.opcode == "clusterlaunchcontrol.try_cancel" {
+        if i.opcode == op::clusterlaunchcontrol_try_cancel {
             set.set(0);
             set.set(1);
             set.unset(2);
-        } else if mbarrier_wait(i) || i.entry.opcode == "call" {
+        } else if mbarrier_wait(i) || i.opcode == op::call {
             let asked = set.has(1);
             set.clear();
             set.put(2, asked);
-        } else if i.entry.opcode != "fence" && meets(i) {
+        } else if i.opcode != op::fence && meets(i) {
             set.unset(0);
         }
     };
@@ -62,9 +64,9 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
 /// The loads that a value comes from: put together from halves, or from quarters.
 fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
     let Some(maker) = flow.ssa.maker(v) else { return };
-    match flow.instr(maker).entry.opcode {
-        "ld" => out.push(maker),
-        "mov" if moves > 0 => {
+    match flow.instr(maker).opcode {
+        op::ld => out.push(maker),
+        op::mov if moves > 0 => {
             for (_, part) in flow.ssa.uses(maker) {
                 made_of_loads(flow, *part, moves - 1, out);
             }
@@ -75,7 +77,7 @@ fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
 
 /// Is it `query_cancel` for the CTA?
 fn decodes(i: &Instr) -> bool {
-    i.entry.opcode == "clusterlaunchcontrol.query_cancel" && !i.has(".is_canceled")
+    i.opcode == op::clusterlaunchcontrol_query_cancel && !i.has(q::is_canceled)
 }
 
 /// `get_first_ctaid` of a failed response is undefined. To decode it does no harm; to go by the result does.
@@ -131,8 +133,8 @@ impl Answer {
             escapes: flow.calls,
         };
         for (block, query, i) in flow.walk() {
-            if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
-                && i.has(".is_canceled")
+            if i.opcode == op::clusterlaunchcontrol_query_cancel
+                && i.has(q::is_canceled)
                 && same_response(flow, from, at, query)
             {
                 answer.queries.push((block, query));
@@ -168,7 +170,7 @@ impl Answer {
             }
         }
         for (_, at, i) in flow.walk() {
-            let out_of_registers = begins_any(i.entry.opcode, &["st", "atom", "red", "call"]);
+            let out_of_registers = i.opcode == op::call || stores(i);
             let read = flow.ssa.uses(at).iter().any(|(_, v)| self.depends[*v as usize]);
             self.escapes |= out_of_registers && read;
         }
@@ -320,7 +322,7 @@ impl Answer {
         for (block, place, i) in flow.walk() {
             let reads = |v: Val| made[v as usize];
             let guard = flow.guard(place).is_some_and(|(p, _)| reads(p));
-            let decides = guard || i.entry.opcode == "brx.idx" && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
+            let decides = guard || i.opcode == op::brx_idx && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
             let mut addresses = false;
             for a in &i.operands {
                 match &a.value {
@@ -331,14 +333,19 @@ impl Answer {
                     _ => {}
                 }
             }
-            let stores = begins_any(i.entry.opcode, &["st", "atom", "red"])
-                && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
+            let stores = stores(i) && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
             if decides || addresses || stores {
                 uses.push(Use { block, at: place, decides: decides || addresses });
             }
         }
         uses
     }
+}
+
+/// Does it hand registers to memory, or to other lanes?
+fn stores(i: &Instr) -> bool {
+    let stores = [op::st, op::st_async, op::st_bulk, op::stmatrix, op::atom, op::red, op::red_async];
+    stores.contains(&i.opcode) || i.opcode == op::redux_sync
 }
 
 /// A use of what a response says.
@@ -372,8 +379,8 @@ fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
 fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
-        if i.entry.opcode == "clusterlaunchcontrol.query_cancel"
-            && i.has(".is_canceled")
+        if i.opcode == op::clusterlaunchcontrol_query_cancel
+            && i.has(q::is_canceled)
             && i.pred.is_none()
             && let Some((_, v)) = flow.ssa.defs(at).first()
             && list.len() < 16
@@ -394,9 +401,9 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         let depends = |v: Val| depends(flow, block, v);
         let mut paths = Paths::new(flow, lanes);
         paths.no_guess = Some(&depends);
-        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.entry.opcode {
-            "clusterlaunchcontrol.try_cancel" => Step::Found,
-            "clusterlaunchcontrol.query_cancel" if i.has(".is_canceled") => Step::Stop,
+        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.opcode {
+            op::clusterlaunchcontrol_try_cancel => Step::Found,
+            op::clusterlaunchcontrol_query_cancel if i.has(q::is_canceled) => Step::Stop,
             _ => Step::Go,
         });
         if let Some(hit) = hit
@@ -445,9 +452,12 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
 
 /// May it bring what the answer to a query says?
 fn answers(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    if op == "ld" {
-        return !i.has(".param") && !i.has(".const");
+    let op = i.opcode;
+    if op == op::ld {
+        return !i.has(q::param) && !i.has(q::_const);
     }
-    begins_any(op, &["shfl", "vote", "match", "redux", "atom", "bar", "clusterlaunch", "call"])
+    i.entry.issue == Issue::Lanes
+        || i.entry.barrier != Barrier::None
+        || matches!(op, op::shfl | op::vote | op::atom | op::call)
+        || matches!(op, op::clusterlaunchcontrol_try_cancel | op::clusterlaunchcontrol_query_cancel)
 }

@@ -14,6 +14,8 @@ use super::provenance::{Origin, Provenance};
 use super::ssa::Val;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, VarId};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 mod counts;
 mod objects;
@@ -74,7 +76,7 @@ const ITERATIONS: usize = 40;
 const USES: usize = 128;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if !flow.function.entry || flow.calls || !flow.cfg.has("mbarrier.init") {
+    if !flow.function.entry || flow.calls || !flow.cfg.has(op::mbarrier_init) {
         return;
     }
     let Some(rings) = Rings::new(flow, from) else { return };
@@ -93,7 +95,7 @@ impl Rings {
             let Some(arg) = i.operand(mbarrier(i)) else { continue };
             let (address, _) = address(flow, from, at, &arg.value)?;
             let Origin::Var(VarId(var)) = address.base else { return None };
-            let remote = address.mapped || multicast(i) || i.has(".cta_group::2");
+            let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
             if remote {
                 rings.shared.push(var);
             }
@@ -249,18 +251,18 @@ fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
 
 /// The parity of a wait or the count of an `init`.
 fn number(i: &Instr) -> Option<&Operand> {
-    let name = if i.entry.opcode == "mbarrier.init" { "count" } else { "phaseParity" };
+    let name = if i.opcode == op::mbarrier_init { "count" } else { "phaseParity" };
     Some(&i.operand(name)?.value)
 }
 
 fn does(i: &Instr) -> Does {
-    match i.entry.opcode {
-        "mbarrier.init" => Does::Init,
-        "mbarrier.complete_tx" => Does::Copy,
-        "mbarrier.expect_tx" | "mbarrier.inval" | "mbarrier.check_layout" => Does::Other,
+    match i.opcode {
+        op::mbarrier_init => Does::Init,
+        op::mbarrier_complete_tx => Does::Copy,
+        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => Does::Other,
         _ if mbarrier_wait(i) => Does::Wait,
-        _ if i.entry.opcode.starts_with("mbarrier.arrive") => Does::Arrive(arrivals_of(i)),
-        "cp.async.mbarrier.arrive" | "tcgen05.commit" => Does::Arrive(arrivals_of(i)),
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => Does::Arrive(arrivals_of(i)),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => Does::Arrive(arrivals_of(i)),
         _ => Does::Copy,
     }
 }

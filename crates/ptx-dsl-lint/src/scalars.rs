@@ -4,13 +4,16 @@
 //! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
 
 use super::Flow;
-use super::ask::{begins_any, vector};
+use super::ask::vector;
 use super::dataflow::Bits;
 use super::inline::{Inlined, inlined, mov};
 use super::lanes::Lanes;
 use super::provenance::in_space;
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
+use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier};
 use ptx_dsl_isa::isa::{Role, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// How often what was found leads to more: an address in a slot is the address of the next one.
 const ROUNDS: usize = 4;
@@ -86,8 +89,12 @@ fn constants(regs: &[Reg], body: &mut [Stmt]) {
 
 /// Instructions whose counts, bytes, parities and masks the rules want to know. Compilers put these into registers.
 fn counts(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    matches!(i.entry.tensor, Tensor::Alloc | Tensor::Dealloc) || begins_any(op, &["mbarrier.", "cp.", "bar", "st.bulk"])
+    let entry = i.entry;
+    matches!(entry.tensor, Tensor::Alloc | Tensor::Dealloc)
+        || entry.mbarrier != Mbarrier::None
+        || matches!(entry.group, Group::Copy(_) | Group::Bulk(_))
+        || entry.barrier != Barrier::None
+        || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::st_bulk)
 }
 
 /// Does an instruction of that kind use a register with a constant?
@@ -133,7 +140,7 @@ fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
     let writes = writes(regs.len(), body);
     for stmt in body {
         if let Stmt::Instr(i) = stmt
-            && i.entry.opcode == "mov"
+            && i.opcode == op::mov
             && i.pred.is_none()
             && let [d, a] = i.operands.as_slice()
             && let Operand::Reg(d, 0) = d.value
@@ -270,13 +277,13 @@ fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, 
 
 /// The place that a load or store touches first, and the number of elements.
 fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
-    let writes = match i.entry.opcode {
-        "ld" => false,
-        "st" => true,
+    let writes = match i.opcode {
+        op::ld => false,
+        op::st => true,
         _ => return None,
     };
     let arg = i.address()?;
-    let named = i.has_any(&[".local", ".param", ".param::func"]);
+    let named = i.has_any(&[q::local, q::param, q::param_func]);
     let other = !named && in_space(i);
     let (known, offset) = match &arg.value {
         Operand::Address(Base::Var(v), offset) => (Known { var: *v, offset: 0, generic: false }, *offset),
@@ -363,7 +370,7 @@ impl Uses {
                 self.together.push((first, n));
             }
         }
-        if i.entry.opcode == "setp" {
+        if i.opcode == op::setp {
             return;
         }
         for a in &i.operands {
@@ -480,7 +487,7 @@ fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
 
 /// A register that is written once, with the address of a private variable.
 fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> Option<(RegId, Known)> {
-    if i.pred.is_some() || !matches!(i.entry.opcode, "mov" | "cvta" | "add") {
+    if i.pred.is_some() || !matches!(i.opcode, op::mov | op::cvta | op::add) {
         return None;
     }
     let (d, a) = (i.operands.first()?, i.operands.get(1)?);
@@ -500,19 +507,15 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
         Operand::Reg(r, 0) => of(&seen.known, *r)?,
         _ => return None,
     };
-    let known = match i.entry.opcode {
-        "mov" => from,
-        "add" => match i.operands.get(2)?.value {
-            Operand::Imm(n) if !i.has(".cc") => Known { offset: from.offset.checked_add(n as i64)?, ..from },
+    let known = match i.opcode {
+        op::mov => from,
+        op::add => match i.operands.get(2)?.value {
+            Operand::Imm(n) if !i.has(q::cc) => Known { offset: from.offset.checked_add(n as i64)?, ..from },
             _ => return None,
         },
         _ => {
-            let back = i.has(".to") || i.spelling.starts_with("cvta.to.");
-            let mut local = false;
-            for q in &i.quals {
-                local |= q.ends_with(".local");
-            }
-            if back != from.generic || !local {
+            let back = i.has(q::to);
+            if back != from.generic || !i.has(q::local) {
                 return None;
             }
             Known { generic: !back, ..from }

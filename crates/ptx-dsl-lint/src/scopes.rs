@@ -14,17 +14,22 @@ use super::ssa::{Val, Value};
 use crate::errors::order as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
+use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::Qualifier;
+use ptx_dsl_isa::qualifier::{SHARED, q};
 use ptx_dsl_isa::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let has = |op: &str| flow.cfg.any(&|i| i.entry.opcode == op);
-    if has("mapa") {
+    let has = |op: Opcode| flow.cfg.has(op);
+    if has(op::mapa) {
         remote(flow, from, out);
     }
-    if has("mapa") || flow.cfg.any(&multicast) {
+    if has(op::mapa) || flow.cfg.any(&multicast) {
         waits(flow, from, out);
     }
-    let strong = flow.cfg.any(&|i| strong(i) || i.has(".relaxed"));
+    let strong = flow.cfg.any(&|i| strong(i) || i.has(q::relaxed));
     if !strong {
         return;
     }
@@ -46,14 +51,14 @@ enum Scope {
 }
 
 fn scope(i: &Instr) -> Scope {
-    let has = |q: &str| i.has(q);
-    if has(".cta") {
+    let has = |q| i.has(q);
+    if has(q::cta) {
         Scope::Cta
-    } else if has(".cluster") {
+    } else if has(q::cluster) {
         Scope::Cluster
-    } else if has(".sys") || has(".volatile") || has(".mmio") {
+    } else if has(q::sys) || has(q::volatile) || has(q::mmio) {
         Scope::Sys
-    } else if has(".gpu") || has(".gl") || matches!(i.entry.opcode, "atom" | "red") {
+    } else if has(q::gpu) || has(q::gl) || matches!(i.opcode, op::atom | op::red) {
         Scope::Gpu
     } else {
         Scope::Cta
@@ -62,36 +67,35 @@ fn scope(i: &Instr) -> Scope {
 
 /// A load, store or atomic operation of the memory model's strong kind.
 fn strong(i: &Instr) -> bool {
-    match i.entry.opcode {
-        "ld" | "st" => i.has_any(&[".acquire", ".release", ".relaxed", ".volatile", ".mmio"]),
-        "atom" | "red" => true,
+    match i.opcode {
+        op::ld | op::st => i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]),
+        op::atom | op::red => true,
         _ => false,
     }
 }
 
 fn acquires(i: &Instr) -> bool {
-    (i.has(".acquire") || i.has(".acq_rel")) && matches!(i.entry.opcode, "ld" | "atom" | "red")
+    (i.has(q::acquire) || i.has(q::acq_rel)) && matches!(i.opcode, op::ld | op::atom | op::red)
 }
 
 fn releases(i: &Instr) -> bool {
-    (i.has(".release") || i.has(".acq_rel")) && matches!(i.entry.opcode, "st" | "atom" | "red")
+    (i.has(q::release) || i.has(q::acq_rel)) && matches!(i.opcode, op::st | op::atom | op::red)
 }
 
 /// A fence that orders memory in the generic proxy.
 fn fence(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "fence" | "membar")
-        && !i.spelling.starts_with("fence.proxy")
-        && !i.spelling.starts_with("fence.mbarrier_init")
-        && !i.spelling.starts_with("membar.proxy")
+    matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init])
 }
 
 /// Operations on the memory of another CTA, of a scope that ends at the own one.
 fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     for (_, at, i) in flow.walk() {
-        let op = i.entry.opcode;
-        let object =
-            matches!(op, "mbarrier.arrive" | "mbarrier.arrive_drop" | "mbarrier.expect_tx" | "mbarrier.complete_tx");
-        if !i.has(".cta") || !(object || strong(i)) {
+        let op = i.opcode;
+        let object = matches!(
+            op,
+            op::mbarrier_arrive | op::mbarrier_arrive_drop | op::mbarrier_expect_tx | op::mbarrier_complete_tx
+        );
+        if !i.has(q::cta) || !(object || strong(i)) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
@@ -99,10 +103,11 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         }
         if object {
-            let relaxed = i.has(".relaxed") && !op.contains("_tx");
+            let counts = matches!(i.entry.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
+            let relaxed = i.has(q::relaxed) && !counts;
             out.push(errors::scope_too_narrow(i.span, !relaxed));
-        } else if !i.has(".shared") && !i.has(".shared::cta") {
-            out.push(errors::peer_out_of_scope(i.span, op, acquires(i) || releases(i)));
+        } else if !i.has(q::shared) && !i.has(q::shared_cta) {
+            out.push(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
         }
     }
 }
@@ -113,7 +118,7 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
-        let op = i.entry.opcode;
+        let op = i.opcode;
         if multicast(i)
             && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, from, at, mbarrier(i), 8)
         {
@@ -121,8 +126,9 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
-        let store = op == "st" && !i.has(".shared") && !i.has(".shared::cta");
-        let arrives = op.starts_with("mbarrier.arrive") && i.has(".cluster") && !i.has(".relaxed");
+        let store = op == op::st && !i.has(q::shared) && !i.has(q::shared_cta);
+        let arrives =
+            matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
         if (store || arrives)
             && let Some(r) = region(flow, from, at, arg, 8)
             && r.mapped
@@ -135,11 +141,11 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     for (_, at, i) in flow.walk() {
         // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
-        let narrow = i.has(".cta") || stores;
+        let narrow = i.has(q::cta) || stores;
         if narrow
             && mbarrier_wait(i)
-            && !i.has(".cluster")
-            && !i.has(".relaxed")
+            && !i.has(q::cluster)
+            && !i.has(q::relaxed)
             && let Some(r) = behind(flow, from, at, "addr", 8)
             && let Origin::Var(v) = r.base
             && wide.contains(&v.0)
@@ -161,24 +167,25 @@ struct Poll {
 /// What may stand in a loop that only waits.
 fn idle(i: &Instr) -> bool {
     matches!(
-        i.entry.opcode,
-        "ld" | "setp"
-            | "bra"
-            | "nanosleep"
-            | "and"
-            | "or"
-            | "xor"
-            | "mov"
-            | "cvt"
-            | "add"
-            | "sub"
-            | "selp"
-            | "atom"
-            | "not"
-            | "mbarrier.try_wait"
-            | "mbarrier.test_wait"
-            | "shr"
-            | "shl"
+        i.opcode,
+        op::ld
+            | op::setp
+            | op::bra
+            | op::nanosleep
+            | op::and
+            | op::or
+            | op::xor
+            | op::mov
+            | op::cvt
+            | op::add
+            | op::sub
+            | op::selp
+            | op::atom
+            | op::not
+            | op::mbarrier_try_wait
+            | op::mbarrier_test_wait
+            | op::shr
+            | op::shl
     )
 }
 
@@ -247,18 +254,18 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
 
 /// Reads a flag, with no order.
 fn reads(i: &Instr) -> bool {
-    match i.entry.opcode {
+    match i.opcode {
         // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
-        "ld" => i.has(".relaxed") || (i.has(".volatile") && !i.begins(".shared")),
-        "atom" => !acquires(i),
-        "mbarrier.try_wait" | "mbarrier.test_wait" => i.has(".relaxed"),
+        op::ld => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
+        op::atom => !acquires(i),
+        op::mbarrier_try_wait | op::mbarrier_test_wait => i.has(q::relaxed),
         _ => false,
     }
 }
 
 /// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
 fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
-    i.has(".cas") && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
+    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
 }
 
 /// Does a branch of the loop choose by what was read?
@@ -304,7 +311,7 @@ fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
     };
     let mut said = false;
     debts(flow, polls.len(), &step, &mut |_, at, i, set| {
-        if said || i.entry.opcode != "ld" || i.has_any(NOT_PLAIN) || inside(at).is_some() {
+        if said || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
             return;
         }
         for (k, poll) in polls.iter().enumerate() {
@@ -318,29 +325,29 @@ fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
 }
 
 /// Qualifiers of loads that are ordered, or of memory that nobody else writes.
-const NOT_PLAIN: &[&str] = &[
-    ".volatile",
-    ".relaxed",
-    ".acquire",
-    ".mmio",
-    ".nc",
-    ".local",
-    ".param",
-    ".param::entry",
-    ".param::func",
-    ".const",
+const NOT_PLAIN: &[Qualifier] = &[
+    q::volatile,
+    q::relaxed,
+    q::acquire,
+    q::mmio,
+    q::nc,
+    q::local,
+    q::param,
+    q::param_entry,
+    q::param_func,
+    q::_const,
 ];
 
 /// Orders what comes behind it after what was read.
 fn orders(i: &Instr) -> bool {
-    let op = i.entry.opcode;
-    op.starts_with("bar")
+    let op = i.opcode;
+    i.entry.barrier != Barrier::None
         || fence(i)
-        || op.starts_with("tcgen05.fence")
-        || op == "griddepcontrol"
-        || i.has(".acquire")
-        || i.has(".acq_rel")
-        || (mbarrier_wait(i) && !i.has(".relaxed"))
+        || i.entry.tensor == Tensor::Fence
+        || op == op::griddepcontrol
+        || i.has(q::acquire)
+        || i.has(q::acq_rel)
+        || (mbarrier_wait(i) && !i.has(q::relaxed))
 }
 
 /// An access to a flag.
@@ -372,8 +379,8 @@ impl Flags {
         let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
         for (block, at, i) in flow.walk() {
             out.fences |= fence(i);
-            let op = i.entry.opcode;
-            if !matches!(op, "ld" | "st" | "atom" | "red") || i.has_any(&[".local", ".param", ".const"]) {
+            let op = i.opcode;
+            if !matches!(op, op::ld | op::st | op::atom | op::red) || i.has_any(&[q::local, q::param, q::_const]) {
                 continue;
             }
             match flag_region(flow, from, at, i) {
@@ -398,15 +405,15 @@ fn flag_region(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Reg
 
 impl Flag {
     fn new(i: &Instr, at: u32, region: Region, where_: Conditions) -> Flag {
-        let op = i.entry.opcode;
+        let op = i.opcode;
         Flag {
             at,
             region,
             scope: scope(i),
             acquires: acquires(i),
             releases: releases(i),
-            reads: matches!(op, "ld" | "atom"),
-            writes: matches!(op, "atom" | "red") || (op == "st" && constant(i, "b") != Some(0)),
+            reads: matches!(op, op::ld | op::atom),
+            writes: matches!(op, op::atom | op::red) || (op == op::st && constant(i, "b") != Some(0)),
             weak: !strong(i),
             where_,
         }
@@ -435,7 +442,7 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             && f.writes
             && !f.acquires
             && !f.releases
-            && matches!(i.entry.opcode, "atom" | "red")
+            && matches!(i.opcode, op::atom | op::red)
             && f.region.space == Space::Global
             && f.region.bytes.is_some()
             && f.where_.is_empty()
@@ -506,7 +513,7 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
 
 /// `membar.cta`, then a flag of wider scope that the kernel polls.
 fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let narrow = |i: &Instr| fence(i) && (i.has(".cta") || i.spelling.ends_with(".cta"));
+    let narrow = |i: &Instr| fence(i) && i.has(q::cta);
     let Some(first) = flow.cfg.find(&narrow) else { return };
     if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
         return;
@@ -520,7 +527,7 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut said = false;
     debts(flow, 1, &step, &mut |_, at, i, set| {
         let flag =
-            matches!(i.entry.opcode, "st" | "atom" | "red") && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
+            matches!(i.opcode, op::st | op::atom | op::red) && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
         if said || !flag || !owed(set, 0) || constant(i, "b") == Some(0) {
             return;
         }

@@ -9,6 +9,8 @@ use crate::errors::flow as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
@@ -24,7 +26,7 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
     }
     for (block, at, i) in flow.walk() {
-        if matches!(i.entry.opcode, "cvta" | "mapa" | "getctarank") {
+        if matches!(i.opcode, op::cvta | op::mapa | op::getctarank) {
             conversion(flow, from, at, i, out);
             continue;
         }
@@ -55,13 +57,14 @@ fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool
 }
 
 fn word(space: Space) -> &'static str {
-    match space {
-        Space::Global => ".global",
-        Space::Const => ".const",
-        Space::Shared => ".shared",
-        Space::Local => ".local",
-        Space::ParamEntry | Space::ParamFunc => ".param",
-    }
+    let qualifier = match space {
+        Space::Global => q::global,
+        Space::Const => q::_const,
+        Space::Shared => q::shared,
+        Space::Local => q::local,
+        Space::ParamEntry | Space::ParamFunc => q::param,
+    };
+    qualifier.text()
 }
 
 fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
@@ -100,16 +103,16 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
-                out.push(errors::space_of_register(span, name, is, a.generic, q, of, by));
+                out.push(errors::space_of_register(span, name, is, a.generic, q.text(), of, by));
                 return;
             }
             if a.generic && !global {
-                out.push(errors::generic_in_space(span, name, is, q, by));
+                out.push(errors::generic_in_space(span, name, is, q.text(), by));
                 return;
             }
         }
         Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
-            let write = if a.space == Space::Shared { access.shared() } else { is };
+            let write = if a.space == Space::Shared { access.shared().text() } else { is };
             out.push(errors::native_as_generic(span, name, (is, write), of, by));
             return;
         }
@@ -198,12 +201,12 @@ fn of_variable(flow: &Flow, id: VarId, offset: i64, access: &Access, out: &mut V
 /// A copy and the mbarrier that it completes on, in two CTAs.
 fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
     let data = match i.operand("dstMem") {
-        None if i.entry.opcode.ends_with(".async") => i.operand("a"),
+        None if matches!(i.opcode, op::st_async | op::red_async) => i.operand("a"),
         data => data,
     };
     let (Some(data), Some(mbar)) = (data, i.operand("mbar")) else { return };
     // Of a pair of CTAs either may have it.
-    if i.has(".cta_group::2") {
+    if i.has(q::cta_group_2) {
         return;
     }
     let (Some((a, _)), Some((b, _))) = (address(flow, from, at, &data.value), address(flow, from, at, &mbar.value))
@@ -233,38 +236,38 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
     let is = word(a.space);
     let by = span(flow, a.by);
     let global = a.space == Space::Global;
-    if i.entry.opcode != "cvta" {
-        let in_space = i.has(".shared::cluster");
+    if i.opcode != op::cvta {
+        let in_space = i.has(q::shared_cluster);
         if a.space != Space::Shared {
-            out.push(errors::space_of_register(arg.span, name, is, a.generic, ".shared", whose(flow, &a), by));
+            out.push(errors::space_of_register(arg.span, name, is, a.generic, q::shared.text(), whose(flow, &a), by));
         } else if in_space == a.generic {
             out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }
         return;
     }
-    let to = i.spelling.starts_with("cvta.to.") || i.has(".to");
+    let to = i.has(q::to);
     let Some((q, space)) = space_of(i) else { return };
     if space != a.space {
-        out.push(errors::cvta_of_other_space(arg.span, name, is, q, by));
+        out.push(errors::cvta_of_other_space(arg.span, name, is, q.text(), by));
     } else if !global && to != a.generic {
         out.push(errors::cvta_direction(arg.span, name, is, to, by));
-    } else if a.mapped && !to && matches!(q, ".shared" | ".shared::cta") {
+    } else if a.mapped && !to && matches!(q, q::shared | q::shared_cta) {
         // CUDA C++ has no other form for the way back than `cvta.to.shared`.
-        out.push(errors::cvta_of_peer(arg.span, name, q, span(flow, a.map).or(by)));
+        out.push(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
     }
 }
 
 /// `ld.global.nc` is for what the kernel leaves alone.
 fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let constant = |i: &Instr| i.entry.opcode == "ld" && i.has(".nc");
+    let constant = |i: &Instr| i.opcode == op::ld && i.has(q::nc);
     if !flow.cfg.any(&constant) {
         return;
     }
     let mut loads = Vec::new();
     let mut stores = Vec::new();
     for (_, at, i) in flow.walk() {
-        let list = match i.entry.opcode {
-            "st" | "atom" | "red" => &mut stores,
+        let list = match i.opcode {
+            op::st | op::atom | op::red => &mut stores,
             _ if constant(i) => &mut loads,
             _ => continue,
         };

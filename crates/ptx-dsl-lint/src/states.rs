@@ -11,6 +11,8 @@ use super::ssa::Val;
 use crate::errors::order as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// What an object's address is: a place in a variable, or else a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +34,7 @@ fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
 }
 
 pub(super) fn arrives(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "mbarrier.arrive" | "mbarrier.arrive_drop")
+    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
 }
 
 /// The arrival that made a state, through copies of it.
@@ -45,7 +47,7 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
         if arrives(made) {
             return Some(m);
         }
-        now = (m, &made.operand("a").filter(|_| made.entry.opcode == "mov")?.value);
+        now = (m, &made.operand("a").filter(|_| made.opcode == op::mov)?.value);
     }
     None
 }
@@ -124,7 +126,7 @@ fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut
 /// The use of a state.
 fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, out: &mut Vec<Diagnostic>) {
     let i = flow.instr(at);
-    let counts = i.entry.opcode == "mbarrier.pending_count";
+    let counts = i.opcode == op::mbarrier_pending_count;
     if !counts && !mbarrier_wait(i) {
         return;
     }
@@ -136,7 +138,7 @@ fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, 
         }
         let made = flow.instr(made);
         if counts {
-            if !made.has(".noComplete") {
+            if !made.has(q::noComplete) {
                 out.push(errors::count_of_other_state(arg.span, made.span));
             }
         } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(flow, from, at))
@@ -159,16 +161,16 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
         let m = flow.ssa.maker(v)?;
         let i = flow.instr(m);
         let with = |name: &str, n: u64| constant(i, name).is_some_and(|c| c == n);
-        let (next, same) = match i.entry.opcode {
+        let (next, same) = match i.opcode {
             _ if mbarrier_wait(i) => return Some((m, yes)),
-            "mov" | "cvt" => ("a", true),
-            "and" if with("b", 1) => ("a", true),
-            "xor" if with("b", 1) => ("a", false),
-            "not" if i.has(".pred") => ("a", false),
-            "selp" if with("a", 1) && with("b", 0) => ("c", true),
-            "selp" if with("a", 0) && with("b", 1) => ("c", false),
-            "setp" if i.operands.len() == 3 && (with("b", 0) || with("b", 1)) && (i.has(".eq") || i.has(".ne")) => {
-                ("a", i.has(".eq") == with("b", 1))
+            op::mov | op::cvt => ("a", true),
+            op::and if with("b", 1) => ("a", true),
+            op::xor if with("b", 1) => ("a", false),
+            op::not if i.has(q::pred) => ("a", false),
+            op::selp if with("a", 1) && with("b", 0) => ("c", true),
+            op::selp if with("a", 0) && with("b", 1) => ("c", false),
+            op::setp if i.operands.len() == 3 && (with("b", 0) || with("b", 1)) && (i.has(q::eq) || i.has(q::ne)) => {
+                ("a", i.has(q::eq) == with("b", 1))
             }
             _ => return None,
         };

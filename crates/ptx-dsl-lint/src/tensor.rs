@@ -8,6 +8,7 @@ use super::provenance::Provenance;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
+use ptx_dsl_isa::qualifier::q;
 
 mod allocation;
 mod columns;
@@ -52,15 +53,15 @@ fn is(i: &Instr, tensor: Tensor) -> bool {
 
 /// `tcgen05.wait::st`
 fn waits_for_stores(i: &Instr) -> bool {
-    is(i, Tensor::Wait) && i.has("::st")
+    is(i, Tensor::Wait) && i.has(q::st)
 }
 
 fn fences_before(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.has("::before_thread_sync")
+    is(i, Tensor::Fence) && i.has(q::before_thread_sync)
 }
 
 fn fences_after(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.has("::after_thread_sync")
+    is(i, Tensor::Fence) && i.has(q::after_thread_sync)
 }
 
 /// Does it arrive at a barrier that other threads wait for?

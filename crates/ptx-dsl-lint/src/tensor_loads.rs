@@ -8,16 +8,19 @@ use super::Flow;
 use super::cfg::NONE;
 use super::copies::mbarrier_wait;
 use super::dataflow::{Bits, both};
-use super::granularity::is;
 use super::memory::{Region, behind, bytes, plain, region};
 use super::provenance::{Origin, Provenance};
 use super::ssa::{Val, Value};
 use crate::errors::{flow as errors, protocol};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
+use ptx_dsl_isa::isa::Barrier;
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if flow.cfg.has("tcgen05.ld") {
+    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Load) {
         let loads = Loads::new(flow);
         loads.check(flow, from, out);
     }
@@ -40,7 +43,7 @@ impl Loads {
     fn new(flow: &Flow) -> Loads {
         let mut loads = Loads { at: Vec::new(), number: vec![NONE; flow.cfg.instrs.len()], written: Vec::new() };
         for (_, at, i) in flow.walk() {
-            if is(i.entry.opcode, "tcgen05.ld") {
+            if i.entry.tensor == Tensor::Load {
                 let k = loads.at.len() as u32;
                 loads.number[at as usize] = k;
                 loads.at.push(at);
@@ -61,7 +64,7 @@ impl Loads {
     /// nothing has read its registers.
     fn step(&self, flow: &Flow, at: u32, i: &Instr, set: &mut Bits, every: bool) {
         let n = self.at.len();
-        if wait_ld(i) || i.entry.opcode == "call" {
+        if wait_ld(i) || i.opcode == op::call {
             set.clear();
             return;
         }
@@ -80,7 +83,7 @@ impl Loads {
 
     fn check(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         let n = self.at.len();
-        let one_allocation = flow.cfg.instrs.iter().filter(|i| is(i.entry.opcode, "tcgen05.alloc")).count() == 1;
+        let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count() == 1;
         let mut early: Vec<Diagnostic> = Vec::new();
         let (mut read, mut reloaded, mut released) = (Bits::none(n), Bits::none(n), false);
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
@@ -94,7 +97,7 @@ impl Loads {
                     early.push(errors::load_not_awaited(place, name, flow.instr(load).span, every.has(k)));
                 }
             }
-            if is(i.entry.opcode, "tcgen05.ld") {
+            if i.entry.tensor == Tensor::Load {
                 for (var, _) in flow.ssa.defs(at) {
                     for k in self.of(*var).filter(|k| some.has(n + *k)) {
                         if !reloaded.has(k) {
@@ -105,7 +108,7 @@ impl Loads {
                     }
                 }
             } else if let Some(arg) = i.operand("taddr")
-                && is(i.entry.opcode, "tcgen05.dealloc")
+                && i.entry.tensor == Tensor::Dealloc
                 && !released
                 && let Some(k) = (0..n).find(|k| some.has(n + k) && self.read_behind(flow, *k, at))
             {
@@ -143,7 +146,7 @@ impl Loads {
     /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
     /// what is still being loaded (9.7.16.6.4).
     fn arrivals(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-        if flow.calls || !flow.cfg.has("mbarrier.arrive") {
+        if flow.calls || !flow.cfg.has(op::mbarrier_arrive) {
             return;
         }
         let releases = Releases::new(flow, from);
@@ -154,7 +157,7 @@ impl Loads {
         let mut said = false;
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
         both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
-            if said || i.entry.opcode != "mbarrier.arrive" || i.spelling.contains("expect_tx") {
+            if said || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
                 return;
             }
             let Some(object) = behind(flow, from, at, "addr", 8) else { return };
@@ -172,12 +175,12 @@ impl Loads {
 }
 
 fn wait_ld(i: &Instr) -> bool {
-    is(i.entry.opcode, "tcgen05.wait") && i.spelling.contains("wait::ld")
+    i.entry.tensor == Tensor::Wait && i.has(q::ld)
 }
 
 /// A `mov` that is not in the text: results of calls go through these.
 fn moved(i: &Instr) -> bool {
-    i.index == u32::MAX && i.entry.opcode == "mov" && i.pred.is_none()
+    i.index == u32::MAX && i.opcode == op::mov && i.pred.is_none()
 }
 
 /// What an instruction of the text reads.
@@ -270,11 +273,11 @@ fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
     let mut stack = vec![(block, at + 1)];
     while let Some((block, first)) = stack.pop() {
         let met = (first..flow.cfg.range(block).end).any(|at| {
-            let op = flow.instr(at).entry.opcode;
-            if ["tcgen05.mma", "tcgen05.st", "tcgen05.cp", "tcgen05.dealloc"].iter().any(|w| is(op, w)) {
+            let entry = flow.instr(at).entry;
+            if matches!(entry.tensor, Tensor::Mma | Tensor::Copy | Tensor::Store | Tensor::Dealloc) {
                 writes.push(at);
             }
-            op.starts_with("bar.") || op.starts_with("barrier.")
+            entry.barrier != Barrier::None
         });
         if met || writes.len() > 64 {
             continue;
@@ -295,8 +298,8 @@ fn overlap(flow: &Flow, load: u32, write: u32) -> Overlap {
         let arg = i.operand("taddr").or_else(|| i.operand("d-tmem"))?;
         super::memory::columns(flow, at, &arg.value)
     };
-    if is(flow.instr(write).entry.opcode, "tcgen05.dealloc") {
-        let allocations = flow.cfg.instrs.iter().filter(|i| is(i.entry.opcode, "tcgen05.alloc")).count();
+    if flow.instr(write).entry.tensor == Tensor::Dealloc {
+        let allocations = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count();
         return if allocations == 1 { Overlap::Yes } else { Overlap::Perhaps };
     }
     let (Some((x, first)), Some((y, second))) = (address(load), address(write)) else { return Overlap::Perhaps };

@@ -8,6 +8,8 @@ use super::provenance::Provenance;
 use crate::errors::protocol as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// What became of a change: nothing; released; acquired too.
 const CHANGED: usize = 0;
@@ -28,9 +30,9 @@ pub(super) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let mut changed: Vec<(u32, Region)> = Vec::new();
     for (_, at, i) in flow.walk() {
-        let target = match i.entry.opcode {
-            "tensormap.replace" => behind(flow, from, at, "addr", 128),
-            "tensormap.cp_fenceproxy" => behind(flow, from, at, "dst", 128),
+        let target = match i.opcode {
+            op::tensormap_replace => behind(flow, from, at, "addr", 128),
+            op::tensormap_cp_fenceproxy => behind(flow, from, at, "dst", 128),
             _ => match plain(i) {
                 Some((arg, true)) => region(flow, from, at, arg, bytes(i)),
                 _ => None,
@@ -62,20 +64,20 @@ fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (change, _)) in changed.iter().enumerate() {
             if *change == at {
-                let replaced = i.entry.opcode == "tensormap.cp_fenceproxy";
+                let replaced = i.opcode == op::tensormap_cp_fenceproxy;
                 set.begin(3 * k, 3, if replaced { RELEASED } else { CHANGED });
                 return;
             }
         }
-        if i.entry.opcode == "call" {
+        if i.opcode == op::call {
             for k in 0..changed.len() {
                 set.turn(3 * k + CHANGED, 3 * k + SEEN);
                 set.turn(3 * k + RELEASED, 3 * k + SEEN);
             }
-        } else if i.spelling.starts_with("fence.proxy.tensormap") {
+        } else if i.has_any(&[q::tensormap_generic]) {
             let of = behind(flow, from, at, "addr", 128);
             for (k, (_, map)) in changed.iter().enumerate() {
-                if i.has(".release") {
+                if i.has(q::release) {
                     set.turn(3 * k + CHANGED, 3 * k + RELEASED);
                 } else if !matches!(&of, Some(r) if !r.may_meet(map)) {
                     set.turn(3 * k + RELEASED, 3 * k + SEEN);

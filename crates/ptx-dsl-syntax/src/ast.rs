@@ -1,6 +1,7 @@
 //! What the parser makes: the module as written, names unresolved, qualifiers a list with spans.
 
 use crate::span::Span;
+use ptx_dsl_isa::qualifier::Qualifier;
 
 /// A piece of text with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -9,6 +10,13 @@ pub struct Word {
     pub text: String,
     /// Its tokens.
     pub span: Span,
+}
+
+impl Word {
+    /// The qualifier that the word is behind a dot, if the table has it.
+    pub fn qualifier(&self) -> Option<Qualifier> {
+        Qualifier::from_word(&self.text)
+    }
 }
 
 /// A PTX module.

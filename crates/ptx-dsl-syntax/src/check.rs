@@ -9,8 +9,9 @@ use crate::{diag, span};
 use diag::Diagnostic;
 use isa::syntax::{self, Form};
 use isa::target::{self, Missing, Suffix, Target};
-use isa::{FAMILIES, Instr, Ptx, Targets};
+use isa::{Instr, Ptx, Targets};
 use parse::nearest;
+use ptx_dsl_isa::opcode::{self, Entry};
 use ptx_dsl_isa::{hir, isa};
 use span::Span;
 
@@ -134,27 +135,17 @@ fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
 #[derive(Default)]
 struct Table {
     /// Entries by the first word of the opcode.
-    entries: Named<Rc<Vec<(&'static str, &'static Instr)>>>,
+    entries: Named<Rc<Vec<Entry>>>,
     /// Forms with the address of their entry, in ascending order.
     forms: Vec<(usize, Rc<Vec<Form>>)>,
 }
 
 impl Table {
-    fn entries(&mut self, first: &str) -> Rc<Vec<(&'static str, &'static Instr)>> {
+    fn entries(&mut self, first: &str) -> Rc<Vec<Entry>> {
         if let Some(found) = self.entries.get(first) {
             return Rc::clone(found);
         }
-        let mut found = Vec::new();
-        for (family, list) in FAMILIES {
-            for instr in *list {
-                if let Some(rest) = instr.opcode.strip_prefix(first)
-                    && (rest.is_empty() || rest.starts_with('.') || rest.starts_with("::"))
-                {
-                    found.push((*family, instr));
-                }
-            }
-        }
-        let found = Rc::new(found);
+        let found = Rc::new(opcode::entries(first));
         self.entries.insert(first, Rc::clone(&found));
         found
     }

@@ -212,9 +212,9 @@ fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qual::Flag;
+    use crate::qual::Qualifier;
 
-    fn one(op: Flag, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
+    fn one(op: Qualifier, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
         zero(ty, apply(Q::new(&[op], &[ty]), ty, Sum::default(), old, b, c))
     }
 

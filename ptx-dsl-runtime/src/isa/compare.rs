@@ -119,10 +119,10 @@ pub fn slct(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qual::Flag;
+    use crate::qual::Qualifier;
 
     /// Every comparison on (less, equal, greater, unordered), as the manual's table has it.
-    const TABLE: [(Flag, [bool; 4]); 18] = [
+    const TABLE: [(Qualifier, [bool; 4]); 18] = [
         (q::eq, [false, true, false, false]),
         (q::ne, [true, false, true, false]),
         (q::lt, [true, false, false, false]),

@@ -114,9 +114,9 @@ pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qual::{Flag, Ty};
+    use crate::qual::{Qualifier, Ty};
 
-    fn w(flags: &[Flag], ty: Ty) -> Q {
+    fn w(flags: &[Qualifier], ty: Ty) -> Q {
         Q::new(flags, &[ty])
     }
 
@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn prmt_modes() {
         let (a, b) = (0x0302_0100u64, 0x8706_0504);
-        let go = |flags: &[Flag], c| prmt(w(flags, Ty::B32), [a, b, c])[0];
+        let go = |flags: &[Qualifier], c| prmt(w(flags, Ty::B32), [a, b, c])[0];
         assert_eq!(go(&[], 0x3210), a);
         assert_eq!(go(&[], 0x7654), b);
         assert_eq!(go(&[], 0xf70f), 0xff87_00ff);
-        let table: [(Flag, [u64; 4]); 6] = [
+        let table: [(Qualifier, [u64; 4]); 6] = [
             (q::f4e, [0x0302_0100, 0x0403_0201, 0x0504_0302, 0x0605_0403]),
             (q::b4e, [0x0506_8700, 0x0687_0001, 0x8700_0102, 0x0001_0203]),
             (q::rc8, [0, 0x0101_0101, 0x0202_0202, 0x0303_0303]),

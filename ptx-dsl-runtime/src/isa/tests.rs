@@ -120,7 +120,7 @@ fn by(f: impl Fn(u64) -> u64) -> Lanes {
     std::array::from_fn(|l| f(l as u64))
 }
 
-fn qs(flags: &[crate::Flag], ty: Ty) -> Q {
+fn qs(flags: &[crate::Qualifier], ty: Ty) -> Q {
     Q::new(flags, &[ty])
 }
 
@@ -247,7 +247,7 @@ probe!(Exchange, |x, r| {}, {
 probe!(Elect, |x, r| {}, {
     let [r0, r1, _, _] = r;
     let halves = by(|l| if l < 16 { 0xffff } else { 0xffff_0000 });
-    warp::elect_sync(x, qs(&[], Ty::None), [&halves], [r0, r1])?
+    warp::elect_sync(x, Q::new(&[], &[]), [&halves], [r0, r1])?
 });
 probe!(Match, |x, r| {}, {
     let [r0, r1, _, _] = r;
@@ -275,9 +275,9 @@ probe!(
     |x, r| {},
     bar::bar_red(x, qs(&[q::popc], Ty::U32), [&by(|_| 3), &by(|_| 64), &by(|l| l & 1)], [&mut r[0]])?
 );
-probe!(Number, |x, r| {}, bar::bar_sync(x, qs(&[], Ty::None), [&by(|_| 16)], [])?);
-probe!(Count, |x, r| {}, bar::barrier_sync(x, qs(&[], Ty::None), [&by(|_| 1), &by(|_| 33)], [])?);
-probe!(Differ, |x, r| {}, bar::bar_sync(x, qs(&[], Ty::None), [&by(|l| l / 31)], [])?);
+probe!(Number, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), [&by(|_| 16)], [])?);
+probe!(Count, |x, r| {}, bar::barrier_sync(x, Q::new(&[], &[]), [&by(|_| 1), &by(|_| 33)], [])?);
+probe!(Differ, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), [&by(|l| l / 31)], [])?);
 
 #[test]
 fn barriers() {
@@ -297,11 +297,11 @@ probe!(
         x.mask = 1;
         mbarrier::mbarrier_init(x, q64, [&at, &by(|_| 1)], [])?;
         x.mask = all;
-        bar::barrier_cluster_arrive(x, qs(&[], Ty::None), [], [])?;
+        bar::barrier_cluster_arrive(x, Q::new(&[], &[]), [], [])?;
     },
     {
         // r[3]: has this CTA arrived on its peer? It stays until the peer has, too.
-        let f = bar::barrier_cluster_wait(x, qs(&[], Ty::None), [], [])?;
+        let f = bar::barrier_cluster_wait(x, Q::new(&[], &[]), [], [])?;
         if f == Flow::Next && r[3][0] == 0 {
             let all = x.mask;
             let (mut peer, rank) = ([0; 32], u64::from(1 - x.rank()));
@@ -311,7 +311,7 @@ probe!(
             mbarrier::mbarrier_arrive(x, qs(&[q::release, q::cluster], Ty::B64), [&peer], [&mut r[1]])?;
             x.mask = all;
             r[3][0] = 1;
-            bar::barrier_cluster_arrive(x, qs(&[], Ty::None), [], [])?;
+            bar::barrier_cluster_arrive(x, Q::new(&[], &[]), [], [])?;
             Flow::Wait(x.cluster_wait()?)
         } else {
             if f == Flow::Next {

@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn reductions() {
-        let of = |f: &[crate::qual::Flag], ty, v: &[u32]| reduce(Q::new(f, &[ty]), v.iter().copied());
+        let of = |f: &[crate::qual::Qualifier], ty, v: &[u32]| reduce(Q::new(f, &[ty]), v.iter().copied());
         assert_eq!(of(&[q::add], Ty::U32, &[u32::MAX, 3]), 2);
         assert_eq!(of(&[q::min], Ty::S32, &[1, u32::MAX]), u32::MAX);
         assert_eq!(of(&[q::min], Ty::U32, &[1, u32::MAX]), 1);

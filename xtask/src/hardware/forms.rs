@@ -8,6 +8,7 @@ use ptx_dsl_frontend::isa::syntax::{Form as Syntax, forms};
 use ptx_dsl_frontend::isa::target::target;
 use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, Role};
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::qualifier::Qualifier;
 
 use super::data::{Form, Set, Width, add};
 use super::kind::Kind;
@@ -85,7 +86,7 @@ fn spellings(family: &'static str, entry: &'static Instr, out: &mut Vec<Case>) {
             let mut longer = Vec::new();
             for choice in &choices {
                 let none = (slot.group != 0).then(String::new);
-                for word in none.into_iter().chain(slot.alts.iter().map(|a| a.to_string())) {
+                for word in none.into_iter().chain(slot.words().into_iter().map(String::from)) {
                     longer.push(choice.iter().cloned().chain([word]).collect());
                 }
             }
@@ -100,7 +101,7 @@ fn spellings(family: &'static str, entry: &'static Instr, out: &mut Vec<Case>) {
 /// A spelling with and without the operands that may be left out.
 fn written(family: &'static str, entry: &'static Instr, form: &Syntax, words: &[String], out: &mut Vec<Case>) {
     let given: Vec<String> = words.iter().filter(|w| !w.is_empty()).cloned().collect();
-    let quals: Vec<String> = given.iter().map(|w| format!(".{w}")).collect();
+    let quals: Vec<Qualifier> = given.iter().filter_map(|w| Qualifier::from_word(w)).collect();
     for mask in 0..1u32 << form.optional_groups.min(4) {
         for inner in [false, true] {
             let mut writer = Writer { family, entry, form, words, quals: &quals, inner, next: 0 };

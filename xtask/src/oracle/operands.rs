@@ -2,6 +2,7 @@
 
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, is_type};
 use ptx_dsl_frontend::isa::{Instr, OpTy, OperandSpec, Role};
+use ptx_dsl_frontend::qualifier::Qualifier;
 use ptx_dsl_frontend::ty::Ty;
 
 use super::statement::Node;
@@ -45,7 +46,7 @@ pub struct Writer<'a> {
     /// By slot; empty where nothing is written.
     pub words: &'a [String],
     /// Those that are written, with their dots.
-    pub quals: &'a [String],
+    pub quals: &'a [Qualifier],
     /// Parts of addresses that may be left out are written too.
     pub inner: bool,
     pub next: usize,
@@ -64,7 +65,7 @@ impl Writer<'_> {
             return at(i).unwrap_or(Ty::B32);
         }
         let types: Vec<usize> = (0..slots.len()).filter(|i| slots[*i].is_type).collect();
-        let literal = types.iter().find(|i| slots[**i].alts.len() == 1 && slots[**i].name[1..] == *slots[**i].alts[0]);
+        let literal = types.iter().find(|i| slots[**i].alts.len() == 1 && slots[**i].name == slots[**i].alts[0].text());
         let found = match name {
             ".type" => literal.or(types.first()),
             ".dtype" => types.first(),
@@ -127,7 +128,7 @@ impl Writer<'_> {
                 if count == 1 { self.one(ty) } else { Node::vector(self.some(ty, count)) }
             }
             OpTy::Many(ty, numbers) => {
-                let written = numbers.iter().filter(|n| self.quals.iter().any(|q| q == n.0));
+                let written = numbers.iter().filter(|n| self.quals.contains(&n.0));
                 let count = written.map(|n| n.1 as usize).product();
                 Node::vector(self.some(ty, count))
             }

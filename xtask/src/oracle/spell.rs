@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use ptx_dsl_frontend::isa::Instr;
 use ptx_dsl_frontend::isa::syntax::{Form, forms};
+use ptx_dsl_frontend::qualifier::Qualifier;
 
 use super::operands::Writer;
 use super::statement::Statement;
@@ -34,11 +35,10 @@ pub fn spellings(
                 .slots
                 .iter()
                 .zip(&choice)
-                .map(|(s, c)| c.map_or(String::new(), |c| s.alts[c].to_string()))
+                .map(|(s, c)| c.map_or(String::new(), |c| s.alts[c].word().to_string()))
                 .collect();
             let given: Vec<String> = words.iter().filter(|w| !w.is_empty()).cloned().collect();
-            let dotted = |w: &String| if w.starts_with("::") { w.clone() } else { format!(".{w}") };
-            let quals: Vec<String> = given.iter().map(dotted).collect();
+            let quals: Vec<Qualifier> = given.iter().filter_map(|w| Qualifier::from_word(w)).collect();
             for mask in 0..1u32 << form.optional_groups.min(4) {
                 for inner in [false, true] {
                     let mut writer =

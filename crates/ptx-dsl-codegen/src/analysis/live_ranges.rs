@@ -6,6 +6,7 @@
 use crate::instr::{callees, is_destination};
 use crate::use_def::registers;
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Operand, RegId, Stmt};
+use ptx_dsl_isa::isa::effect::Control;
 
 /// The most definitions of a register that is split: they are bits of a word.
 const MOST: usize = 64;
@@ -39,7 +40,7 @@ struct Webs<'m> {
 
 /// Does a basic block end behind it?
 fn ends(i: &Instr) -> bool {
-    matches!(i.entry.opcode, "bra" | "brx.idx" | "ret" | "exit")
+    matches!(i.entry.control, Control::Branch | Control::BranchTable | Control::Return | Control::Exit)
 }
 
 impl<'m> Webs<'m> {
@@ -49,7 +50,7 @@ impl<'m> Webs<'m> {
         for (place, s) in f.body.iter().enumerate() {
             match s {
                 Stmt::Label(l) => labels[l.0 as usize] = code.len(),
-                Stmt::Instr(i) if i.entry.opcode == "call" || !callees(i).is_empty() => return None,
+                Stmt::Instr(i) if i.entry.control == Control::Call || !callees(i).is_empty() => return None,
                 Stmt::Instr(i) => {
                     code.push(i);
                     places.push(place);

@@ -1,11 +1,12 @@
 //! Constants of a kernel: qualifiers of its instructions, and the sites that faults report.
 
 use crate::kernel::Kernel;
-use crate::names::{RT, mangle};
+use crate::names::RT;
 use crate::source::{Source, Text};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub struct Constants<'m> {
     source: &'m Source<'m>,
     text: &'m Text<'m>,
     /// The qualifiers and types of each constant.
-    qualifiers: Vec<(Vec<String>, Vec<Ty>)>,
+    qualifiers: Vec<(Vec<Qualifier>, Vec<Ty>)>,
     /// Instructions that can fault, with the number of their site.
     sites: BTreeMap<u32, u32>,
     pub site_items: Vec<TokenStream>,
@@ -27,24 +28,22 @@ impl<'m> Constants<'m> {
 
     /// The constant for an instruction's qualifiers and types, and its item if it is new.
     pub fn qualifiers(&mut self, k: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
-        // `tcgen05.wait::ld` has the qualifier `::ld`
-        let names = i.quals.iter().map(|q| q.trim_start_matches(['.', ':']));
-        let mut flags: Vec<String> = names.filter(|name| Ty::from_name(name).is_none()).map(mangle).collect();
-        flags.extend(k.param_space(i).map(String::from));
+        let mut flags: Vec<Qualifier> = i.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
+        flags.extend(k.param_space(i));
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
         if i.operand("a-tmem").is_some() {
-            flags.push("a_tmem".into());
+            flags.push(q::a_tmem);
         }
         // A state, or `_` in its place.
         if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
-            flags.push("state".into());
+            flags.push(q::state);
         }
         if let Some(n) = self.qualifiers.iter().position(|(f, t)| *f == flags && *t == i.types) {
             return (format_ident!("Q{n}"), None);
         }
         let rt = RT;
         let name = format_ident!("Q{}", self.qualifiers.len());
-        let names = flags.iter().map(|f| format_ident!("{f}"));
+        let names = flags.iter().map(|f| format_ident!("{}", f.constant()));
         let types = i.types.iter().map(|t| format_ident!("{t:?}"));
         let item = quote! {
             const #name: #rt::Q =

@@ -8,14 +8,15 @@ use crate::names::{RT, identifier_chars};
 use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Base, FuncId, Operand, VarId};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
 use std::slice::Iter;
 
 /// A special register in lane `l`, as `u64`.
-pub fn sreg(name: &str) -> TokenStream {
+pub fn sreg(register: SpecialRegister) -> TokenStream {
     let rt = RT;
-    let name = name.trim_start_matches('%');
+    let name = register.name().trim_start_matches('%');
     for numbered in ["envreg", "pm"] {
         if let Some(n) = name.strip_prefix(numbered)
             && let Ok(n) = n.strip_suffix("_64").unwrap_or(n).parse::<u32>()
@@ -62,7 +63,7 @@ impl Emitter<'_> {
                 return vec![lit(*v), lit(if (*v as i64) < 0 { u64::MAX } else { 0 })];
             }
             Operand::Imm(v) => lit(truncated(*v, ty)),
-            Operand::Sreg(name) => sreg(name),
+            Operand::Sreg(register) => sreg(*register),
             Operand::VarAddr(v, o) => {
                 let at = truncated(self.k.var_address(*v, *o), ty);
                 self.framed(f, *v, at)

@@ -4,10 +4,12 @@ use super::affine::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use super::scalar_op::scalar_op;
 use super::sreg;
 use super::transfer::{constant_rows, least_period};
-use crate::instr::{carry_use, destinations, is_costly_pure, is_destination, is_try_wait, parts_of, sources};
+use crate::instr::{carry_use, destinations, is_destination, is_try_wait, is_uniform_for_uniform, parts_of, sources};
 use crate::kernel::Kernel;
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// How the lanes of an operand lie; `None` if that is not known yet.
 pub type Lookup<'a> = dyn Fn(&Operand) -> Option<Affine> + 'a;
@@ -20,9 +22,9 @@ pub fn constant_operand(k: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
         Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if k.is_framed(f, *v) => VARYING,
         Operand::VarAddr(v, o) => Affine::constant(k.var_address(*v, *o)),
         Operand::Address(Base::Var(_), _) => UNIFORM,
-        Operand::Sreg(name) => {
-            let affine = sreg::affine(k, name);
-            Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(name), ..affine }
+        Operand::Sreg(register) => {
+            let affine = sreg::affine(k, *register);
+            Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(*register), ..affine }
         }
         _ => VARYING,
     }
@@ -30,8 +32,9 @@ pub fn constant_operand(k: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
 
 /// How the result of an instruction lies. `None` if an operand is not known yet.
 pub fn result(k: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
-    if is_costly_pure(i) {
-        return pure_result(i, lookup);
+    let scalar = scalar_op(k, f, i);
+    if scalar.is_none() && is_uniform_for_uniform(i) {
+        return result_for_uniform(i, lookup);
     }
     if i.pred.is_some() {
         return Some(VARYING);
@@ -42,15 +45,14 @@ pub fn result(k: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Opti
     if !one_register || operands.iter().any(|(s, _)| s.is_some_and(|s| !s.is_affine())) {
         return Some(VARYING);
     }
-    if i.entry.opcode == "ld" {
+    if i.opcode == op::ld {
         return load_result(k, f, i, operands.first()?.0?);
     }
-    let op = scalar_op(k, f, i);
-    if (op.is_none() && i.entry.host != Host::Lane) || carry_use(i) != (false, false) {
+    if (scalar.is_none() && i.entry.host != Host::Lane) || carry_use(i) != (false, false) {
         return Some(VARYING);
     }
     let known: Vec<_> = operands.iter().map(|(s, c)| Some(((*s)?, *c))).collect::<Option<_>>()?;
-    if let Some(op) = op {
+    if let Some(op) = scalar {
         return Some(op.transfer(&known));
     }
     let period = least_period(&known);
@@ -69,7 +71,7 @@ fn load_result(k: &Kernel<'_>, f: FuncId, i: &Instr, address: Affine) -> Option<
 }
 
 /// The results of an instruction that are uniform if all its operands are.
-fn pure_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
+fn result_for_uniform(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     let (dests, read): (Vec<_>, Vec<_>) = i.operands.iter().partition(|a| is_destination(a));
     let mut uniform = true;
     for o in read.iter().map(|a| &a.value).chain(i.pred.iter().map(|(p, _)| p)) {
@@ -88,7 +90,7 @@ fn pure_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
 /// How the result of a blocking instruction lies. `None` if an operand is not known yet.
 pub fn blocking_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     let to_register = matches!(i.operands.first().map(|a| &a.value), Some(Operand::Reg(..)));
-    if !is_try_wait(i) || !i.has(".parity") || destinations(i).len() != 1 || !to_register {
+    if !is_try_wait(i) || !i.has(q::parity) || destinations(i).len() != 1 || !to_register {
         return Some(VARYING);
     }
     // the object and the parity

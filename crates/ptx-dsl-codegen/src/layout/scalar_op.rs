@@ -2,11 +2,14 @@
 //! runtime's functions, on 64 bits.
 
 use super::sreg;
+use crate::instr::is_move;
 use crate::kernel::Kernel;
 use crate::names::{RT, int};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{format_ident, quote};
 
@@ -55,14 +58,14 @@ pub enum Compare {
 }
 
 impl Compare {
-    fn of(qualifier: &str) -> Option<Self> {
+    fn of(qualifier: Qualifier) -> Option<Self> {
         Some(match qualifier {
-            ".eq" => Compare::Eq,
-            ".ne" => Compare::Ne,
-            ".lt" | ".lo" => Compare::Lt,
-            ".le" | ".ls" => Compare::Le,
-            ".gt" | ".hi" => Compare::Gt,
-            ".ge" | ".hs" => Compare::Ge,
+            q::eq => Compare::Eq,
+            q::ne => Compare::Ne,
+            q::lt | q::lo => Compare::Lt,
+            q::le | q::ls => Compare::Le,
+            q::gt | q::hi => Compare::Gt,
+            q::ge | q::hs => Compare::Ge,
             _ => return None,
         })
     }
@@ -94,12 +97,11 @@ pub struct ScalarOp {
 
 /// The cost of an instruction that 32 lanes compute, in simple instructions.
 pub fn weight(k: &Kernel<'_>, i: &Instr) -> u32 {
-    match (i.entry.host, i.entry.opcode) {
-        (_, "div" | "rem" | "sqrt" | "rsqrt" | "rcp" | "sin" | "cos" | "ex2" | "lg2" | "tanh") => 16,
-        (Host::Warp, "cvta") => 1,
-        (Host::Warp, _) => 2,
-        (_, "mov") => 1,
-        _ if scalar_op(k, k.entry, i).is_some() => 1,
+    match i.entry.host {
+        _ if i.entry.slow => 16,
+        Host::Warp if i.opcode != op::cvta => 2,
+        Host::Warp => 1,
+        _ if is_move(i) || scalar_op(k, k.entry, i).is_some() => 1,
         _ => 4,
     }
 }
@@ -111,11 +113,11 @@ pub fn calls_in_lanes(k: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
 
 /// The scalar operation of an instruction, if it is one. Registers must be as wide as the types say.
 pub fn scalar_op(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
-    if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.entry.opcode, "cvta" | "mapa") {
+    if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.opcode, op::cvta | op::mapa) {
         return None;
     }
     let ty = *i.types.first()?;
-    let found = if i.entry.opcode == "cvt" { conversion(i) } else { operation(i, ty) }?;
+    let found = if i.opcode == op::cvt { conversion(i) } else { operation(i, ty) }?;
     // every operand a value of the expected width
     let fits = |n: usize, o: &Operand| {
         let wanted = if n == 0 { found.to } else { found.source_bits(n - 1) };
@@ -123,7 +125,7 @@ pub fn scalar_op(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
             Operand::Reg(r, _) => k.reg_bits(f, *r) == wanted,
             Operand::NotReg(_) => n > 0 && wanted == 1,
             // a guarded special register is 32 bits wide
-            Operand::Sreg(name) => n > 0 && (wanted == 32 || sreg::affine(k, name).guards == 0),
+            Operand::Sreg(register) => n > 0 && (wanted == 32 || sreg::affine(k, *register).guards == 0),
             Operand::Imm(_) | Operand::VarAddr(..) => n > 0,
             _ => false,
         }
@@ -133,20 +135,20 @@ pub fn scalar_op(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
 }
 
 /// The qualifiers that are no types.
-fn modifiers(i: &Instr) -> impl Iterator<Item = &str> {
-    i.quals.iter().map(String::as_str).filter(|q| Ty::from_name(q.trim_start_matches('.')).is_none())
+fn modifiers(i: &Instr) -> impl Iterator<Item = Qualifier> {
+    i.quals.iter().copied().filter(|q| q.ty().is_none())
 }
 
-/// The only modifier of an instruction, "" if there is none.
-fn one_modifier(i: &Instr) -> Option<&str> {
+/// The only modifier of an instruction, if any; `None` if it has more.
+fn one_modifier(i: &Instr) -> Option<Option<Qualifier>> {
     let mut all = modifiers(i);
-    let one = all.next().unwrap_or("");
+    let one = all.next();
     all.next().is_none().then_some(one)
 }
 
 /// Is it a `cvta` between generic addresses and those of global memory, which are the same?
 fn is_cvta_global(i: &Instr) -> bool {
-    modifiers(i).all(|q| matches!(q, ".to" | ".global")) && i.has(".global")
+    modifiers(i).all(|q| matches!(q, q::to | q::global)) && i.has(q::global)
 }
 
 /// Is it an integer type that Rust has?
@@ -159,8 +161,8 @@ fn conversion(i: &Instr) -> Option<ScalarOp> {
     let [to, from] = i.types[..] else { return None };
     let (bits, signed) = (from.bits(), from.class() == Class::Signed);
     match one_modifier(i)? {
-        "" if is_int(to) && is_int(from) => Some(ScalarOp { op: Op::Cvt, bits, signed, to: to.bits() }),
-        ".rn" if to == Ty::F32 && is_int(from) && bits == 32 => {
+        None if is_int(to) && is_int(from) => Some(ScalarOp { op: Op::Cvt, bits, signed, to: to.bits() }),
+        Some(q::rn) if to == Ty::F32 && is_int(from) && bits == 32 => {
             Some(ScalarOp { op: Op::ToFloat, bits, signed, to: 32 })
         }
         _ => None,
@@ -171,43 +173,43 @@ fn conversion(i: &Instr) -> Option<ScalarOp> {
 fn operation(i: &Instr, ty: Ty) -> Option<ScalarOp> {
     let (class, bits) = (ty.class(), ty.bits());
     let signed = class == Class::Signed;
-    if i.entry.opcode == "cvta" {
+    if i.opcode == op::cvta {
         return if is_cvta_global(i) { Some(ScalarOp { op: Op::Mov, bits, signed, to: bits }) } else { None };
     }
-    let qual = one_modifier(i)?;
+    let modifier = one_modifier(i)?;
     let one = i.types.len() == 1;
     let scalar = one && matches!(class, Class::Bits | Class::Unsigned | Class::Signed) && matches!(bits, 16 | 32 | 64);
-    let f32 = ty == Ty::F32 && one && matches!(qual, "" | ".rn");
-    let plain = scalar && qual.is_empty();
+    let f32 = ty == Ty::F32 && one && matches!(modifier, None | Some(q::rn));
+    let plain = scalar && modifier.is_none();
     let logic = plain || ty == Ty::Pred;
     let two = i.operands.len() == 3;
-    let (op, to) = match i.entry.opcode {
-        "mov" if one && qual.is_empty() && matches!(bits, 1 | 16 | 32 | 64) => (Op::Mov, bits),
-        "mapa" if qual == ".shared::cluster" && bits == 32 => (Op::Mapa, 32),
-        "add" if plain => (Op::Add, bits),
-        "sub" if plain => (Op::Sub, bits),
-        "add" if f32 => (Op::Fadd, 32),
-        "sub" if f32 => (Op::Fsub, 32),
-        "mul" if f32 => (Op::Fmul, 32),
-        "fma" if f32 => (Op::Ffma, 32),
-        "mul" if scalar && qual == ".lo" => (Op::Mul, bits),
-        "mad" if scalar && qual == ".lo" => (Op::Mad, bits),
-        "mul" if scalar && bits == 32 && qual == ".wide" => (Op::Wide, 64),
-        "mad" if scalar && bits == 32 && qual == ".wide" => (Op::MadWide, 64),
-        "and" if logic => (Op::And, bits),
-        "or" if logic => (Op::Or, bits),
-        "xor" if logic => (Op::Xor, bits),
-        "not" if logic => (Op::Not, bits),
-        "neg" if plain => (Op::Neg, bits),
-        "shl" if plain => (Op::Shl, bits),
-        "shr" if plain => (Op::Shr, bits),
-        "min" if plain && two => (Op::Min, bits),
-        "max" if plain && two => (Op::Max, bits),
-        "div" if plain && !signed => (Op::Div, bits),
-        "rem" if plain && !signed => (Op::Rem, bits),
-        "selp" if one && qual.is_empty() && matches!(bits, 16 | 32 | 64) => (Op::Selp, bits),
-        "setp" if scalar && two => (Op::Setp(Compare::of(qual)?), 1),
-        "setp" if one && two && ty == Ty::F32 => (Op::SetpFloat(Compare::of(qual)?), 1),
+    let (op, to) = match i.opcode {
+        op::mov if one && modifier.is_none() && matches!(bits, 1 | 16 | 32 | 64) => (Op::Mov, bits),
+        op::mapa if modifier == Some(q::shared_cluster) && bits == 32 => (Op::Mapa, 32),
+        op::add if plain => (Op::Add, bits),
+        op::sub if plain => (Op::Sub, bits),
+        op::add if f32 => (Op::Fadd, 32),
+        op::sub if f32 => (Op::Fsub, 32),
+        op::mul if f32 => (Op::Fmul, 32),
+        op::fma if f32 => (Op::Ffma, 32),
+        op::mul if scalar && modifier == Some(q::lo) => (Op::Mul, bits),
+        op::mad if scalar && modifier == Some(q::lo) => (Op::Mad, bits),
+        op::mul if scalar && bits == 32 && modifier == Some(q::wide) => (Op::Wide, 64),
+        op::mad if scalar && bits == 32 && modifier == Some(q::wide) => (Op::MadWide, 64),
+        op::and if logic => (Op::And, bits),
+        op::or if logic => (Op::Or, bits),
+        op::xor if logic => (Op::Xor, bits),
+        op::not if logic => (Op::Not, bits),
+        op::neg if plain => (Op::Neg, bits),
+        op::shl if plain => (Op::Shl, bits),
+        op::shr if plain => (Op::Shr, bits),
+        op::min if plain && two => (Op::Min, bits),
+        op::max if plain && two => (Op::Max, bits),
+        op::div if plain && !signed => (Op::Div, bits),
+        op::rem if plain && !signed => (Op::Rem, bits),
+        op::selp if one && modifier.is_none() && matches!(bits, 16 | 32 | 64) => (Op::Selp, bits),
+        op::setp if scalar && two => (Op::Setp(Compare::of(modifier?)?), 1),
+        op::setp if one && two && ty == Ty::F32 => (Op::SetpFloat(Compare::of(modifier?)?), 1),
         _ => return None,
     };
     Some(ScalarOp { op, bits, signed, to })

@@ -19,6 +19,8 @@ use crate::region::graph::{End, Item, Program};
 use crate::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{PARAM, q};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How registers are kept in the warp's state, and where warps diverge.
@@ -242,7 +244,7 @@ impl<'m> Solver<'_, 'm> {
                     None => return false,
                     Some(LaneSerial::Compute) => other += weight(self.k, i),
                     // a reduction goes lane by lane either way
-                    Some(LaneSerial::Access) if i.entry.opcode == "red" => {}
+                    Some(LaneSerial::Access) if i.opcode == op::red => {}
                     Some(LaneSerial::Access) => {
                         let addresses = i.operands.iter().filter(|a| matches!(a.value, Operand::Address(..)));
                         let varying = |o| self.operand(&envs[*r], f, o).is_some_and(|s| !s.is_affine());
@@ -264,18 +266,18 @@ enum LaneSerial {
 /// `None` if a lane cannot run the instruction while the others wait: nothing by which a thread could wait for another.
 fn lane_serial(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
     // these state spaces are for the general functions
-    if matches!(i.entry.opcode, "ld" | "st") && (i.begins(".local") || i.begins(".param")) {
+    if matches!(i.opcode, op::ld | op::st) && (i.has(q::local) || i.has_any(PARAM)) {
         return None;
     }
     let reads_sreg = i.operands.iter().flat_map(|a| parts_of(&a.value)).any(|o| matches!(o, Operand::Sreg(_)));
     if reads_sreg || is_strong(i) {
         return None;
     }
-    match (i.entry.host, i.entry.opcode) {
+    match (i.entry.host, i.opcode) {
         (Host::Lane | Host::Control, _) => Some(LaneSerial::Compute),
-        (Host::Warp, "ld" | "st") if k.simple_access(f, i).is_some() => Some(LaneSerial::Access),
-        (Host::Warp, "red") if k.is_simple_add(f, i) => Some(LaneSerial::Access),
-        (Host::Warp, "cvta") if scalar_op(k, f, i).is_some() => Some(LaneSerial::Compute),
+        (Host::Warp, op::ld | op::st) if k.simple_access(f, i).is_some() => Some(LaneSerial::Access),
+        (Host::Warp, op::red) if k.is_simple_add(f, i) => Some(LaneSerial::Access),
+        (Host::Warp, op::cvta) if scalar_op(k, f, i).is_some() => Some(LaneSerial::Compute),
         _ => None,
     }
 }
@@ -350,7 +352,7 @@ pub fn solve<'m>(k: &Kernel<'m>, p: &Program<'m>) -> Layout {
     };
     // A warp passes a `try_wait` by itself. Warps that have come round a loop more or less often then meet without a comparison of
     // what they hold, so nothing may be the same for all warps.
-    let warps_pass_alone = p.regions.iter().filter_map(|r| r.blocking()).any(|i| i.has(".parity"));
+    let warps_pass_alone = p.regions.iter().filter_map(|r| r.blocking()).any(|i| i.has(q::parity));
     let mut lane_serial = BTreeSet::new();
     // Each round only adds to `varying` and `warp_dependent`.
     let (branches, divergent) = loop {

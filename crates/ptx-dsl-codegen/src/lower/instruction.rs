@@ -3,7 +3,7 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value, canonical_nan};
 use crate::emit::operands::destination_words;
-use crate::instr::{bits_type, carry_use, destinations, is_costly_pure, parts_of, sources};
+use crate::instr::{bits_type, carry_use, destinations, is_uniform_for_uniform, parts_of, sources};
 use crate::layout::affine::{Affine, VARYING};
 use crate::layout::result::{constant_operand, result};
 use crate::layout::scalar_op::{ScalarOp, scalar_op};
@@ -12,25 +12,26 @@ use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
 use quote::{ToTokens, quote};
 use std::slice::Iter;
 
 impl RegionBuilder<'_, '_> {
     pub(super) fn instruction(&mut self, i: &Instr) {
         let k = self.e.k;
-        match (i.entry.host, i.entry.opcode) {
+        match (i.entry.host, i.opcode) {
             (Host::Lane | Host::Control, _) => self.lane_instruction(i),
-            (Host::Warp, "ld") if self.lane_serial => self.load_serial(i),
-            (Host::Warp, "st") if self.lane_serial => self.store_serial(i),
-            (Host::Warp, "red") if self.lane_serial => self.add_serial(i),
-            (Host::Warp, "ld") if k.simple_access(self.f, i).is_some() => self.load(i),
-            (Host::Warp, "st") if k.simple_access(self.f, i).is_some() => self.store(i),
-            (Host::Warp, "red" | "atom") if k.is_simple_add(self.f, i) => self.add(i),
-            (Host::Warp, "mbarrier.arrive" | "mbarrier.arrive_drop") if self.is_uniform_arrive(i) => {
+            (Host::Warp, op::ld) if self.lane_serial => self.load_serial(i),
+            (Host::Warp, op::st) if self.lane_serial => self.store_serial(i),
+            (Host::Warp, op::red) if self.lane_serial => self.add_serial(i),
+            (Host::Warp, op::ld) if k.simple_access(self.f, i).is_some() => self.load(i),
+            (Host::Warp, op::st) if k.simple_access(self.f, i).is_some() => self.store(i),
+            (Host::Warp, op::red | op::atom) if k.is_simple_add(self.f, i) => self.add(i),
+            (Host::Warp, op::mbarrier_arrive | op::mbarrier_arrive_drop) if self.is_uniform_arrive(i) => {
                 self.uniform_arrive(i);
             }
-            (Host::Warp, "cvta" | "mapa") if scalar_op(k, self.f, i).is_some() => self.lane_instruction(i),
-            (Host::Warp, _) if is_costly_pure(i) && self.affine_of(i).is_uniform() => self.uniform_call(i),
+            (Host::Warp, _) if scalar_op(k, self.f, i).is_some() => self.lane_instruction(i),
+            (Host::Warp, _) if is_uniform_for_uniform(i) && self.affine_of(i).is_uniform() => self.uniform_call(i),
             (Host::Warp, _) => self.warp_instruction(i),
             (Host::Block | Host::NotYet, _) => {}
         }

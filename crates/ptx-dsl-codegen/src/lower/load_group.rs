@@ -8,6 +8,7 @@ use crate::names::{RT, ty};
 use crate::region::graph::Item;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
 use quote::quote;
 
 /// How many items ahead other loads are looked for.
@@ -36,7 +37,7 @@ impl<'m> RegionBuilder<'_, 'm> {
     pub fn items(&mut self, body: &[Item<'m>]) {
         for (n, item) in body.iter().enumerate() {
             if let Item::Instr(i) = item
-                && i.entry.opcode == "ld"
+                && i.opcode == op::ld
                 && !self.lane_serial
                 && self.position_of_loaded(i).is_none()
             {
@@ -55,7 +56,7 @@ impl<'m> RegionBuilder<'_, 'm> {
 
     /// The address of an instruction that loads one element a lane.
     fn load_address(&self, i: &Instr) -> Option<(Base, i64)> {
-        let one = (i.entry.host, i.entry.opcode) == (Host::Warp, "ld") && self.e.k.simple_access(self.f, i) == Some(1);
+        let one = (i.entry.host, i.opcode) == (Host::Warp, op::ld) && self.e.k.simple_access(self.f, i) == Some(1);
         match i.operands.get(1).map(|a| &a.value) {
             Some(Operand::Address(base, offset)) if one => Some((*base, *offset)),
             _ => None,

@@ -6,6 +6,8 @@ use crate::instr::{destinations, names_space, sources};
 use crate::names::{RT, runtime_function};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::isa::effect::Mbarrier;
+use ptx_dsl_isa::qualifier::{MULTICAST, q};
 use quote::{format_ident, quote};
 
 impl RegionBuilder<'_, '_> {
@@ -37,12 +39,12 @@ impl RegionBuilder<'_, '_> {
 
     /// Is it an arrival of all lanes at one object, of which no other result is used?
     pub(super) fn is_uniform_arrive(&mut self, i: &Instr) -> bool {
-        let plain = !i.begins(".multicast");
+        let plain = !i.has_any(MULTICAST);
         let sinks = destinations(i).iter().all(|a| matches!(a.value, Operand::Sink));
         let sources = sources(i);
         let [address, rest @ ..] = &sources[..] else { return false };
         let Operand::Address(base, offset) = address.value else { return false };
-        if !plain || !sinks || rest.len() != usize::from(i.has(".expect_tx")) {
+        if !plain || !sinks || rest.len() != usize::from(i.has(q::expect_tx)) {
             return false;
         }
         self.address(base, offset, !names_space(i)).is_uniform()
@@ -52,10 +54,10 @@ impl RegionBuilder<'_, '_> {
     pub(super) fn uniform_arrive(&mut self, i: &Instr) {
         let rt = RT;
         let (q, site, function) = (self.e.qualifiers(i), self.e.constants.site(i), runtime_function(i));
-        let drop = i.entry.opcode == "mbarrier.arrive_drop";
+        let drop = i.entry.mbarrier == Mbarrier::Drop;
         let mask = self.active_mask(i);
         let (addr, tx) = self.phase(i);
-        let tx_lanes = if i.has(".expect_tx") { quote!(, &[#tx; 32]) } else { quote!() };
+        let tx_lanes = if i.has(q::expect_tx) { quote!(, &[#tx; 32]) } else { quote!() };
         self.close();
         self.code(quote! {
             if !x.arrive_together(#q, #mask, #addr, #tx as u32, #drop) {

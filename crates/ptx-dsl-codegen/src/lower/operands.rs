@@ -10,6 +10,7 @@ use crate::names::{RT, literal, ty, wrapped_literal};
 use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Operand;
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 use std::rc::Rc;
@@ -70,7 +71,7 @@ impl RegionBuilder<'_, '_> {
                 Value::constant(at, bits)
             }
             Operand::FuncAddr(f) => Value::constant(FUNCTION_TAG | u64::from(f.0), bits),
-            Operand::Sreg(name) => self.special_register(name, bits),
+            Operand::Sreg(register) => self.special_register(*register, bits),
             _ => Value::constant(0, bits),
         }
     }
@@ -85,22 +86,22 @@ impl RegionBuilder<'_, '_> {
         self.lanes(1, quote!(!#e))
     }
 
-    fn special_register(&mut self, name: &'static str, bits: u32) -> Value {
+    fn special_register(&mut self, register: SpecialRegister, bits: u32) -> Value {
         let (rt, t, k) = (RT, ty(bits), self.e.k);
-        let affine = sreg_affine(k, name);
+        let affine = sreg_affine(k, register);
         let affine = if affine.guards > 0 && bits != 32 { VARYING } else { affine };
-        let lane = sreg(name);
+        let lane = sreg(register);
         let lane = if bits == 1 { quote!((#lane != 0)) } else { quote!(#lane as #t) };
         if !affine.is_affine() {
             return self.lanes(bits, lane);
         }
         let v = self.name();
-        let hoisted = self.e.hoist.code.is_some() && affine.is_uniform() && is_cta_uniform(name);
+        let hoisted = self.e.hoist.code.is_some() && affine.is_uniform() && is_cta_uniform(register);
         let nb = affine.rows() as usize;
-        let axis = match name {
-            "%tid.x" => Some(0usize),
-            "%tid.y" => Some(1),
-            "%tid.z" => Some(2),
+        let axis = match register {
+            special::tid_x => Some(0usize),
+            special::tid_y => Some(1),
+            special::tid_z => Some(2),
             _ => None,
         };
         let init = match (axis, k.function.reqntid) {

@@ -4,9 +4,10 @@ use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::emit::argument::{Argument, Destination};
 use crate::instr::{destinations, names_space, parts_of, sources, truncated};
-use crate::names::{RT, function_of, ty};
+use crate::names::{RT, ty};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, quote};
 
@@ -16,9 +17,9 @@ const MANY: usize = 8;
 impl RegionBuilder<'_, '_> {
     /// A warp collective in a warp whose lanes all run: no lane has to wait.
     pub fn collective(&mut self, i: &Instr) {
-        match function_of(i.entry.opcode, i).as_str() {
-            "bar_warp_sync" => {}
-            "shfl_sync" if i.pred.is_none() && self.uniform_shuffle(i) => {}
+        match i.opcode {
+            op::bar_warp_sync => {}
+            op::shfl_sync if i.pred.is_none() && self.uniform_shuffle(i) => {}
             _ => self.warp_instruction(i),
         }
     }

@@ -5,6 +5,7 @@ use super::order::normalize;
 use crate::instr::callees;
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::effect::Control;
 
 /// The regions of `entry`, whose body is that of `function`, and of everything it calls.
 pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) -> Program<'m> {
@@ -116,8 +117,8 @@ impl<'m> Builder<'m, '_> {
     }
 
     fn statement(&mut self, module: &'m Module, instr: &'m Instr) {
-        match (instr.entry.host, instr.entry.opcode) {
-            (Host::Control, "bra") => {
+        match (instr.entry.host, instr.entry.control) {
+            (Host::Control, Control::Branch) => {
                 let Some(Operand::Label(target)) = instr.operands.first().map(|a| &a.value) else { return };
                 let taken = self.label(module, *target);
                 if let Some(pred) = &instr.pred {
@@ -128,18 +129,18 @@ impl<'m> Builder<'m, '_> {
                     self.end(End::Goto(taken), next);
                 }
             }
-            (Host::Control, "brx.idx") => {
+            (Host::Control, Control::BranchTable) => {
                 let after = self.guarded(instr);
                 let Some(Operand::Labels(labels)) = instr.operands.last().map(|a| &a.value) else { return };
                 let targets = labels.iter().map(|l| self.label(module, *l)).collect();
                 self.end(End::Switch { instr, targets }, after);
             }
-            (Host::Control, "ret" | "exit") => {
+            (Host::Control, control @ (Control::Return | Control::Exit)) => {
                 let after = self.guarded(instr);
-                let exits = self.entry || instr.entry.opcode == "exit";
+                let exits = self.entry || control == Control::Exit;
                 self.end(if exits { End::Exit } else { End::Return }, after);
             }
-            (Host::Control, "call") => self.call(module, instr),
+            (Host::Control, Control::Call) => self.call(module, instr),
             (Host::Block, _) => {
                 // a region of its own, which is entered again when the wait is over
                 if instr.pred.is_none() {

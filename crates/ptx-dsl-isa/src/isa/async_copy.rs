@@ -17,8 +17,8 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("cp-size")?;
     let hir::Operand::Imm(size) = i.operands[number].value else { return None };
-    let allowed = if i.has(".cg") { size == 16 } else { matches!(size, 4 | 8 | 16) };
-    let text = if i.has(".cg") {
+    let allowed = if i.has(q::cg) { size == 16 } else { matches!(size, 4 | 8 | 16) };
+    let text = if i.has(q::cg) {
         format!("`.cg` copies 16 bytes, not {size}\nwrite `.ca` in place of `.cg`, or copy 16 bytes")
     } else {
         format!("4, 8 or 16 bytes are copied, not {size}")
@@ -50,16 +50,16 @@ pub const LIST: &[Instr] = &[
             src("cache-policy", ty(Ty::U64)),
         ])
         .gates(&[
-            gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)),
-            gate(&[any(&[".L2::64B", ".L2::128B", ".L2::256B"])]).since(ptx(7, 4)),
+            gate(&[has(q::L2_cache_hint)]).since(ptx(7, 4)),
+            gate(&[any(&[q::L2_64B, q::L2_128B, q::L2_256B])]).since(ptx(7, 4)),
             gate(&[operand("ignore-src")]).since(ptx(7, 5)),
         ])
-        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]),
+        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]).group(Group::Copy(Step::Start)),
     instr("cp.async.commit_group").section("9.7.9.25.3.2").since(ptx(7, 0)).requires(sm(80))
-        .syntax("cp.async.commit_group;"),
+        .syntax("cp.async.commit_group;").group(Group::Copy(Step::Commit)),
     instr("cp.async.wait_group").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.wait_group N;")
-        .operands(&[src("N", ty(Ty::U64)).imm()]),
+        .operands(&[src("N", ty(Ty::U64)).imm()]).group(Group::Copy(Step::Wait)),
     instr("cp.async.wait_all").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
-        .syntax("cp.async.wait_all;"),
+        .syntax("cp.async.wait_all;").group(Group::Copy(Step::Wait)),
 ];

@@ -14,7 +14,7 @@ fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 const CLUSTER: OperandSpec = addr("a", writes(Size::Type).in_space(AddressSpace::AnyShared));
 const GLOBAL: OperandSpec = addr("a", writes(Size::Type));
 const MBAR: OperandSpec = addr("mbar", object().in_space(AddressSpace::AnyShared)).align(8);
-const SYS: Rule = Rule::Needs(has(".mmio"), has(".sys"), "`.mmio` is for `.sys` scope only");
+const SYS: Rule = Rule::Needs(has(q::mmio), has(q::sys), "`.mmio` is for `.sys` scope only");
 
 /// The family.
 #[rustfmt::skip]
@@ -27,8 +27,8 @@ pub const LIST: &[Instr] = &[
              .type = { .b32, .b64, .u32, .u64, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[CLUSTER, src("b", OpTy::Vec(".type", 0)), MBAR])
-        .gates(&[gate(&[has(".b128")]).since(ptx(9, 2))])
-        .rules(&[Rule::Never(&[has(".v4"), any(&[".b64", ".u64", ".s64", ".f64"])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]),
+        .gates(&[gate(&[has(q::b128)]).since(ptx(9, 2))])
+        .rules(&[Rule::Never(&[has(q::v4), any(&[q::b64, q::u64, q::s64, q::f64])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]),
     instr("st.async").section("9.7.9.12").since(ptx(8, 7)).requires(sm(100))
         .syntax(
             "st.async{.mmio}.release.scope{.global}.type [a], b;

@@ -37,20 +37,20 @@ const RED: &[OperandSpec] = &[A, src("b", T), POLICY];
 const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), A, src("b", V), POLICY];
 const RED_V: &[OperandSpec] = &[A, src("b", V), POLICY];
 
-const SHARED: &[&str] = &[".shared", ".shared::cta", ".shared::cluster"];
-const BITS64: &[&str] = &[".b64", ".u64", ".s64"];
-const SEM: &[&str] = &[".relaxed", ".acquire", ".release", ".acq_rel"];
-const SCOPE: &[&str] = &[".cta", ".cluster", ".gpu", ".sys"];
+const SHARED: &[Qualifier] = &[q::shared, q::shared_cta, q::shared_cluster];
+const BITS64: &[Qualifier] = &[q::b64, q::u64, q::s64];
+const SEM: &[Qualifier] = &[q::relaxed, q::acquire, q::release, q::acq_rel];
+const SCOPE: &[Qualifier] = &[q::cta, q::cluster, q::gpu, q::sys];
 
 const COMMON: [Gate; 6] = [
     gate(&[any(SCOPE)]).since(ptx(5, 0)).requires(sm(60)),
     gate(&[any(SEM)]).since(ptx(6, 0)).requires(sm(70)),
-    gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)).requires(sm(80)),
-    gate(&[has(".cluster")]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".shared::cta")]).since(ptx(7, 8)).requires(sm(30)),
-    gate(&[has(".shared::cluster")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::L2_cache_hint)]).since(ptx(7, 4)).requires(sm(80)),
+    gate(&[has(q::cluster)]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::shared_cta)]).since(ptx(7, 8)).requires(sm(30)),
+    gate(&[has(q::shared_cluster)]).since(ptx(7, 8)).requires(sm(90)),
 ];
-const GENERIC: Gate = gate(&[not(".global"), not(".shared"), not(".shared::cta"), not(".shared::cluster")])
+const GENERIC: Gate = gate(&[not(q::global), not(q::shared), not(q::shared_cta), not(q::shared_cluster)])
     .since(ptx(2, 0))
     .requires(sm(20));
 const GATES: &[Gate] = &[
@@ -64,56 +64,53 @@ const GATES: &[Gate] = &[
     gate(&[any(SHARED)]).since(ptx(1, 2)).requires(sm(12)),
     gate(&[any(BITS64)]).since(ptx(1, 2)).requires(sm(12)),
     gate(&[any(SHARED), any(BITS64)]).since(ptx(2, 0)).requires(sm(20)),
-    gate(&[any(&[".and", ".or", ".xor", ".min", ".max"]), any(BITS64)]).since(ptx(3, 1)).requires(sm(32)),
-    gate(&[has(".f32")]).since(ptx(2, 0)).requires(sm(20)),
-    gate(&[has(".f64")]).since(ptx(5, 0)).requires(sm(60)),
-    gate(&[has(".f16x2")]).since(ptx(6, 2)).requires(sm(60)),
-    gate(&[any(&[".f16", ".b16"])]).since(ptx(6, 3)).requires(sm(70)),
-    gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".b128")]).since(ptx(8, 3)).requires(sm(90)),
-    gate(&[has(".b128"), has(".sys")]).since(ptx(8, 4)),
+    gate(&[any(&[q::and, q::or, q::xor, q::min, q::max]), any(BITS64)]).since(ptx(3, 1)).requires(sm(32)),
+    gate(&[has(q::f32)]).since(ptx(2, 0)).requires(sm(20)),
+    gate(&[has(q::f64)]).since(ptx(5, 0)).requires(sm(60)),
+    gate(&[has(q::f16x2)]).since(ptx(6, 2)).requires(sm(60)),
+    gate(&[any(&[q::f16, q::b16])]).since(ptx(6, 3)).requires(sm(70)),
+    gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::b128)]).since(ptx(8, 3)).requires(sm(90)),
+    gate(&[has(q::b128), has(q::sys)]).since(ptx(8, 4)),
 ];
 const VEC_GATES: &[Gate] = &COMMON;
 
 const RULES: &[Rule] = &[
     Rule::Needs(
-        has(".L2::cache_hint"),
+        has(q::L2_cache_hint),
         operand("cache_policy"),
         "`.L2::cache_hint` needs a cache policy as the last operand",
     ),
-    Rule::Needs(operand("cache_policy"), has(".L2::cache_hint"), "a cache policy operand needs `.L2::cache_hint`"),
-    Rule::Never(
-        &[has(".L2::cache_hint"), any(SHARED)],
-        "`.L2::cache_hint` is for `.global` and generic addresses only",
-    ),
+    Rule::Needs(operand("cache_policy"), has(q::L2_cache_hint), "a cache policy operand needs `.L2::cache_hint`"),
+    Rule::Never(&[has(q::L2_cache_hint), any(SHARED)], "`.L2::cache_hint` is for `.global` and generic addresses only"),
     Rule::Custom(types),
 ];
 
 /// Which operation takes which types (9.7.13.5). The half types take `.noftz`, which their forms say.
-const OPERATIONS: &[(&str, &[Type], &str)] = &[
-    (".and", &[Type::B32, Type::B64], "`.b32` or `.b64`"),
-    (".or", &[Type::B32, Type::B64], "`.b32` or `.b64`"),
-    (".xor", &[Type::B32, Type::B64], "`.b32` or `.b64`"),
-    (".cas", &[Type::B16, Type::B32, Type::B64, Type::B128], "`.b16`, `.b32`, `.b64` or `.b128`"),
-    (".exch", &[Type::B32, Type::B64, Type::B128], "`.b32`, `.b64` or `.b128`"),
+const OPERATIONS: &[(Qualifier, &[Type], &str)] = &[
+    (q::and, &[Type::B32, Type::B64], "`.b32` or `.b64`"),
+    (q::or, &[Type::B32, Type::B64], "`.b32` or `.b64`"),
+    (q::xor, &[Type::B32, Type::B64], "`.b32` or `.b64`"),
+    (q::cas, &[Type::B16, Type::B32, Type::B64, Type::B128], "`.b16`, `.b32`, `.b64` or `.b128`"),
+    (q::exch, &[Type::B32, Type::B64, Type::B128], "`.b32`, `.b64` or `.b128`"),
     (
-        ".add",
+        q::add,
         &[Type::U32, Type::S32, Type::U64, Type::F32, Type::F64, Type::F16, Type::F16x2, Type::Bf16, Type::Bf16x2],
         "`.u32`, `.s32`, `.u64`, `.f32`, `.f64`, or with `.noftz` `.f16`, `.f16x2`, `.bf16`, `.bf16x2`",
     ),
-    (".inc", &[Type::U32], "`.u32`"),
-    (".dec", &[Type::U32], "`.u32`"),
-    (".min", &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
-    (".max", &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
+    (q::inc, &[Type::U32], "`.u32`"),
+    (q::dec, &[Type::U32], "`.u32`"),
+    (q::min, &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
+    (q::max, &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
 ];
 
 fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    if i.first_of(&[".v2", ".v4", ".v8"]).is_some() {
+    if i.first_of(&[q::v2, q::v4, q::v8]).is_some() {
         return None;
     }
     let written = *i.types.first()?;
     for (op, allowed, words) in OPERATIONS {
-        if i.has(op) {
+        if i.has(*op) {
             if allowed.contains(&written) {
                 return None;
             }
@@ -155,7 +152,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b32, .b64, .u32, .u64, .s32, .s64, .f32, .f64 }"
         ))
         .operands(ATOM).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
@@ -163,7 +160,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
@@ -173,7 +170,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4, .v8 }"
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
@@ -183,14 +180,14 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(9, 4)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 d, [a], b{, cache_policy};"
         ))
         .operands(ATOM).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("atom").section("9.7.13.5").since(ptx(9, 4)).requires(sm(90))
         .syntax(atom!(
@@ -198,7 +195,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(1, 2)).requires(sm(11))
         .syntax(red!(
@@ -211,7 +208,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b32, .b64, .u32, .u64, .s32, .s64, .f32, .f64 }"
         ))
         .operands(RED).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
@@ -219,7 +216,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
@@ -229,7 +226,7 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4, .v8 }"
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
@@ -239,14 +236,14 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(9, 4)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 [a], b{, cache_policy};"
         ))
         .operands(RED).gates(GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
     instr("red").section("9.7.13.6").since(ptx(9, 4)).requires(sm(90))
         .syntax(red!(
@@ -254,6 +251,6 @@ pub const LIST: &[Instr] = &[
              .vec = { .v2, .v4 }"
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
-        .defaults(&[(".sem", ".relaxed"), (".scope", ".gpu")])
+        .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
         .host(Host::Warp),
 ];

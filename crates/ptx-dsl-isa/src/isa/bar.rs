@@ -18,7 +18,7 @@ const RULES: &[Rule] = &[Rule::Custom(threads)];
 fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.position("b")?;
     let hir::Operand::Imm(count) = i.operands[n].value else { return None };
-    if count == 0 && i.entry.opcode.ends_with("arrive") {
+    if count == 0 && i.entry.meeting == Meeting::Arrive {
         return Some((
             "a barrier that 0 threads arrive at is never passed: the number of threads is not 0".into(),
             Some(n),
@@ -38,19 +38,19 @@ pub const LIST: &[Instr] = &[
     instr("barrier.sync").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax("barrier.sync{.aligned} a{, b};")
         .operands(SYNC).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
     instr("barrier.cta.sync").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
         .syntax("barrier.cta.sync{.aligned} a{, b};")
         .operands(SYNC).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
     instr("barrier.arrive").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax("barrier.arrive{.aligned} a, b;")
         .operands(SYNC).rules(RULES)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).barrier(Barrier::Cta),
     instr("barrier.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
         .syntax("barrier.cta.arrive{.aligned} a, b;")
         .operands(SYNC).rules(RULES)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).barrier(Barrier::Cta),
     instr("barrier.red").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax(
             "barrier.red.popc{.aligned}.u32 d, a{, b}, {!}c;
@@ -58,7 +58,7 @@ pub const LIST: &[Instr] = &[
              .op = { .and, .or }",
         )
         .operands(RED).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
     instr("barrier.cta.red").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
         .syntax(
             "barrier.cta.red.popc{.aligned}.u32 d, a{, b}, {!}c;
@@ -66,23 +66,23 @@ pub const LIST: &[Instr] = &[
              .op = { .and, .or }",
         )
         .operands(RED).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
     instr("bar.sync").section("9.7.13.1")
         .syntax("bar.sync a{, b};")
         .operands(SYNC).gates(BAR_GATES).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.cta.sync").section("9.7.13.1").since(ptx(7, 8))
         .syntax("bar.cta.sync a{, b};")
         .operands(SYNC).gates(BAR_GATES).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.arrive").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
         .syntax("bar.arrive a, b;")
         .operands(SYNC).rules(RULES)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(20))
         .syntax("bar.cta.arrive a, b;")
         .operands(SYNC).rules(RULES)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.red").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "bar.red.popc.u32 d, a{, b}, {!}c;
@@ -90,7 +90,7 @@ pub const LIST: &[Instr] = &[
              .op = { .and, .or }",
         )
         .operands(RED).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.cta.red").section("9.7.13.1").since(ptx(7, 8)).requires(sm(20))
         .syntax(
             "bar.cta.red.popc.u32 d, a{, b}, {!}c;
@@ -98,22 +98,22 @@ pub const LIST: &[Instr] = &[
              .op = { .and, .or }",
         )
         .operands(RED).rules(RULES)
-        .host(Host::Block).meeting(Meeting::Both),
+        .host(Host::Block).meeting(Meeting::Both).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.warp.sync").section("9.7.13.2").since(ptx(6, 0)).requires(sm(30))
         .syntax("bar.warp.sync membermask;")
         .operands(&[src("membermask", ty(Ty::U32))])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes).barrier(Barrier::Warp),
     instr("barrier.cluster.arrive").section("9.7.13.3").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "barrier.cluster.arrive{.sem}{.aligned};
              .sem = { .release, .relaxed }",
         )
-        .gates(&[gate(&[any(&[".release", ".relaxed"])]).since(ptx(8, 0))])
-        .defaults(&[(".sem", ".release")])
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .gates(&[gate(&[any(&[q::release, q::relaxed])]).since(ptx(8, 0))])
+        .defaults(&[(".sem", q::release)])
+        .host(Host::Warp).meeting(Meeting::Arrive).barrier(Barrier::Cluster),
     instr("barrier.cluster.wait").section("9.7.13.3").since(ptx(7, 8)).requires(sm(90))
         .syntax("barrier.cluster.wait{.acquire}{.aligned};")
-        .gates(&[gate(&[has(".acquire")]).since(ptx(8, 0))])
-        .defaults(&[(".acquire", ".acquire")])
-        .host(Host::Block).meeting(Meeting::Wait),
+        .gates(&[gate(&[has(q::acquire)]).since(ptx(8, 0))])
+        .defaults(&[(".acquire", q::acquire)])
+        .host(Host::Block).meeting(Meeting::Wait).barrier(Barrier::Cluster),
 ];

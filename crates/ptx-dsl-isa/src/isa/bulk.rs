@@ -15,10 +15,10 @@ fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 const SIZE: OperandSpec = src("size", ty(Ty::U32)).range(0, (1 << 20) - 16);
 const BYTES: Size = Size::Operand("size");
 /// Bytes are left out.
-const PARTLY: &[When] = &[has(".ignore_oob"), has(".cp_mask")];
+const PARTLY: &[When] = &[has(q::ignore_oob), has(q::cp_mask)];
 const DST: OperandSpec = addr("dstMem", writes(BYTES).partial(PARTLY)).align(16);
 const SRC: OperandSpec =
-    addr("srcMem", reads(BYTES).qualifier(1).partial(PARTLY).unaligned(&[has(".ignore_oob")])).align(16);
+    addr("srcMem", reads(BYTES).qualifier(1).partial(PARTLY).unaligned(&[has(q::ignore_oob)])).align(16);
 /// The mbarrier is in the CTA of the destination.
 const MBAR: OperandSpec =
     addr("mbar", object().in_space(AddressSpace::AnyShared).reach(Reach::LikeQualifier(0))).align(8);
@@ -26,7 +26,7 @@ const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::U16));
 const RULES: &[Rule] = &[
     Rule::Custom(sixteens),
-    Rule::Never(&[any(VALIDITY), has(".ignore_oob")], "bytes that are ignored have no validity to report"),
+    Rule::Never(&[any(VALIDITY), has(q::ignore_oob)], "bytes that are ignored have no validity to report"),
 ];
 
 /// Everything of `sm_107`.
@@ -36,15 +36,15 @@ pub const RUBIN: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 const RELAXED: Targets = Targets::Only(&[("sm_90a", Ptx(9, 3)), ("sm_100f", Ptx(9, 3)), ("sm_110f", Ptx(9, 3))]);
 
 /// What a copy into shared memory reports to its mbarrier.
-pub const REPORT: Gate = gate(&[any(&[".mbarrier::report::disabled"])]).since(ptx(9, 4)).requires(RUBIN);
+pub const REPORT: Gate = gate(&[any(&[q::mbarrier_report_disabled])]).since(ptx(9, 4)).requires(RUBIN);
 /// It can report whether the bytes are valid, too.
 pub const VALID: Gate = gate(&[any(VALIDITY)]).since(ptx(9, 4)).requires(RUBIN);
-const VALIDITY: &[&str] = &[
-    ".mbarrier::report::validity::per_16bytes::80000000",
-    ".mbarrier::report::validity::per_16bytes::8000",
-    ".mbarrier::report::validity::per_16bytes::80",
-    ".mbarrier::report::validity::per_16bytes::8",
-    ".mbarrier::report::validity::per_element::ff",
+const VALIDITY: &[Qualifier] = &[
+    q::mbarrier_report_validity_per_16bytes_80000000,
+    q::mbarrier_report_validity_per_16bytes_8000,
+    q::mbarrier_report_validity_per_16bytes_80,
+    q::mbarrier_report_validity_per_16bytes_8,
+    q::mbarrier_report_validity_per_element_ff,
 ];
 
 /// The family.
@@ -81,16 +81,16 @@ pub const LIST: &[Instr] = &[
             BYTE_MASK,
         ])
         .gates(&[
-            gate(&[has(".shared::cta"), has(".mbarrier::complete_tx::bytes"), has(".global")]).since(ptx(8, 6)),
-            gate(&[has(".cp_mask")]).since(ptx(8, 6)).requires(sm(100)),
-            gate(&[has(".ignore_oob")]).since(ptx(9, 2)),
-            gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
-            gate(&[has(".shared::cluster"), has(".global"), has(".relaxed")]).requires(RELAXED),
+            gate(&[has(q::shared_cta), has(q::mbarrier_complete_tx_bytes), has(q::global)]).since(ptx(8, 6)),
+            gate(&[has(q::cp_mask)]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(q::ignore_oob)]).since(ptx(9, 2)),
+            gate(&[any(&[q::weak, q::relaxed])]).since(ptx(9, 3)),
+            gate(&[has(q::shared_cluster), has(q::global), has(q::relaxed)]).requires(RELAXED),
             REPORT,
             VALID,
-            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
+            gate(&[has(q::multicast_cluster_16b)]).since(ptx(9, 4)),
         ])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "cp.async.bulk{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.L2::cache_hint} [dstMem], [srcMem], size, [mbar], ctaMask{, cache_policy};
@@ -99,7 +99,7 @@ pub const LIST: &[Instr] = &[
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
         .operands(&[DST, SRC, SIZE, MBAR, src("ctaMask", ty(Ty::U32)), POLICY])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [dstMem], [srcMem], size, [mbar];
@@ -114,8 +114,8 @@ pub const LIST: &[Instr] = &[
              .int = { .u32, .s32 }",
         )
         .operands(&[DST, SRC, SIZE, MBAR])
-        .gates(&[gate(&[has(".relaxed")]).since(ptx(9, 3))])
-        .rules(RULES),
+        .gates(&[gate(&[has(q::relaxed)]).since(ptx(9, 3))])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.add.sum [dstMem], [srcMem], size{, cache_policy};
@@ -134,22 +134,22 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, SRC, SIZE, POLICY])
         .gates(&[
-            gate(&[has(".relaxed")]).since(ptx(9, 3)),
-            gate(&[has(".noftz"), has(".f32")]).since(ptx(9, 4)),
+            gate(&[has(q::relaxed)]).since(ptx(9, 3)),
+            gate(&[has(q::noftz), has(q::f32)]).since(ptx(9, 4)),
         ])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.prefetch").section("9.7.9.25.4.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size{, cache_policy};
              cp.async.bulk.prefetch.L2.global.L2::evict_last [srcMem], size;",
         )
         .operands(&[addr("srcMem", HINT).align(16), SIZE, POLICY])
-        .gates(&[gate(&[has(".L2::evict_last")]).since(ptx(9, 4)).requires(RUBIN)])
-        .rules(RULES),
+        .gates(&[gate(&[has(q::L2_evict_last)]).since(ptx(9, 4)).requires(RUBIN)])
+        .rules(RULES).group(Group::Bulk(Step::Hint)),
     instr("applypriority.async.bulk").section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
         .syntax("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;")
         .operands(&[addr("a", HINT).align(16), SIZE])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Hint)),
     instr("multimem.cp.async.bulk").section("9.7.9.25.4.4").since(ptx(9, 1)).requires(sm(90))
         .syntax(
             "multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group [dstMem], [srcMem], size;
@@ -160,10 +160,10 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, SRC, SIZE, BYTE_MASK])
         .gates(&[
-            gate(&[has(".cp_mask")]).requires(sm(100)),
-            gate(&[any(&[".weak", ".relaxed"])]).since(ptx(9, 3)),
+            gate(&[has(q::cp_mask)]).requires(sm(100)),
+            gate(&[any(&[q::weak, q::relaxed])]).since(ptx(9, 3)),
         ])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("multimem.cp.reduce.async.bulk").section("9.7.9.25.4.5").since(ptx(9, 1)).requires(sm(90))
         .syntax(
             "multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.sum [dstMem], [srcMem], size;
@@ -182,17 +182,17 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, SRC, SIZE])
         .gates(&[
-            gate(&[has(".relaxed")]).since(ptx(9, 3)),
-            gate(&[has(".noftz"), has(".f32")]).since(ptx(9, 4)),
+            gate(&[has(q::relaxed)]).since(ptx(9, 3)),
+            gate(&[has(q::noftz), has(q::f32)]).since(ptx(9, 4)),
         ])
-        .rules(RULES),
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.commit_group").section("9.7.9.25.6.1").since(ptx(8, 0)).requires(sm(90))
-        .syntax("cp.async.bulk.commit_group;"),
+        .syntax("cp.async.bulk.commit_group;").group(Group::Bulk(Step::Commit)),
     instr("cp.async.bulk.wait_group").section("9.7.9.25.6.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.wait_group{.read} N;
              cp.async.bulk.wait_group.sync_restrict::proxy::async N;",
         )
         .operands(&[src("N", ty(Ty::U64)).imm()])
-        .gates(&[gate(&[has(".sync_restrict::proxy::async")]).since(ptx(9, 5))]),
+        .gates(&[gate(&[has(q::sync_restrict_proxy_async)]).since(ptx(9, 5))]).group(Group::Bulk(Step::Wait)),
 ];

@@ -27,7 +27,7 @@ pub const LIST: &[Instr] = &[
              .space = { .shared::cta }",
         )
         .operands(&[addr("addr", writes(Size::Bytes(16)).shared().own_cta()).align(16), addr("mbar", object().own_cta()).align(8)])
-        .gates(&[gate(&[has(".multicast::cluster::all")]).requires(MULTICAST)])
+        .gates(&[gate(&[has(q::multicast_cluster_all)]).requires(MULTICAST)])
         .host(Host::Warp),
     // The fourth value of `.v4` is unspecified; the manual writes `_`, the assembler takes a register too.
     instr("clusterlaunchcontrol.query_cancel").section("9.7.13.18").since(ptx(8, 6)).requires(sm(100))
@@ -46,5 +46,5 @@ pub const LIST: &[Instr] = &[
             dst("reg", ty(Ty::B32)),
             RESPONSE,
         ])
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
 ];

@@ -17,20 +17,20 @@ const SETP_HALF: &[OperandSpec] =
 const PRED: OpTy = ty(Ty::Pred);
 
 const RULES: &[Rule] = &[Rule::Custom(comparison)];
-const BF16: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90))];
+const BF16: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))];
 
 /// The operators a type can be compared with, and `.ftz`, which only sources with subnormals to flush take.
 fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let source = *instr.types.last()?;
-    let of_unsigned = instr.first_of(&[".lo", ".ls", ".hi", ".hs"]);
-    let of_float = instr.first_of(&[".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"]);
-    let ordered = instr.first_of(&[".lt", ".le", ".gt", ".ge"]).or(of_unsigned);
+    let of_unsigned = instr.first_of(&[q::lo, q::ls, q::hi, q::hs]);
+    let of_float = instr.first_of(&[q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan]);
+    let ordered = instr.first_of(&[q::lt, q::le, q::gt, q::ge]).or(of_unsigned);
     let name = source.name();
     let float = source.class() == Class::Float || matches!(source, Ty::F16x2 | Ty::Bf16x2);
     let signed = source.class() == Class::Signed || matches!(source, Ty::S8x4 | Ty::S16x2);
     let message = if let (Some(op), false) = (of_float, float) {
         // `.num` and `.nan` have no counterpart.
-        match op.strip_suffix('u') {
+        match op.text().strip_suffix('u') {
             Some(plain) => format!("`{op}` compares floating-point values, not `.{name}`\nwrite `{plain}`"),
             None => format!("`{op}` compares floating-point values, not `.{name}`"),
         }
@@ -42,13 +42,13 @@ fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
         )
     } else if let (Some(op), true) = (of_unsigned, signed || float) {
         let plain = match op {
-            ".lo" => ".lt",
-            ".ls" => ".le",
-            ".hi" => ".gt",
-            _ => ".ge",
+            q::lo => q::lt,
+            q::ls => q::le,
+            q::hi => q::gt,
+            _ => q::ge,
         };
         format!("`{op}` compares unsigned integers, not `.{name}`\nwrite `{plain}`")
-    } else if instr.has(".ftz") && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
+    } else if instr.has(q::ftz) && !matches!(source, Ty::F32 | Ty::F16 | Ty::F16x2) {
         format!("`.ftz` flushes `.f32`, `.f16` and `.f16x2` sources, not `.{name}`\nremove `.ftz`")
     } else {
         return None;
@@ -70,7 +70,7 @@ pub const LIST: &[Instr] = &[
              .stype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(SET)
-        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .rules(RULES)
         .host(Host::Lane),
     instr("set")
@@ -96,7 +96,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(SETP)
-        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .rules(RULES)
         .host(Host::Lane),
     instr("selp")
@@ -106,7 +106,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", T), src("c", PRED)])
-        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .host(Host::Lane),
     instr("slct")
         .section("9.7.6.4")
@@ -116,7 +116,7 @@ pub const LIST: &[Instr] = &[
              .dtype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[dst("d", slot(".dtype")), src("a", slot(".dtype")), src("b", slot(".dtype")), src("c", T)])
-        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .host(Host::Lane),
     instr("set")
         .section("9.7.7.1")
@@ -163,7 +163,7 @@ pub const LIST: &[Instr] = &[
              .dtype = { .u16, .s16, .u32, .s32 }",
         )
         .operands(SET_OF)
-        .gates(&[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90))])
+        .gates(&[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))])
         .host(Host::Lane),
     instr("set")
         .section("9.7.7.1")
@@ -178,7 +178,7 @@ pub const LIST: &[Instr] = &[
              .dtype = { .f16x2, .u32, .s32 }",
         )
         .operands(SET_OF)
-        .gates(&[gate(&[any(&[".u32", ".s32"])]).since(ptx(6, 5))])
+        .gates(&[gate(&[any(&[q::u32, q::s32])]).since(ptx(6, 5))])
         .host(Host::Lane),
     instr("set")
         .section("9.7.7.1")

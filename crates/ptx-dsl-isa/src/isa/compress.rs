@@ -7,10 +7,10 @@ use super::*;
 use crate::hir;
 
 /// Bits of an element, bits of an index, `.num`.
-fn sizes(quals: &[String]) -> [u32; 3] {
-    let element = if hir::written(quals, ".b16") { 16 } else { 8 };
-    let index = if hir::written(quals, ".b4") { 4 } else { 2 };
-    let num = match hir::behind(quals, ".x") {
+fn sizes(quals: &[Qualifier]) -> [u32; 3] {
+    let element = if quals.contains(&q::b16) { 16 } else { 8 };
+    let index = if quals.contains(&q::b4) { 4 } else { 2 };
+    let num = match hir::after(quals, ".x") {
         Some(num) => num.parse().unwrap_or(1),
         None => 1,
     };
@@ -18,8 +18,8 @@ fn sizes(quals: &[String]) -> [u32; 3] {
 }
 
 /// Elements kept, and of how many.
-fn factor(quals: &[String]) -> [u32; 2] {
-    match hir::behind(quals, ".sp::") {
+fn factor(quals: &[Qualifier]) -> [u32; 2] {
+    match hir::after(quals, ".sp::") {
         Some(numbers) => factor_of(numbers).unwrap_or([2, 4]),
         None => [2, 4],
     }
@@ -34,23 +34,23 @@ fn registers(bits: u32) -> (Ty, u32) {
     (Ty::B32, bits.div_ceil(32).max(1))
 }
 
-fn compressed(quals: &[String]) -> (Ty, u32) {
+fn compressed(quals: &[Qualifier]) -> (Ty, u32) {
     (Ty::B32, sizes(quals)[2])
 }
-fn whole(quals: &[String]) -> (Ty, u32) {
+fn whole(quals: &[Qualifier]) -> (Ty, u32) {
     (Ty::B32, sizes(quals)[2] * 2)
 }
-fn indices(quals: &[String]) -> (Ty, u32) {
+fn indices(quals: &[Qualifier]) -> (Ty, u32) {
     let [element, index, num] = sizes(quals);
     registers(num * 32 / element * index)
 }
-fn expanded(quals: &[String]) -> (Ty, u32) {
+fn expanded(quals: &[Qualifier]) -> (Ty, u32) {
     registers(factor(quals)[1] * sizes(quals)[0] * sizes(quals)[2])
 }
-fn kept(quals: &[String]) -> (Ty, u32) {
+fn kept(quals: &[Qualifier]) -> (Ty, u32) {
     registers(factor(quals)[0] * sizes(quals)[0] * sizes(quals)[2])
 }
-fn metadata(quals: &[String]) -> (Ty, u32) {
+fn metadata(quals: &[Qualifier]) -> (Ty, u32) {
     registers(factor(quals)[0] * sizes(quals)[1] * sizes(quals)[2])
 }
 

@@ -8,11 +8,11 @@ pub const LIST: &[Instr] = &[
     instr("bra").section("9.7.12.3")
         .syntax("bra{.uni} tgt;")
         .operands(&[name("tgt")])
-        .host(Host::Control),
+        .host(Host::Control).control(Control::Branch),
     instr("brx.idx").section("9.7.12.4").since(ptx(6, 0)).requires(sm(30))
         .syntax("brx.idx{.uni} index, tlist;")
         .operands(&[src("index", ty(Ty::U32)).reg(), name("tlist")])
-        .host(Host::Control),
+        .host(Host::Control).control(Control::BranchTable),
     instr("call").section("9.7.12.5")
         .syntax(
             "call{.uni} (ret-param), func, (param-list);
@@ -24,7 +24,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[name("ret-param"), name("func"), name("param-list"), name("fptr"), name("flist")])
         .gates(&[gate(&[operand("flist")]).since(ptx(2, 1)).requires(sm(20))])
-        .host(Host::Control),
-    instr("ret").section("9.7.12.6").syntax("ret{.uni};").host(Host::Control),
-    instr("exit").section("9.7.12.7").syntax("exit;").host(Host::Control),
+        .host(Host::Control).control(Control::Call),
+    instr("ret").section("9.7.12.6").syntax("ret{.uni};").host(Host::Control).control(Control::Return),
+    instr("exit").section("9.7.12.7").syntax("exit;").host(Host::Control).control(Control::Exit),
 ];

@@ -9,34 +9,34 @@ use crate::ty::Class;
 pub mod narrow;
 
 const F32: OpTy = ty(Ty::F32);
-const SATFINITE: Gate = gate(&[has(".satfinite")]).since(ptx(8, 1)).requires(sm(70));
-const RELU: Gate = gate(&[has(".relu")]).since(ptx(7, 0)).requires(sm(80));
-const BF16: Gate = gate(&[has(".bf16")]).since(ptx(7, 0)).requires(sm(80));
+const SATFINITE: Gate = gate(&[has(q::satfinite)]).since(ptx(8, 1)).requires(sm(70));
+const RELU: Gate = gate(&[has(q::relu)]).since(ptx(7, 0)).requires(sm(80));
+const BF16: Gate = gate(&[has(q::bf16)]).since(ptx(7, 0)).requires(sm(80));
 const TF32: &[Gate] = &[
-    gate(&[any(&[".rn", ".rz"])]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".rna"), has(".satfinite")]).since(ptx(8, 1)),
-    gate(&[any(&[".rn", ".rz"]), has(".satfinite")]).since(ptx(8, 6)).requires(sm(100)),
+    gate(&[any(&[q::rn, q::rz])]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::rna), has(q::satfinite)]).since(ptx(8, 1)),
+    gate(&[any(&[q::rn, q::rz]), has(q::satfinite)]).since(ptx(8, 6)).requires(sm(100)),
 ];
 /// `.f16` is on every target: only its arithmetic needs `sm_53`.
 const SCALAR: &[Gate] = &[
-    gate(&[has(".f64")]).requires(sm(13)),
+    gate(&[has(q::f64)]).requires(sm(13)),
     BF16,
-    gate(&[has(".bf16"), not(".f32")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::bf16), not(q::f32)]).since(ptx(7, 8)).requires(sm(90)),
     // `.bf16` to `.f32`: the only one of the two that needs no rounding.
     gate(&[types(&[Ty::F32, Ty::Bf16])]).since(ptx(7, 1)),
-    gate(&[types(&[Ty::F32, Ty::Bf16]), has(".ftz")]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[types(&[Ty::F32, Ty::Bf16]), has(q::ftz)]).since(ptx(7, 8)).requires(sm(90)),
 ];
 
 /// Which conversions round, how, and which saturate: the manual's table of conversion precision.
 fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let &[to, from] = instr.types.as_slice() else { return None };
-    let whole = instr.first_of(&[".rni", ".rzi", ".rmi", ".rpi"]);
-    let nearby = instr.first_of(&[".rn", ".rz", ".rm", ".rp"]);
+    let whole = instr.first_of(&[q::rni, q::rzi, q::rmi, q::rpi]);
+    let nearby = instr.first_of(&[q::rn, q::rz, q::rm, q::rp]);
     let float = |t: Ty| t.class() == Class::Float;
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
-    let written = whole.or(nearby).unwrap_or("");
-    let with = |rounding: &str| instr.spelling.replacen("cvt", &format!("cvt{rounding}"), 1);
+    let written = whole.or(nearby).map_or("", Qualifier::text);
+    let with = |rounding: Qualifier| instr.spelling.replacen("cvt", &format!("cvt{rounding}"), 1);
     let message = match (float(to), float(from)) {
         // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {
@@ -49,15 +49,15 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
         }
         (false, true) if whole.is_none() => format!(
             "`.{a}` to `.{d}` needs an integer rounding: `.rni`, `.rzi`, `.rmi` or `.rpi`\nwrite `{}`",
-            with(".rzi")
+            with(q::rzi)
         ),
         (true, false) if nearby.is_none() => format!(
             "`.{a}` to `.{d}` needs a floating-point rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
-            with(".rn")
+            with(q::rn)
         ),
         (true, true) if to.bits() < from.bits() && nearby.is_none() => format!(
             "`.{a}` to `.{d}` loses precision and needs a rounding: `.rn`, `.rz`, `.rm` or `.rp`\nwrite `{}`",
-            with(".rn")
+            with(q::rn)
         ),
         (false, false) if whole.or(nearby).is_some() => {
             format!("integer to integer conversions do not round\nremove `{written}`")
@@ -70,13 +70,13 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
             "an integer rounding goes with a conversion to an integer or within one type, not `.{a}` to `.{d}`\n\
              remove `{written}`"
         ),
-        _ if instr.has(".ftz") && to != Ty::F32 && from != Ty::F32 => {
+        _ if instr.has(q::ftz) && to != Ty::F32 && from != Ty::F32 => {
             "`.ftz` needs `.f32` on one side\nremove `.ftz`".to_string()
         }
-        _ if instr.has(".sat") && (to == Ty::Bf16 || from == Ty::Bf16) => {
+        _ if instr.has(q::sat) && (to == Ty::Bf16 || from == Ty::Bf16) => {
             "`.sat` does not go with `.bf16`\nremove `.sat`".to_string()
         }
-        (false, false) if instr.has(".sat") && holds(to, from) => {
+        (false, false) if instr.has(q::sat) && holds(to, from) => {
             format!("`.sat` has nothing to do: `.{d}` holds every value of `.{a}`\nremove `.sat`")
         }
         _ => return None,
@@ -187,6 +187,6 @@ pub const LIST: &[Instr] = &[
             src("b", slot(".abType")),
             src("c", slot(".cType")),
         ])
-        .gates(&[gate(&[any(&[".u2", ".s2", ".u4", ".s4"])]).requires(sm(75))])
+        .gates(&[gate(&[any(&[q::u2, q::s2, q::u4, q::s4])]).requires(sm(75))])
         .host(Host::Lane),
 ];

@@ -8,7 +8,7 @@ const SIZE: OperandSpec = src("size", ty(Ty::U32));
 const BYTES: Size = Size::Operand("size");
 const BAR: OperandSpec = addr("bar", object()).align(8);
 const DST: OperandSpec = addr("dst", writes(BYTES)).align(16);
-const SRC: OperandSpec = addr("src", reads(BYTES).partial(&[has(".cp_mask")])).align(16);
+const SRC: OperandSpec = addr("src", reads(BYTES).partial(&[has(q::cp_mask)])).align(16);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 /// A place of the fabric: which endpoint, and where there.
 const DST_LE: OperandSpec = src("dstLeId", ty(Ty::U32));
@@ -83,7 +83,7 @@ pub const LIST: &[Instr] = &[
              .narrow = { .f16, .bf16, .e4m3, .e5m2 }",
         )
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
-        .gates(&[gate(&[any(&[".acc::f16", ".acc::f32", ".e4m3", ".e5m2"])]).requires(REDUCED)]),
+        .gates(&[gate(&[any(&[q::acc_f16, q::acc_f32, q::e4m3, q::e5m2])]).requires(REDUCED)]),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.submit{.op_restrict::fetching};"),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))

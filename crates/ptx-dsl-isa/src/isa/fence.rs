@@ -2,7 +2,7 @@
 
 use super::*;
 
-const ASYNC: &[&str] = &[".async", ".async::generic"];
+const ASYNC: &[Qualifier] = &[q::_async, q::async_generic];
 
 /// The family.
 #[rustfmt::skip]
@@ -14,10 +14,10 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster, .gpu, .sys }",
         )
         .gates(&[
-            gate(&[has(".cluster")]).since(ptx(7, 8)).requires(sm(90)),
-            gate(&[any(&[".acquire", ".release"])]).since(ptx(8, 6)).requires(sm(90)),
+            gate(&[has(q::cluster)]).since(ptx(7, 8)).requires(sm(90)),
+            gate(&[any(&[q::acquire, q::release])]).since(ptx(8, 6)).requires(sm(90)),
         ])
-        .defaults(&[(".sem", ".acq_rel")])
+        .defaults(&[(".sem", q::acq_rel)])
         .host(Host::Warp),
     // Restricted: only what the named operations or the named window saw is ordered.
     instr("fence").section("9.7.13.4").since(ptx(8, 6)).requires(sm(90))
@@ -64,7 +64,7 @@ pub const LIST: &[Instr] = &[
              fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.near;
              .near = { .cta, .cluster }",
         )
-        .gates(&[gate(&[has(".sync_restrict::shared::cluster::read")]).since(ptx(9, 4))])
+        .gates(&[gate(&[has(q::sync_restrict_shared_cluster_read)]).since(ptx(9, 4))])
         .host(Host::Warp),
     instr("fence").section("9.7.13.4").since(ptx(9, 3)).requires(sm(100))
         .first(&["proxy"])
@@ -78,7 +78,7 @@ pub const LIST: &[Instr] = &[
             "membar.level;
              .level = { .cta, .gl, .sys }",
         )
-        .gates(&[gate(&[has(".sys")]).since(ptx(2, 0)).requires(sm(20))])
+        .gates(&[gate(&[has(q::sys)]).since(ptx(2, 0)).requires(sm(20))])
         .host(Host::Warp),
     instr("membar").section("9.7.13.4").since(ptx(7, 5)).requires(sm(60))
         .first(&["proxy"])
@@ -87,6 +87,6 @@ pub const LIST: &[Instr] = &[
              membar.proxy.async;",
         )
         // `.async` for one state space is a form of `fence` only.
-        .gates(&[gate(&[has(".async")]).since(ptx(8, 0)).requires(sm(90))])
+        .gates(&[gate(&[has(q::_async)]).since(ptx(8, 0)).requires(sm(90))])
         .host(Host::Warp),
 ];

@@ -5,6 +5,7 @@
 
 use crate::hir::first_of;
 use crate::isa::syntax::is_type;
+use crate::qualifier::{Qualifier, q};
 use crate::ty::Ty;
 
 /// A matrix of `d = a * b + c`.
@@ -19,72 +20,54 @@ pub enum Matrix {
 }
 
 /// Type of an element, its bits, the register that holds one or several.
-const ELEMENTS: &[(&str, u32, Ty)] = &[
-    ("f16", 16, Ty::F16x2),
-    ("bf16", 16, Ty::Bf16x2),
-    ("tf32", 32, Ty::Tf32),
-    ("f32", 32, Ty::F32),
-    ("f64", 64, Ty::F64),
-    ("s32", 32, Ty::S32),
-    ("s8", 8, Ty::B32),
-    ("u8", 8, Ty::B32),
-    ("s4", 4, Ty::B32),
-    ("u4", 4, Ty::B32),
-    ("b1", 1, Ty::B32),
-    ("e4m3", 8, Ty::B32),
-    ("e5m2", 8, Ty::B32),
+const ELEMENTS: &[(Qualifier, u32, Ty)] = &[
+    (q::f16, 16, Ty::F16x2),
+    (q::bf16, 16, Ty::Bf16x2),
+    (q::tf32, 32, Ty::Tf32),
+    (q::f32, 32, Ty::F32),
+    (q::f64, 64, Ty::F64),
+    (q::s32, 32, Ty::S32),
+    (q::s8, 8, Ty::B32),
+    (q::u8, 8, Ty::B32),
+    (q::s4, 4, Ty::B32),
+    (q::u4, 4, Ty::B32),
+    (q::b1, 1, Ty::B32),
+    (q::e4m3, 8, Ty::B32),
+    (q::e5m2, 8, Ty::B32),
     // In bytes, unless two share one (`packed`).
-    ("e3m2", 8, Ty::B32),
-    ("e2m3", 8, Ty::B32),
-    ("e2m1", 8, Ty::B32),
+    (q::e3m2, 8, Ty::B32),
+    (q::e2m3, 8, Ty::B32),
+    (q::e2m1, 8, Ty::B32),
 ];
 
 /// Rows, columns and depth of `.m16n8k32`.
-pub fn shape(quals: &[String]) -> Option<[u32; 3]> {
-    for q in quals {
-        let shape = shape_of(q);
-        if shape.is_some() {
-            return shape;
-        }
-    }
-    None
+pub fn shape(quals: &[Qualifier]) -> Option<[u32; 3]> {
+    quals.iter().find_map(|q| shape_of(*q))
 }
 
-fn shape_of(qualifier: &str) -> Option<[u32; 3]> {
-    let (m, rest) = qualifier.strip_prefix(".m")?.split_once('n')?;
+fn shape_of(qualifier: Qualifier) -> Option<[u32; 3]> {
+    let (m, rest) = qualifier.after(".m")?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
-/// The types that are written, in order, without their dots.
-pub fn types(quals: &[String]) -> Vec<&str> {
-    let mut out = Vec::new();
-    for q in quals {
-        let word = q.trim_start_matches('.');
-        if is_type(word) {
-            out.push(word);
-        }
-    }
-    out
+/// The types that are written, in order.
+pub fn types(quals: &[Qualifier]) -> Vec<Qualifier> {
+    quals.iter().copied().filter(|q| is_type(q.word())).collect()
 }
 
 /// Bits of an element in registers. Those of four bits are packed where the kind has no wider ones beside them.
-pub fn bits(quals: &[String], element: &str) -> u32 {
-    let packed = element == "e2m1" && first_of(quals, &[".kind::mxf4", ".kind::mxf4nvf4"]).is_some();
+pub fn bits(quals: &[Qualifier], element: Qualifier) -> u32 {
+    let packed = element == q::e2m1 && first_of(quals, &[q::kind_mxf4, q::kind_mxf4nvf4]).is_some();
     if packed { 4 } else { row(element).1 }
 }
 
-fn row(element: &str) -> &'static (&'static str, u32, Ty) {
-    for row in ELEMENTS {
-        if row.0 == element {
-            return row;
-        }
-    }
-    &ELEMENTS[0]
+fn row(element: Qualifier) -> &'static (Qualifier, u32, Ty) {
+    ELEMENTS.iter().find(|row| row.0 == element).unwrap_or(&ELEMENTS[0])
 }
 
 /// The registers that one of `threads` has of a matrix: their type, and how many.
-pub fn registers(quals: &[String], matrix: Matrix, element: &str, threads: u32) -> (Ty, u32) {
+pub fn registers(quals: &[Qualifier], matrix: Matrix, element: Qualifier, threads: u32) -> (Ty, u32) {
     let [m, n, k] = shape(quals).unwrap_or([8, 8, 8]);
     let elements = match matrix {
         Matrix::A => m * k,

@@ -7,9 +7,9 @@ const DA: &[OperandSpec] = &[dst("d", T), src("a", T).reg()];
 const DAB: &[OperandSpec] = &[dst("d", T), src("a", T).reg(), src("b", T).reg()];
 const DABC: &[OperandSpec] = &[dst("d", T), src("a", T).reg(), src("b", T).reg(), src("c", T).reg()];
 
-const BF16_90: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 8)).requires(sm(90))];
-const BF16_80: &[Gate] = &[gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 0)).requires(sm(80))];
-const XORSIGN: &[Gate] = &[gate(&[has(".xorsign")]).since(ptx(7, 2)).requires(sm(86))];
+const BF16_90: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))];
+const BF16_80: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 0)).requires(sm(80))];
+const XORSIGN: &[Gate] = &[gate(&[has(q::xorsign)]).since(ptx(7, 2)).requires(sm(86))];
 
 /// The family.
 pub const LIST: &[Instr] = &[
@@ -68,9 +68,9 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DABC)
         .gates(&[
-            gate(&[has(".relu")]).since(ptx(7, 0)).requires(sm(80)),
-            gate(&[any(&[".bf16", ".bf16x2"])]).since(ptx(7, 0)).requires(sm(80)),
-            gate(&[has(".oob")]).since(ptx(8, 1)).requires(sm(90)),
+            gate(&[has(q::relu)]).since(ptx(7, 0)).requires(sm(80)),
+            gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 0)).requires(sm(80)),
+            gate(&[has(q::oob)]).since(ptx(8, 1)).requires(sm(90)),
         ])
         .host(Host::Lane),
     instr("neg")
@@ -135,7 +135,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(BF16_90)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("ex2")
         .section("9.7.4.10")
         .since(ptx(7, 0))
@@ -148,5 +149,6 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(BF16_90)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
 ];

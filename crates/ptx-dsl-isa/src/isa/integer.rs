@@ -14,15 +14,15 @@ const W: OpTy = OpTy::Wide(".type");
 
 /// Packed bytes and packed saturation.
 const BYTES: Targets = Targets::Only(&[("sm_120f", Ptx(9, 2)), ("sm_107f", Ptx(9, 4))]);
-const PACKED_BYTES: Gate = gate(&[any(&[".u8x4", ".s8x4"])]).since(ptx(9, 2)).requires(BYTES);
-const PACKED_HALVES: Gate = gate(&[any(&[".u16x2", ".s16x2"])]).since(ptx(8, 0)).requires(sm(90));
-const RELU: Gate = gate(&[has(".relu")]).since(ptx(8, 0)).requires(sm(90));
+const PACKED_BYTES: Gate = gate(&[any(&[q::u8x4, q::s8x4])]).since(ptx(9, 2)).requires(BYTES);
+const PACKED_HALVES: Gate = gate(&[any(&[q::u16x2, q::s16x2])]).since(ptx(8, 0)).requires(sm(90));
+const RELU: Gate = gate(&[has(q::relu)]).since(ptx(8, 0)).requires(sm(90));
 const WIDE: Rule = Rule::Never(
-    &[has(".wide"), any(&[".u64", ".s64"])],
+    &[has(q::wide), any(&[q::u64, q::s64])],
     "`.wide` goes with 16-bit and 32-bit types: there is no 128-bit result",
 );
 const NO_RELU: Rule = Rule::Never(
-    &[has(".relu"), any(&[".u16", ".u32", ".u64", ".u16x2", ".u8x4", ".s16", ".s64"])],
+    &[has(q::relu), any(&[q::u16, q::u32, q::u64, q::u16x2, q::u8x4, q::s16, q::s64])],
     "`.relu` goes with `.s32`, `.s16x2` and `.s8x4`",
 );
 
@@ -38,10 +38,10 @@ pub const LIST: &[Instr] = &[
         .gates(&[
             PACKED_HALVES,
             PACKED_BYTES,
-            gate(&[has(".sat"), any(&[".u16x2", ".s16x2", ".u32"])]).since(ptx(9, 2)).requires(BYTES),
+            gate(&[has(q::sat), any(&[q::u16x2, q::s16x2, q::u32])]).since(ptx(9, 2)).requires(BYTES),
         ])
         .rules(&[Rule::Never(
-            &[has(".sat"), any(&[".u16", ".u64", ".s16", ".s64"])],
+            &[has(q::sat), any(&[q::u16, q::u64, q::s16, q::s64])],
             "`.sat` goes with `.s32`, `.u32` and packed types",
         )])
         .host(Host::Lane),
@@ -54,7 +54,7 @@ pub const LIST: &[Instr] = &[
         .operands(DAB)
         .gates(&[PACKED_BYTES])
         .rules(&[Rule::Never(
-            &[has(".sat"), any(&[".u16", ".u32", ".u64", ".s16", ".s64"])],
+            &[has(q::sat), any(&[q::u16, q::u32, q::u64, q::s16, q::s64])],
             "`.sat` goes with `.s32`, `.u8x4` and `.s8x4`",
         )])
         .host(Host::Lane),
@@ -117,7 +117,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rem")
         .section("9.7.1.9")
         .syntax(
@@ -125,7 +126,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("abs")
         .section("9.7.1.10")
         .syntax(

@@ -32,41 +32,41 @@ const FROM: OperandSpec = addr("a", reads(Size::Type));
 const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), FROM, POLICY];
 const ST: &[OperandSpec] = &[addr("a", writes(Size::Type)), src("b", V).wider().or_sink(), POLICY];
 
-const NOT_GLOBAL: &[&str] =
-    &[".shared", ".shared::cta", ".shared::cluster", ".local", ".const", ".param", ".param::entry", ".param::func"];
-const PRIVATE: &[&str] = &[".local", ".const", ".param", ".param::entry", ".param::func"];
-const L1: &[&str] =
-    &[".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"];
-const L2: &[&str] = &[".L2::evict_normal", ".L2::evict_first", ".L2::evict_last"];
-const PREFETCH: &[&str] = &[".L2::64B", ".L2::128B", ".L2::256B"];
-const BITS32: &[&str] = &[".b32", ".u32", ".s32", ".f32"];
-const BITS64: &[&str] = &[".b64", ".u64", ".s64", ".f64"];
-const COP: &[&str] = &[".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"];
+const NOT_GLOBAL: &[Qualifier] =
+    &[q::shared, q::shared_cta, q::shared_cluster, q::local, q::_const, q::param, q::param_entry, q::param_func];
+const PRIVATE: &[Qualifier] = &[q::local, q::_const, q::param, q::param_entry, q::param_func];
+const L1: &[Qualifier] =
+    &[q::L1_evict_normal, q::L1_evict_unchanged, q::L1_evict_first, q::L1_evict_last, q::L1_no_allocate];
+const L2: &[Qualifier] = &[q::L2_evict_normal, q::L2_evict_first, q::L2_evict_last];
+const PREFETCH: &[Qualifier] = &[q::L2_64B, q::L2_128B, q::L2_256B];
+const BITS32: &[Qualifier] = &[q::b32, q::u32, q::s32, q::f32];
+const BITS64: &[Qualifier] = &[q::b64, q::u64, q::s64, q::f64];
+const COP: &[Qualifier] = &[q::ca, q::cg, q::cs, q::lu, q::cv, q::wb, q::wt];
 
 /// Generic addressing: no state space is written.
 const GENERIC: Gate = gate(&[
-    not(".global"),
-    not(".shared"),
-    not(".shared::cta"),
-    not(".shared::cluster"),
-    not(".local"),
-    not(".const"),
-    not(".param"),
-    not(".param::entry"),
-    not(".param::func"),
+    not(q::global),
+    not(q::shared),
+    not(q::shared_cta),
+    not(q::shared_cluster),
+    not(q::local),
+    not(q::_const),
+    not(q::param),
+    not(q::param_entry),
+    not(q::param_func),
 ])
 .since(ptx(2, 0))
 .requires(sm(20));
 
-const B128: Gate = gate(&[has(".b128")]).since(ptx(8, 3)).requires(sm(70));
-const F64: Gate = gate(&[has(".f64")]).requires(sm(13));
-const HINT: Gate = gate(&[has(".L2::cache_hint")]).since(ptx(7, 4)).requires(sm(80));
+const B128: Gate = gate(&[has(q::b128)]).since(ptx(8, 3)).requires(sm(70));
+const F64: Gate = gate(&[has(q::f64)]).requires(sm(13));
+const HINT: Gate = gate(&[has(q::L2_cache_hint)]).since(ptx(7, 4)).requires(sm(80));
 const PRIORITY1: Gate = gate(&[any(L1)]).since(ptx(7, 4)).requires(sm(70));
 const PRIORITY2: Gate = gate(&[any(L2)]).since(ptx(8, 8)).requires(sm(100));
 const PREFETCH_SIZE: Gate = gate(&[any(PREFETCH)]).since(ptx(7, 4)).requires(sm(75));
-const PREFETCH_256: Gate = gate(&[has(".L2::256B")]).requires(sm(80));
-const V8: Gate = gate(&[has(".v8"), any(BITS32)]).since(ptx(8, 8)).requires(sm(100));
-const V4_64: Gate = gate(&[has(".v4"), any(BITS64)]).since(ptx(8, 8)).requires(sm(100));
+const PREFETCH_256: Gate = gate(&[has(q::L2_256B)]).requires(sm(80));
+const V8: Gate = gate(&[has(q::v8), any(BITS32)]).since(ptx(8, 8)).requires(sm(100));
+const V4_64: Gate = gate(&[has(q::v4), any(BITS64)]).since(ptx(8, 8)).requires(sm(100));
 
 const GATES: &[Gate] = &[
     GENERIC,
@@ -79,49 +79,49 @@ const GATES: &[Gate] = &[
     PREFETCH_256,
     V8,
     V4_64,
-    gate(&[any(&[".weak", ".relaxed", ".acquire", ".release"])]).since(ptx(6, 0)).requires(sm(70)),
+    gate(&[any(&[q::weak, q::relaxed, q::acquire, q::release])]).since(ptx(6, 0)).requires(sm(70)),
     gate(&[any(COP)]).since(ptx(2, 0)).requires(sm(20)),
-    gate(&[has(".cluster")]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".shared::cta")]).since(ptx(7, 8)).requires(sm(30)),
-    gate(&[has(".shared::cluster")]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".unified")]).since(ptx(8, 0)).requires(sm(90)),
-    gate(&[has(".mmio")]).since(ptx(8, 2)).requires(sm(70)),
-    gate(&[has(".mmio"), any(&[".acquire", ".release"])]).since(ptx(9, 3)),
-    gate(&[any(&[".param::entry", ".param::func"])]).since(ptx(8, 3)),
-    gate(&[has(".b128"), has(".sys")]).since(ptx(8, 4)),
-    gate(&[has(".volatile"), has(".local")]).since(ptx(9, 1)),
+    gate(&[has(q::cluster)]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::shared_cta)]).since(ptx(7, 8)).requires(sm(30)),
+    gate(&[has(q::shared_cluster)]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::unified)]).since(ptx(8, 0)).requires(sm(90)),
+    gate(&[has(q::mmio)]).since(ptx(8, 2)).requires(sm(70)),
+    gate(&[has(q::mmio), any(&[q::acquire, q::release])]).since(ptx(9, 3)),
+    gate(&[any(&[q::param_entry, q::param_func])]).since(ptx(8, 3)),
+    gate(&[has(q::b128), has(q::sys)]).since(ptx(8, 4)),
+    gate(&[has(q::volatile), has(q::local)]).since(ptx(9, 1)),
 ];
 const NC_GATES: &[Gate] = &[B128, HINT, PRIORITY1, PRIORITY2, PREFETCH_SIZE, PREFETCH_256, V8, V4_64];
 
 const HINT_NEEDS: Rule = Rule::Needs(
-    has(".L2::cache_hint"),
+    has(q::L2_cache_hint),
     operand("cache_policy"),
     "`.L2::cache_hint` needs a cache policy as the last operand",
 );
 const POLICY_NEEDS: Rule =
-    Rule::Needs(operand("cache_policy"), has(".L2::cache_hint"), "a cache policy operand needs `.L2::cache_hint`");
+    Rule::Needs(operand("cache_policy"), has(q::L2_cache_hint), "a cache policy operand needs `.L2::cache_hint`");
 const ONLY_GLOBAL: &str =
     "cache hints, eviction priorities and prefetch sizes are for `.global` and generic addresses only";
 const WIDE_ONLY_GLOBAL: &str = "vectors of 256 bits are for `.global` and generic addresses only";
 
 const RULES: &[Rule] = &[
     Rule::Never(
-        &[any(&[".relaxed", ".acquire", ".release"]), any(PRIVATE)],
+        &[any(&[q::relaxed, q::acquire, q::release]), any(PRIVATE)],
         "`.relaxed`, `.acquire` and `.release` are for `.global`, `.shared` and generic addresses only",
     ),
     Rule::Never(
-        &[has(".volatile"), any(&[".const", ".param", ".param::entry", ".param::func"])],
+        &[has(q::volatile), any(&[q::_const, q::param, q::param_entry, q::param_func])],
         "`.volatile` is for `.global`, `.shared`, `.local` and generic addresses only",
     ),
     Rule::Never(
-        &[any(COP), any(&[".volatile", ".relaxed", ".acquire", ".release"])],
+        &[any(COP), any(&[q::volatile, q::relaxed, q::acquire, q::release])],
         "a cache operator goes with weak accesses only",
     ),
-    Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
+    Rule::Never(&[has(q::b128), any(&[q::v2, q::v4, q::v8])], "`.b128` is scalar: it takes no vector qualifier"),
     VEC_8,
-    Rule::Never(&[has(".v8"), any(BITS32), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
-    Rule::Never(&[has(".v4"), any(BITS64), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
-    Rule::Never(&[has(".L2::cache_hint"), any(NOT_GLOBAL)], ONLY_GLOBAL),
+    Rule::Never(&[has(q::v8), any(BITS32), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
+    Rule::Never(&[has(q::v4), any(BITS64), any(NOT_GLOBAL)], WIDE_ONLY_GLOBAL),
+    Rule::Never(&[has(q::L2_cache_hint), any(NOT_GLOBAL)], ONLY_GLOBAL),
     Rule::Never(&[any(L1), any(NOT_GLOBAL)], ONLY_GLOBAL),
     Rule::Never(&[any(L2), any(NOT_GLOBAL)], ONLY_GLOBAL),
     Rule::Never(&[any(PREFETCH), any(NOT_GLOBAL)], ONLY_GLOBAL),
@@ -132,19 +132,19 @@ const RULES: &[Rule] = &[
     Rule::Custom(no_narrow_load_of_8),
 ];
 const NC_RULES: &[Rule] = &[
-    Rule::Never(&[has(".b128"), any(&[".v2", ".v4", ".v8"])], "`.b128` is scalar: it takes no vector qualifier"),
+    Rule::Never(&[has(q::b128), any(&[q::v2, q::v4, q::v8])], "`.b128` is scalar: it takes no vector qualifier"),
     VEC_8,
     HINT_NEEDS,
     POLICY_NEEDS,
     Rule::Custom(level2_is_256_bits),
     Rule::Custom(no_narrow_load_of_8),
 ];
-const VEC_8: Rule = Rule::Never(&[has(".v8"), any(&[".b64", ".u64", ".s64", ".f64"])], "a vector is 256 bits at most");
+const VEC_8: Rule = Rule::Never(&[has(q::v8), any(&[q::b64, q::u64, q::s64, q::f64])], "a vector is 256 bits at most");
 
 /// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
 fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
-    (i.has(".v8") && narrow && i.entry.opcode == "ld")
+    (i.has(q::v8) && narrow && i.entry.opcode == "ld")
         .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
 }
 
@@ -152,7 +152,7 @@ fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let written = i.first_of(L2)?;
     let bits = i.types.last().map_or(0, |t| t.bits());
-    if (i.has(".v8") && bits == 32) || (i.has(".v4") && bits == 64) {
+    if (i.has(q::v8) && bits == 32) || (i.has(q::v4) && bits == 64) {
         return None;
     }
     Some((
@@ -163,7 +163,7 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 
 /// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
 fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let found = i.pred.is_some() && i.has(".param::func");
+    let found = i.pred.is_some() && i.has(q::param_func);
     found.then(|| ("an access to `.param::func` cannot be predicated\nbranch around it with `bra`".to_string(), None))
 }
 
@@ -211,8 +211,8 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", V).wider(), FROM])
         .gates(&[B128])
         .rules(&[
-            Rule::Never(&[has(".b128"), any(&[".v2", ".v4"])], "`.b128` is scalar: it takes no vector qualifier"),
-            Rule::Never(&[has(".v4"), any(BITS64)], "a vector of `ldu` is 128 bits at most"),
+            Rule::Never(&[has(q::b128), any(&[q::v2, q::v4])], "`.b128` is scalar: it takes no vector qualifier"),
+            Rule::Never(&[has(q::v4), any(BITS64)], "a vector of `ldu` is 128 bits at most"),
         ])
         .host(Host::Warp),
     instr("st").section("9.7.9.11")

@@ -1,16 +1,16 @@
 //! Matrices between shared memory and registers: manual 9.7.14.5.15 to 9.7.14.5.17.
 
 use super::*;
-use crate::hir::{first_of, written};
+use crate::hir::first_of;
 
 /// A matrix of 8x8 elements of 16 bits fills a register of each thread, one of `.m16n16` or `.m8n16` bytes as much as it has bits.
-fn loaded(quals: &[String]) -> (Ty, u32) {
-    let wide = written(quals, ".m16n16");
+fn loaded(quals: &[Qualifier]) -> (Ty, u32) {
+    let wide = quals.contains(&q::m16n16);
     (Ty::B32, stored(quals).1 * if wide { 2 } else { 1 })
 }
-fn stored(quals: &[String]) -> (Ty, u32) {
-    let count = match first_of(quals, &[".x2", ".x4"]) {
-        Some(".x2") => 2,
+fn stored(quals: &[Qualifier]) -> (Ty, u32) {
+    let count = match first_of(quals, &[q::x2, q::x4]) {
+        Some(q::x2) => 2,
         Some(_) => 4,
         None => 1,
     };
@@ -31,7 +31,7 @@ const NARROW: Targets = Targets::Only(&[
 /// Targets of `.s8.s4`, which Hopper has too.
 const SIGNED: Targets =
     Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
-const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
+const CTA: Gate = gate(&[has(q::shared_cta)]).since(ptx(7, 8));
 /// The address of a row, which each lane gives.
 const LOADED: OperandSpec = addr("p", reads(Size::Bytes(16))).align(16);
 const STORED: OperandSpec = addr("p", writes(Size::Bytes(16))).align(16);
@@ -46,7 +46,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED])
-        .gates(&[CTA]),
+        .gates(&[CTA]).issue(Issue::FullWarp),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
         .syntax(
             "ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8 r, [p];
@@ -57,14 +57,14 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).issue(Issue::FullWarp),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
         .syntax(
             "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).issue(Issue::FullWarp),
     instr("stmatrix").section("9.7.14.5.16").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r;
@@ -73,8 +73,8 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(stored))])
-        .gates(&[gate(&[has(".m16n8")]).since(ptx(8, 6)).requires(NARROW)]),
+        .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).issue(Issue::FullWarp),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
-        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()]),
+        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()]).issue(Issue::FullWarp),
 ];

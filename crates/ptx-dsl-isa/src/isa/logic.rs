@@ -67,7 +67,7 @@ pub const LIST: &[Instr] = &[
             src("immLut", ty(Ty::U32)).range(0, 255).imm(),
             src("q", PRED),
         ])
-        .gates(&[gate(&[any(&[".or", ".and"])]).since(ptx(8, 2)).requires(sm(70))])
+        .gates(&[gate(&[any(&[q::or, q::and])]).since(ptx(8, 2)).requires(sm(70))])
         .host(Host::Lane),
     instr("shf")
         .section("9.7.8.7")

@@ -19,17 +19,17 @@ const MASK: OperandSpec = src("ctaMask", ty(Ty::U32));
 const STATE_TY: OpTy = ty(Ty::U64);
 const STATE: OperandSpec = dst("state", STATE_TY).or_sink();
 
-const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
-const CLUSTER: Gate = gate(&[has(".shared::cluster")]).since(ptx(8, 0)).requires(sm(90));
-const SCOPE: Gate = gate(&[any(&[".cta", ".cluster"])]).since(ptx(8, 0));
-const CLUSTER_SCOPE: Gate = gate(&[has(".cluster")]).requires(sm(90));
-const RELAXED: Gate = gate(&[has(".relaxed")]).since(ptx(8, 6)).requires(sm(90));
+const CTA: Gate = gate(&[has(q::shared_cta)]).since(ptx(7, 8));
+const CLUSTER: Gate = gate(&[has(q::shared_cluster)]).since(ptx(8, 0)).requires(sm(90));
+const SCOPE: Gate = gate(&[any(&[q::cta, q::cluster])]).since(ptx(8, 0));
+const CLUSTER_SCOPE: Gate = gate(&[has(q::cluster)]).requires(sm(90));
+const RELAXED: Gate = gate(&[has(q::relaxed)]).since(ptx(8, 6)).requires(sm(90));
 
 /// Notes of 9.7.13.15.13 and 9.7.13.15.14. On `sm_8x` a count needs `.noComplete`.
 const ARRIVE: &[Gate] = &[
     CTA,
-    gate(&[operand("count"), not(".noComplete")]).since(ptx(7, 8)).requires(sm(90)),
-    gate(&[has(".expect_tx")]).since(ptx(8, 0)).requires(sm(90)),
+    gate(&[operand("count"), not(q::noComplete)]).since(ptx(7, 8)).requires(sm(90)),
+    gate(&[has(q::expect_tx)]).since(ptx(8, 0)).requires(sm(90)),
     CLUSTER,
     SCOPE,
     CLUSTER_SCOPE,
@@ -48,9 +48,9 @@ const ARRIVE_TO_SINK: &[Gate] = &{
     gates
 };
 const WAIT: &[Gate] = &[CTA, SCOPE, CLUSTER_SCOPE, RELAXED];
-const RELEASE_CTA: &[(&str, &str)] = &[(".sem", ".release"), (".scope", ".cta")];
-const ACQUIRE_CTA: &[(&str, &str)] = &[(".sem", ".acquire"), (".scope", ".cta")];
-const RELAXED_CTA: &[(&str, &str)] = &[(".scope", ".cta")];
+const RELEASE_CTA: &[(&str, Qualifier)] = &[(".sem", q::release), (".scope", q::cta)];
+const ACQUIRE_CTA: &[(&str, Qualifier)] = &[(".sem", q::acquire), (".scope", q::cta)];
+const RELAXED_CTA: &[(&str, Qualifier)] = &[(".scope", q::cta)];
 
 const LAYOUT: Ptx = ptx(9, 3);
 /// `.multicast::cluster::32b`
@@ -74,19 +74,19 @@ pub const LIST: &[Instr] = &[
         .syntax("mbarrier.init{.shared{::cta}}.b64 [addr], count;")
         .operands(&[OWN, COUNT])
         .gates(&[CTA])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Init),
     instr("mbarrier.init").section("9.7.13.15.9").since(LAYOUT).requires(sm(90))
         .syntax(
             "mbarrier.init.layout{.shared{::cta}}.b64 [addr], count;
              .layout = { .layout::v0, .layout::v1 }",
         )
         .operands(&[OWN, COUNT])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Init),
     instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
         .operands(&[OWN])
         .gates(&[CTA])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Inval),
     instr("mbarrier.expect_tx").section("9.7.13.15.11").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "mbarrier.expect_tx{.relaxed.scope}{.shared{::cta}}.b64 [addr], txCount;
@@ -95,7 +95,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, TX_COUNT])
         .defaults(RELAXED_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::ExpectTx),
     instr("mbarrier.expect_tx").section("9.7.13.15.11").since(ptx(9, 4)).requires(SM_107F)
         .syntax(
             "mbarrier.expect_tx{.relaxed.scope}{.shared::cluster}.multicast::cluster::32b.b64 [addr], txCount, ctaMask;
@@ -103,7 +103,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, TX_COUNT, MASK])
         .defaults(RELAXED_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::ExpectTx),
     instr("mbarrier.complete_tx").section("9.7.13.15.12").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "mbarrier.complete_tx{.relaxed.scope}{.shared{::cta}}.b64 [addr], txCount;
@@ -112,7 +112,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, TX_COUNT])
         .defaults(RELAXED_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::CompleteTx),
     instr("mbarrier.complete_tx").section("9.7.13.15.12").since(ptx(9, 4)).requires(SM_107F)
         .syntax(
             "mbarrier.complete_tx{.relaxed.scope}{.shared::cluster}.multicast::cluster::32b.b64 [addr], txCount, ctaMask;
@@ -120,7 +120,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[OBJECT, TX_COUNT, MASK])
         .defaults(RELAXED_CTA)
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::CompleteTx),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(7, 0)).requires(sm(80))
         .first(&["expect_tx"])
         .syntax(
@@ -135,7 +135,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STATE, ARRIVED_ON, COUNT, TX_COUNT])
         .gates(ARRIVE_TO_SINK)
         .defaults(RELEASE_CTA)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).mbarrier(Mbarrier::Arrive),
     instr("mbarrier.arrive").section("9.7.13.15.13").since(ptx(9, 4)).requires(SM_107F)
         .first(&["expect_tx"])
         .syntax(
@@ -146,7 +146,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[ARRIVED_ON, COUNT, TX_COUNT, MASK])
         .defaults(RELEASE_CTA)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).mbarrier(Mbarrier::Arrive),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(7, 0)).requires(sm(80))
         .first(&["expect_tx"])
         .syntax(
@@ -161,7 +161,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STATE, ARRIVED_ON, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX)])
         .gates(ARRIVE)
         .defaults(RELEASE_CTA)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).mbarrier(Mbarrier::Drop),
     instr("mbarrier.arrive_drop").section("9.7.13.15.14").since(ptx(9, 4)).requires(SM_107F)
         .first(&["expect_tx"])
         .syntax(
@@ -172,7 +172,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[ARRIVED_ON, COUNT, src("tx_count", ty(Ty::U32)).range(0, MAX), MASK])
         .defaults(RELEASE_CTA)
-        .host(Host::Warp).meeting(Meeting::Arrive),
+        .host(Host::Warp).meeting(Meeting::Arrive).mbarrier(Mbarrier::Drop),
     instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
         .operands(&[OWN])
@@ -187,9 +187,9 @@ pub const LIST: &[Instr] = &[
              .scope = { .cta, .cluster }",
         )
         .operands(WAIT_OPERANDS)
-        .gates(&[CTA, SCOPE, CLUSTER_SCOPE, RELAXED, gate(&[has(".parity")]).since(ptx(7, 1))])
+        .gates(&[CTA, SCOPE, CLUSTER_SCOPE, RELAXED, gate(&[has(q::parity)]).since(ptx(7, 1))])
         .defaults(ACQUIRE_CTA)
-        .host(Host::Warp).meeting(Meeting::Wait),
+        .host(Host::Warp).meeting(Meeting::Wait).mbarrier(Mbarrier::Wait),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -203,7 +203,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(WAIT_OPERANDS)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Warp).meeting(Meeting::Wait),
+        .host(Host::Warp).meeting(Meeting::Wait).mbarrier(Mbarrier::Wait),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(ptx(7, 8)).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -215,7 +215,7 @@ pub const LIST: &[Instr] = &[
         .operands(WAIT_OPERANDS)
         .gates(WAIT)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Block).meeting(Meeting::Wait),
+        .host(Host::Block).meeting(Meeting::Wait).mbarrier(Mbarrier::Wait),
     instr("mbarrier.try_wait").section("9.7.13.15.16").since(LAYOUT).requires(sm(90))
         .first(&["parity"])
         .syntax(
@@ -229,20 +229,20 @@ pub const LIST: &[Instr] = &[
         )
         .operands(WAIT_OPERANDS)
         .defaults(ACQUIRE_CTA)
-        .host(Host::Block).meeting(Meeting::Wait),
+        .host(Host::Block).meeting(Meeting::Wait).mbarrier(Mbarrier::Wait),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(ptx(7, 0)).requires(sm(80))
         .syntax("mbarrier.pending_count.b64 count, state;")
         .operands(&[dst("count", ty(Ty::U32)), src("state", STATE_TY)])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Query),
     instr("mbarrier.pending_count").section("9.7.13.15.17").since(LAYOUT).requires(sm(90))
         .syntax("mbarrier.pending_count.layout::v0.b64 count, state;")
         .operands(&[dst("count", ty(Ty::U32)), src("state", STATE_TY)])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Query),
     instr("mbarrier.check_layout").section("9.7.13.15.18").since(LAYOUT).requires(sm(90))
         .syntax(
             "mbarrier.check_layout.layout{.shared::cta}.b64 p, [addr];
              .layout = { .layout::v0, .layout::v1 }",
         )
         .operands(&[dst("p", ty(Ty::Pred)), OWN])
-        .host(Host::Warp),
+        .host(Host::Warp).mbarrier(Mbarrier::Query),
 ];

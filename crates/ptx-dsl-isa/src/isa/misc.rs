@@ -75,7 +75,7 @@ pub const LIST: &[Instr] = &[
         .syntax("pmevent.mask a;")
         .operands(&[src("a", ty(Ty::U32)).imm().range(0, 0xffff)])
         .host(Host::Warp),
-    instr("trap").section("9.7.19.4").syntax("trap;").host(Host::Warp),
+    instr("trap").section("9.7.19.4").syntax("trap;").host(Host::Warp).control(Control::Trap),
     instr("setmaxnreg").section("9.7.19.5").since(ptx(8, 0)).requires(SETMAXNREG)
         .first(&["inc", "dec"])
         .syntax(
@@ -84,5 +84,5 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[src("imm-reg-count", ty(Ty::U32)).imm().range(24, 256)])
         .rules(&[Rule::Custom(registers)])
-        .host(Host::Warp),
+        .host(Host::Warp).issue(Issue::FullWarp),
 ];

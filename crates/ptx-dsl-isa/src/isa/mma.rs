@@ -5,10 +5,10 @@ use super::*;
 use crate::hir;
 
 /// The types are those of `d`, `a`, `b` and `c`. Of `.m8n8k4` with `.f16` the warp does four at once.
-fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+fn fragment(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let types = types(quals);
-    let (ty, count) = registers(quals, matrix, types.get(number).unwrap_or(&"f16"), 32);
-    let four = shape(quals) == Some([8, 8, 4]) && types.get(1) == Some(&"f16");
+    let (ty, count) = registers(quals, matrix, types.get(number).copied().unwrap_or(q::f16), 32);
+    let four = shape(quals) == Some([8, 8, 4]) && types.get(1) == Some(&q::f16);
     // Half of `a` and of `b` for a thread would be half a register: 2 for a quarter of the warp.
     match (four, matrix) {
         (true, Matrix::C) => (ty, count * 4),
@@ -18,25 +18,25 @@ fn fragment(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
         _ => (ty, count),
     }
 }
-fn d(quals: &[String]) -> (Ty, u32) {
+fn d(quals: &[Qualifier]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 0)
 }
 /// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
-fn factor(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+fn factor(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let (ty, count) = fragment(quals, matrix, number);
-    (if hir::written(quals, ".block_scale") { Ty::U32 } else { ty }, count)
+    (if quals.contains(&q::block_scale) { Ty::U32 } else { ty }, count)
 }
-fn a(quals: &[String]) -> (Ty, u32) {
+fn a(quals: &[Qualifier]) -> (Ty, u32) {
     factor(quals, Matrix::A, 1)
 }
-fn b(quals: &[String]) -> (Ty, u32) {
+fn b(quals: &[Qualifier]) -> (Ty, u32) {
     factor(quals, Matrix::B, 2)
 }
-fn c(quals: &[String]) -> (Ty, u32) {
+fn c(quals: &[Qualifier]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 3)
 }
 /// Half of a sparse `a` is left out.
-fn sparse_a(quals: &[String]) -> (Ty, u32) {
+fn sparse_a(quals: &[Qualifier]) -> (Ty, u32) {
     let (ty, count) = a(quals);
     (ty, count / 2)
 }
@@ -58,8 +58,8 @@ fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 fn accumulators(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let types = types(&i.quals);
     let (d, c) = (types.first()?, types.get(3)?);
-    let adds_up = shape(&i.quals) == Some([8, 8, 4]) && (*d, *c) == ("f32", "f16");
-    (d != c && !adds_up).then(|| (format!("`d` is of `.{d}` and `c` of `.{c}`, but both have one type here"), None))
+    let adds_up = shape(&i.quals) == Some([8, 8, 4]) && (*d, *c) == (q::f32, q::f16);
+    (d != c && !adds_up).then(|| (format!("`d` is of `{d}` and `c` of `{c}`, but both have one type here"), None))
 }
 
 const ACCUMULATORS: Rule = Rule::Custom(accumulators);
@@ -81,10 +81,10 @@ const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
 
 /// A factor for 32 bits of a row has one byte of four, for 64 one of two, for all of it the register (manual 9.7.14.3).
 fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let step = match hir::behind(&i.quals, ".scale_vec::") {
+    let step = match hir::after(&i.quals, ".scale_vec::") {
         Some("2X") => 2,
         Some("4X") => 4,
-        None if i.has(".kind::mxf4") => 2,
+        None if i.has(q::kind_mxf4) => 2,
         _ => 1,
     };
     for (n, o) in i.operands.as_slice().iter().enumerate() {
@@ -110,7 +110,7 @@ const KINDS_OF_8: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 /// Types of six and four bits.
-const NARROW: Gate = gate(&[any(&[".e3m2", ".e2m3", ".e2m1"])]).since(ptx(8, 7)).requires(KINDS);
+const NARROW: Gate = gate(&[any(&[q::e3m2, q::e2m3, q::e2m1])]).since(ptx(8, 7)).requires(KINDS);
 /// Targets of narrower types, and of `.kind::mxf8f6f4`.
 const KINDS: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_120f", Ptx(8, 8))]);
 /// Targets of the kinds of four bits.
@@ -133,10 +133,10 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DENSE)
         .gates(&[
-            gate(&[has(".m16n8k8")]).since(ptx(6, 5)).requires(sm(75)),
-            gate(&[has(".m16n8k16")]).since(ptx(7, 0)).requires(sm(80)),
+            gate(&[has(q::m16n8k8)]).since(ptx(6, 5)).requires(sm(75)),
+            gate(&[has(q::m16n8k16)]).since(ptx(7, 0)).requires(sm(80)),
         ])
-        .rules(&[ACCUMULATORS]),
+        .rules(&[ACCUMULATORS]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mma.sync.aligned.tf32shape.row.col.f32.tf32.tf32.f32 d, a, b, c;
@@ -144,7 +144,7 @@ pub const LIST: &[Instr] = &[
              .tf32shape = { .m16n8k4, .m16n8k8 }
              .bf16shape = { .m16n8k8, .m16n8k16 }",
         )
-        .operands(DENSE),
+        .operands(DENSE).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 4)).requires(sm(89))
         .syntax(
             "mma.sync.aligned.shape.row.col.dtype.f8type.f8type.ctype d, a, b, c;
@@ -155,10 +155,10 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DENSE)
         .gates(&[
-            gate(&[has(".m16n8k16")]).since(ptx(8, 7)),
-            gate(&[has(".f16")]).since(ptx(8, 7)),
+            gate(&[has(q::m16n8k16)]).since(ptx(8, 7)),
+            gate(&[has(q::f16)]).since(ptx(8, 7)),
         ])
-        .rules(&[ACCUMULATORS]),
+        .rules(&[ACCUMULATORS]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c;
@@ -167,14 +167,14 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(DENSE)
-        .gates(&[NARROW, gate(&[has(".f16")]).since(ptx(8, 7))])
-        .rules(&[ACCUMULATORS]),
+        .gates(&[NARROW, gate(&[has(q::f16)]).since(ptx(8, 7))])
+        .rules(&[ACCUMULATORS]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
         .syntax(
             "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
         )
-        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B]),
+        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS_OF_4)
         .syntax(
             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
@@ -183,11 +183,11 @@ pub const LIST: &[Instr] = &[
              .stype = { .ue8m0, .ue4m3 }",
         )
         .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
-        .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
+        .gates(&[gate(&[has(q::scale_vec_4X), has(q::ue8m0)]).since(ptx(9, 1))])
         .rules(&[
-            Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
+            Rule::Never(&[has(q::scale_vec_2X), has(q::ue4m3)], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
             Rule::Custom(bytes),
-        ]),
+        ]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c;
@@ -195,8 +195,8 @@ pub const LIST: &[Instr] = &[
              .rnd = { .rn, .rz, .rm, .rp }",
         )
         .operands(DENSE)
-        .gates(&[gate(&[any(&[".m16n8k4", ".m16n8k8", ".m16n8k16"])]).since(ptx(7, 8)).requires(sm(90))])
-        .defaults(&[(".rnd", ".rn")]),
+        .gates(&[gate(&[any(&[q::m16n8k4, q::m16n8k8, q::m16n8k16])]).since(ptx(7, 8)).requires(sm(90))])
+        .defaults(&[(".rnd", q::rn)]).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(6, 5)).requires(sm(75))
         .syntax(
             "mma.sync.aligned.shape.row.col{.satfinite}.s32.int.int.s32 d, a, b, c;
@@ -211,10 +211,10 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DENSE)
         .gates(&[
-            gate(&[any(&[".m16n8k16", ".m16n8k32", ".m16n8k64", ".m16n8k128", ".m16n8k256"])]).since(ptx(7, 0)).requires(sm(80)),
-            gate(&[has(".b1")]).since(ptx(7, 0)),
-            gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80)),
-        ]),
+            gate(&[any(&[q::m16n8k16, q::m16n8k32, q::m16n8k64, q::m16n8k128, q::m16n8k256])]).since(ptx(7, 0)).requires(sm(80)),
+            gate(&[has(q::b1)]).since(ptx(7, 0)),
+            gate(&[has(q::and)]).since(ptx(7, 1)).requires(sm(80)),
+        ]).issue(Issue::FullWarp),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(7, 1)).requires(sm(80))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f;
@@ -232,8 +232,8 @@ pub const LIST: &[Instr] = &[
              .subbyte = { .u4, .s4 }",
         )
         .operands(SPARSE)
-        .gates(&[gate(&[has("::ordered_metadata")]).since(ptx(8, 5))])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+        .gates(&[gate(&[has(q::ordered_metadata)]).since(ptx(8, 5))])
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 4)).requires(sm(89))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.m16n8k64.row.col.dtype.f8type.f8type.ctype d, a, b, c, e, f;
@@ -243,14 +243,14 @@ pub const LIST: &[Instr] = &[
         )
         .operands(SPARSE)
         .gates(&[
-            gate(&[has("::ordered_metadata")]).since(ptx(8, 5)),
-            gate(&[has(".f16")]).since(ptx(8, 7)).requires(KINDS),
+            gate(&[has(q::ordered_metadata)]).since(ptx(8, 5)),
+            gate(&[has(q::f16)]).since(ptx(8, 7)).requires(KINDS),
         ])
         .rules(&[
             ACCUMULATORS,
             Rule::Custom(selector),
-            Rule::Needs(has(".f16"), has("::ordered_metadata"), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
-        ]),
+            Rule::Needs(has(q::f16), has(q::ordered_metadata), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
+        ]).issue(Issue::FullWarp),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c, e, f;
@@ -260,15 +260,15 @@ pub const LIST: &[Instr] = &[
         )
         .operands(SPARSE)
         // Accumulators of half precision: ptxas has them on fewer targets.
-        .gates(&[NARROW, gate(&[has(".f16")]).since(ptx(8, 7)).requires(KINDS)])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+        .gates(&[NARROW, gate(&[has(q::f16)]).since(ptx(8, 7)).requires(KINDS)])
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
         )
         .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]),
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
     instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
@@ -277,10 +277,10 @@ pub const LIST: &[Instr] = &[
              .stype = { .ue8m0, .ue4m3 }",
         )
         .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
-        .gates(&[gate(&[has(".scale_vec::4X"), has(".ue8m0")]).since(ptx(9, 1))])
+        .gates(&[gate(&[has(q::scale_vec_4X), has(q::ue8m0)]).since(ptx(9, 1))])
         .rules(&[
             Rule::Custom(selector),
             Rule::Custom(bytes),
-            Rule::Never(&[has(".scale_vec::2X"), has(".ue4m3")], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
-        ]),
+            Rule::Never(&[has(q::scale_vec_2X), has(q::ue4m3)], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
+        ]).issue(Issue::FullWarp),
 ];

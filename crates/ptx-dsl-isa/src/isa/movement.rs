@@ -16,7 +16,7 @@ pub const LIST: &[Instr] = &[
              .type = { .pred, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[dst("d", T), src("a", T)])
-        .gates(&[gate(&[has(".f64")]).requires(sm(13))])
+        .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
         .host(Host::Control),
     instr("mov")
         .section("9.7.9.4")
@@ -25,7 +25,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b16, .b32, .b64, .b128 }",
         )
         .operands(&[dst("d", PARTS).or_sink(), src("a", PARTS)])
-        .gates(&[gate(&[has(".b128")]).since(ptx(8, 3)).requires(sm(70))])
+        .gates(&[gate(&[has(q::b128)]).since(ptx(8, 3)).requires(sm(70))])
         .host(Host::Control),
     // Only an example shows it: `mov.v4.f32 {a,b,c,d}, V;`. The widths are those that ptxas takes.
     instr("mov")

@@ -14,7 +14,7 @@ const FP8: Targets = Targets::Only(&[
     ("sm_110f", Ptx(9, 0)),
 ]);
 const WEAK: Rule =
-    Rule::Never(&[has(".weak"), any(&[".relaxed", ".acquire", ".release"])], "a weak operation has no ordering");
+    Rule::Never(&[has(q::weak), any(&[q::relaxed, q::acquire, q::release])], "a weak operation has no ordering");
 
 /// In all devices of the team, from the address that the multicast object has.
 const LOADED: OperandSpec = addr("a", reads(Size::Type));
@@ -48,7 +48,7 @@ pub const LIST: &[Instr] = &[
              .pair = { .f16x2, .bf16x2 }",
         )
         .operands(&[D, LOADED])
-        .gates(&[gate(&[has(".acc::f32")]).since(ptx(8, 2))])
+        .gates(&[gate(&[has(q::acc_f32)]).since(ptx(8, 2))])
         .rules(&[WEAK]),
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
         .syntax(

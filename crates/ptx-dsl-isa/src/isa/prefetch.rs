@@ -44,8 +44,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[addr("a", HINT).align(1)])
         .gates(&[
-            gate(&[any(&[".L2::evict_last", ".L2::evict_normal"])]).since(ptx(7, 4)).requires(sm(80)),
-            gate(&[has(".tensormap")]).since(ptx(8, 0)).requires(sm(90)),
+            gate(&[any(&[q::L2_evict_last, q::L2_evict_normal])]).since(ptx(7, 4)).requires(sm(80)),
+            gate(&[has(q::tensormap)]).since(ptx(8, 0)).requires(sm(90)),
         ])
         .host(Host::Warp),
     instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))

@@ -8,10 +8,10 @@ const B: OperandSpec = src("b", OpTy::Coords(".s32"));
 
 /// At most 128 bits a thread.
 fn width(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    (i.has(".v4") && i.has(".b64")).then(|| ("`.v4` of `.b64` is 256 bits, and an access has at most 128".into(), None))
+    (i.has(q::v4) && i.has(q::b64)).then(|| ("`.v4` of `.b64` is 256 bits, and an access has at most 128".into(), None))
 }
 
-const LATER_1D: Gate = gate(&[any(&[".3d", ".a1d", ".a2d"])]).since(ptx(3, 0)).requires(sm(20));
+const LATER_1D: Gate = gate(&[any(&[q::_3d, q::a1d, q::a2d])]).since(ptx(3, 0)).requires(sm(20));
 
 /// The family.
 #[rustfmt::skip]
@@ -28,8 +28,8 @@ pub const LIST: &[Instr] = &[
         .operands(&[dst("d", OpTy::Vec(".dtype", 0)).or_sink().wider(), A, B])
         .gates(&[
             LATER_1D,
-            gate(&[any(&[".clamp", ".zero"])]).since(ptx(2, 0)).requires(sm(20)),
-            gate(&[any(&[".ca", ".cg", ".cs", ".cv"])]).since(ptx(2, 0)).requires(sm(20)),
+            gate(&[any(&[q::clamp, q::zero])]).since(ptx(2, 0)).requires(sm(20)),
+            gate(&[any(&[q::ca, q::cg, q::cs, q::cv])]).since(ptx(2, 0)).requires(sm(20)),
         ])
         .rules(&[Rule::Custom(width)]),
     instr("sust.b").section("9.7.11.2").since(ptx(1, 5))
@@ -44,8 +44,8 @@ pub const LIST: &[Instr] = &[
         .operands(&[A, B, src("c", OpTy::Vec(".ctype", 0)).wider()])
         .gates(&[
             LATER_1D,
-            gate(&[any(&[".clamp", ".zero"])]).requires(sm(20)),
-            gate(&[any(&[".wb", ".cg", ".cs", ".wt"])]).requires(sm(20)),
+            gate(&[any(&[q::clamp, q::zero])]).requires(sm(20)),
+            gate(&[any(&[q::wb, q::cg, q::cs, q::wt])]).requires(sm(20)),
         ])
         .rules(&[Rule::Custom(width)]),
     instr("sust.p").section("9.7.11.2").since(ptx(1, 5)).requires(sm(20))
@@ -72,8 +72,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[A, B, src("c", T)])
         .gates(&[
-            gate(&[has(".3d")]).since(ptx(3, 0)),
-            gate(&[any(&[".min", ".max"]), any(&[".u64", ".s64"])]).since(ptx(8, 1)).requires(sm(50)),
+            gate(&[has(q::_3d)]).since(ptx(3, 0)),
+            gate(&[any(&[q::min, q::max]), any(&[q::u64, q::s64])]).since(ptx(8, 1)).requires(sm(50)),
         ]),
     instr("sured.p").section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
         .syntax(
@@ -86,8 +86,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[A, B, src("c", T)])
         .gates(&[
-            gate(&[has(".3d")]).since(ptx(3, 0)),
-            gate(&[has(".b64")]).since(ptx(8, 1)).requires(sm(50)),
+            gate(&[has(q::_3d)]).since(ptx(3, 0)),
+            gate(&[has(q::b64)]).since(ptx(8, 1)).requires(sm(50)),
         ]),
     instr("suq").section("9.7.11.4").since(ptx(1, 5))
         .syntax(
@@ -96,8 +96,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::B32)), A])
         .gates(&[
-            gate(&[any(&[".channel_data_type", ".channel_order"])]).since(ptx(2, 1)),
-            gate(&[has(".array_size")]).since(ptx(4, 1)),
-            gate(&[has(".memory_layout")]).since(ptx(4, 2)),
+            gate(&[any(&[q::channel_data_type, q::channel_order])]).since(ptx(2, 1)),
+            gate(&[has(q::array_size)]).since(ptx(4, 1)),
+            gate(&[has(q::memory_layout)]).since(ptx(4, 2)),
         ]),
 ];

@@ -10,6 +10,7 @@ mod scan;
 use std::borrow::Cow;
 
 use super::Instr;
+use crate::qualifier::Qualifier;
 use crate::ty::Ty;
 use scan::{contains, has, has_comma, matching, piece_end, place_of, skip_space, suffix, word_end};
 
@@ -36,8 +37,8 @@ pub struct Form {
 pub struct Slot {
     /// As in the form, with its dot: `.sem`; for a literal the qualifier itself.
     pub name: Text,
-    /// What may stand here, without the dots.
-    pub alts: Vec<Text>,
+    /// What may stand here.
+    pub alts: Vec<Qualifier>,
     /// Brace group, from 1; 0 for what is required.
     pub group: u8,
     /// All alternatives are types: these keep their order.
@@ -48,12 +49,8 @@ pub struct Slot {
 
 impl Slot {
     /// What may stand here, without the dots.
-    pub fn words(&self) -> Vec<&str> {
-        let mut words = Vec::with_capacity(self.alts.len());
-        for alt in &self.alts {
-            words.push(&**alt);
-        }
-        words
+    pub fn words(&self) -> Vec<&'static str> {
+        self.alts.iter().map(|alt| alt.word()).collect()
     }
 }
 
@@ -87,6 +84,12 @@ pub enum Shape {
     List,
     /// This number.
     Number(u64),
+}
+
+/// The qualifier of an alternative, which is written without its dot.
+fn qualifier(word: &str) -> Qualifier {
+    Qualifier::from_word(word)
+        .unwrap_or_else(|| panic!("`{word}` of a syntax block is missing in the list of qualifiers"))
 }
 
 /// Types that no register has, but that are written where types are.
@@ -253,6 +256,7 @@ impl Head<'_> {
             types &= is_type(alt);
             spaces &= is_space(alt);
         }
+        let alts = alts.iter().map(|alt| qualifier(alt)).collect();
         self.slots.push(Slot { name, alts, group, is_type: types, is_space: spaces });
     }
 
@@ -273,11 +277,10 @@ impl Head<'_> {
                             self.push(Cow::Borrowed(inner), vec![Cow::Borrowed(inner)], self.groups);
                         } else if let Some(slot) = self.slots.last_mut() {
                             // A suffix of the piece before that came from a set.
-                            let count = slot.alts.len();
+                            let plain = slot.alts.clone();
                             for suffix in inner.split(',') {
-                                for i in 0..count {
-                                    let alt = format!("{}{}", slot.alts[i], suffix.trim());
-                                    slot.alts.push(Cow::Owned(alt));
+                                for alt in &plain {
+                                    slot.alts.push(qualifier(&format!("{}{}", alt.word(), suffix.trim())));
                                 }
                             }
                         }

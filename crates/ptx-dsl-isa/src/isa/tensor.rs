@@ -6,59 +6,60 @@ use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
 use crate::hir::{self, Operand};
 
-fn dimensions(quals: &[String]) -> u32 {
-    match hir::first_of(quals, &[".2d", ".3d", ".4d", ".5d"]) {
-        Some(".2d") => 2,
-        Some(".3d") => 3,
-        Some(".4d") => 4,
+fn dimensions(quals: &[Qualifier]) -> u32 {
+    match hir::first_of(quals, &[q::_2d, q::_3d, q::_4d, q::_5d]) {
+        Some(q::_2d) => 2,
+        Some(q::_3d) => 3,
+        Some(q::_4d) => 4,
         Some(_) => 5,
         None => 1,
     }
 }
 
 /// One for each dimension; of four rows, a column and these.
-fn coordinates(quals: &[String]) -> (Ty, u32) {
-    let rows = hir::has_any(quals, &[".tile::gather4", ".tile::scatter4"]);
+fn coordinates(quals: &[Qualifier]) -> (Ty, u32) {
+    let rows = hir::has_any(quals, &[q::tile_gather4, q::tile_scatter4]);
     (Ty::S32, if rows { 5 } else { dimensions(quals) })
 }
 
 /// Offsets of the dimensions between the first and the last; of `im2col::w` the halo and the offset.
-fn offsets(quals: &[String]) -> (Ty, u32) {
-    let w = hir::has_any(quals, &[".im2col::w", ".im2col::w::128"]);
+fn offsets(quals: &[Qualifier]) -> (Ty, u32) {
+    let w = hir::has_any(quals, &[q::im2col_w, q::im2col_w_128]);
     (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
 }
 
 /// Between the elements of each dimension but the first: the lower 32 bits.
-fn strides(quals: &[String]) -> (Ty, u32) {
+fn strides(quals: &[Qualifier]) -> (Ty, u32) {
     (Ty::B32, dimensions(quals).saturating_sub(1).max(1))
 }
 
 /// The size of each dimension.
-fn attribute(quals: &[String]) -> (Ty, u32) {
+fn attribute(quals: &[Qualifier]) -> (Ty, u32) {
     (Ty::U16, dimensions(quals))
 }
 
-const IM2COL: When = any(&[".im2col", ".im2col::w", ".im2col::w::128", ".im2col_no_offs", ".im2col_no_offs::w"]);
-const IM2COL_DIMENSIONS: Rule = Rule::Never(&[IM2COL, any(&[".1d", ".2d"])], "`im2col` needs three dimensions or more");
+const IM2COL: When = any(&[q::im2col, q::im2col_w, q::im2col_w_128, q::im2col_no_offs, q::im2col_no_offs_w]);
+const IM2COL_DIMENSIONS: Rule =
+    Rule::Never(&[IM2COL, any(&[q::_1d, q::_2d])], "`im2col` needs three dimensions or more");
 const ROWS: Rule = Rule::Never(
-    &[any(&[".tile::gather4", ".tile::scatter4"]), any(&[".1d", ".3d", ".4d", ".5d"])],
+    &[any(&[q::tile_gather4, q::tile_scatter4]), any(&[q::_1d, q::_3d, q::_4d, q::_5d])],
     "rows are of `.2d` tensors",
 );
 /// What `.override::global_dim` is for.
 pub const DIM_ONE: Rule = Rule::Never(
-    &[has(".override::global_dim"), any(&[".2d", ".3d", ".4d", ".5d"])],
+    &[has(q::override_global_dim), any(&[q::_2d, q::_3d, q::_4d, q::_5d])],
     "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
 );
 /// What `.override::global_dim_stride` is not for.
 pub const STRIDES: Rule = Rule::Never(
-    &[has(".override::global_dim_stride"), has(".1d")],
+    &[has(q::override_global_dim_stride), has(q::_1d)],
     "a `.1d` tensor has no strides: `.override::global_dim`",
 );
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES, Rule::Custom(origin)];
 
 /// With other dimensions a box that is not told from a register begins at the origin, says ptxas.
 fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    if !i.has(".override::global_dim") && !i.has(".override::global_dim_stride") {
+    if !i.has(q::override_global_dim) && !i.has(q::override_global_dim_stride) {
         return None;
     }
     for (at, operand) in i.operands.as_slice().iter().enumerate() {
@@ -91,7 +92,7 @@ const BLACKWELL: Targets = Targets::Only(&[
     ("sm_101f", Ptx(8, 8)),
     ("sm_110f", Ptx(9, 0)),
 ]);
-const W: &[&str] = &[".im2col::w", ".im2col::w::128"];
+const W: &[Qualifier] = &[q::im2col_w, q::im2col_w_128];
 
 /// A box, whose size the tensor map gives.
 const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(16);
@@ -112,7 +113,7 @@ const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
 const MBAR: OperandSpec =
     addr("mbar", object().in_space(AddressSpace::AnyShared).reach(Reach::PairOrLikeQualifier(0))).align(8);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-const OVERRIDE: Gate = gate(&[has(".override::global_address")]).since(ptx(9, 4)).requires(RUBIN);
+const OVERRIDE: Gate = gate(&[has(q::override_global_address)]).since(ptx(9, 4)).requires(RUBIN);
 
 /// Targets of `tensormap.replace`.
 const REPLACE: Targets = Targets::Only(&[
@@ -140,14 +141,14 @@ const ATOMICITY: Targets = Targets::Only(&[
 ]);
 
 /// Greatest values of the fields that are constants (manual 9.7.9.26).
-const FIELDS: &[(&str, u64)] =
-    &[(".elemtype", 15), (".interleave_layout", 2), (".swizzle_mode", 4), (".swizzle_atomicity", 3), (".fill_mode", 1)];
+const FIELDS: &[(Qualifier, u64)] =
+    &[(q::elemtype, 15), (q::interleave_layout, 2), (q::swizzle_mode, 4), (q::swizzle_atomicity, 3), (q::fill_mode, 1)];
 
 fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("imm")?;
     let hir::Operand::Imm(value) = i.operands[number].value else { return None };
     for (name, most) in FIELDS {
-        if i.has(name) && value > *most {
+        if i.has(*name) && value > *most {
             return Some((format!("`{name}` is at most {most}, not {}", value as i64), Some(number)));
         }
     }
@@ -173,17 +174,17 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, POLICY])
         .gates(&[
-            gate(&[has(".shared::cta")]).since(ptx(8, 6)),
-            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(sm(100)),
-            gate(&[has(".im2col::w")]).since(ptx(8, 6)).requires(sm(100)),
-            gate(&[has(".im2col::w::128")]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(q::shared_cta)]).since(ptx(8, 6)),
+            gate(&[has(q::tile_gather4)]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(q::im2col_w)]).since(ptx(8, 6)).requires(sm(100)),
+            gate(&[has(q::im2col_w_128)]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[any(&[q::cta_group_1, q::cta_group_2])]).since(ptx(8, 6)).requires(BLACKWELL),
             REPORT,
             VALID,
             OVERRIDE,
         ])
-        .defaults(&[(".tile_mode", ".tile")])
-        .rules(RULES),
+        .defaults(&[(".tile_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
@@ -201,16 +202,16 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U16)), POLICY])
         .gates(&[
-            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(q::tile_gather4)]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[any(&[".cta_group::1", ".cta_group::2"])]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[has(".multicast::cluster::16b")]).since(ptx(9, 4)),
+            gate(&[any(&[q::cta_group_1, q::cta_group_2])]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(q::multicast_cluster_16b)]).since(ptx(9, 4)),
             REPORT,
             VALID,
             OVERRIDE,
         ])
-        .defaults(&[(".tile_mode", ".tile")])
-        .rules(RULES),
+        .defaults(&[(".tile_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], ctaMask{, cache_policy};
@@ -226,8 +227,8 @@ pub const LIST: &[Instr] = &[
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
         .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
-        .defaults(&[(".tile_mode", ".tile")])
-        .rules(RULES),
+        .defaults(&[(".tile_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -239,12 +240,12 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[
-            gate(&[has(".tile::scatter4")]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN),
+            gate(&[has(q::tile_scatter4)]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN),
             OVERRIDE,
         ])
-        .defaults(&[(".st_mode", ".tile")])
-        .rules(RULES),
+        .defaults(&[(".st_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.reduce.async.bulk.tensor").section("9.7.9.25.5.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -256,9 +257,9 @@ pub const LIST: &[Instr] = &[
              .redOp = { .add, .min, .max, .inc, .dec, .and, .or, .xor }",
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
-        .gates(&[gate(&[has(".im2col_no_offs::w")]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
-        .defaults(&[(".load_mode", ".tile")])
-        .rules(RULES),
+        .gates(&[gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
+        .defaults(&[(".load_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Start)),
     instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint} [tensorMap, tensorCoords]{, cache_policy};
@@ -279,13 +280,13 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS, POLICY])
         .gates(&[
-            gate(&[has(".tile::gather4")]).since(ptx(8, 6)).requires(BLACKWELL),
+            gate(&[has(q::tile_gather4)]).since(ptx(8, 6)).requires(BLACKWELL),
             gate(&[any(W)]).since(ptx(8, 6)).requires(BLACKWELL),
-            gate(&[has(".L2::evict_last")]).since(ptx(9, 4)).requires(RUBIN),
+            gate(&[has(q::L2_evict_last)]).since(ptx(9, 4)).requires(RUBIN),
             OVERRIDE,
         ])
-        .defaults(&[(".tile_mode", ".tile")])
-        .rules(RULES),
+        .defaults(&[(".tile_mode", q::tile)])
+        .rules(RULES).group(Group::Bulk(Step::Hint)),
     instr("applypriority.async.bulk.tensor").section("9.7.9.25.5").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal [tensorMap, tensorCoords];
@@ -299,8 +300,8 @@ pub const LIST: &[Instr] = &[
              .im2col_mode = { .im2col, .im2col::w, .im2col::w::128 }",
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS])
-        .defaults(&[(".tile_mode", ".tile")])
-        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]),
+        .defaults(&[(".tile_mode", q::tile)])
+        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]).group(Group::Bulk(Step::Hint)),
     instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
         .syntax(
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
@@ -319,7 +320,7 @@ pub const LIST: &[Instr] = &[
             src("value64", ty(Ty::B64)),
             src("imm", ty(Ty::U32)).imm(),
         ])
-        .gates(&[gate(&[has(".swizzle_atomicity")]).requires(ATOMICITY)])
+        .gates(&[gate(&[has(q::swizzle_atomicity)]).requires(ATOMICITY)])
         .rules(&[Rule::Custom(field)]),
     instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
         .syntax(

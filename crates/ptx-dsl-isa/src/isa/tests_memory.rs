@@ -57,21 +57,19 @@ fn every_operand_of_every_form_is_described() {
 fn every_qualifier_of_a_gate_or_rule_can_be_written() {
     for instr in FILES.iter().copied().flatten() {
         let forms = forms(instr);
-        let known = |q: &str| {
-            forms.iter().flat_map(|f| &f.slots).any(|s| s.alts.iter().any(|a| q.strip_prefix('.').unwrap_or(q) == &**a))
-        };
+        let known = |q: Qualifier| forms.iter().flat_map(|f| &f.slots).any(|s| s.alts.contains(&q));
         for gate in instr.gates {
             // `ld` and `st`, `atom` and `red` share their gates: a gate may be idle, a condition with `has` alone not misspelt.
             if let [When::Has(q)] = gate.when
                 && !matches!(instr.opcode, "ld" | "st" | "atom" | "red")
                 && !(instr.opcode == "cvta" || instr.opcode == "isspacep")
             {
-                assert!(known(q), "{} {}: {q}", instr.opcode, instr.section);
+                assert!(known(*q), "{} {}: {q}", instr.opcode, instr.section);
             }
         }
         // A slot that no set explains would show as its own literal.
         for slot in forms.iter().flat_map(|f| &f.slots) {
-            let own = slot.alts.len() == 1 && slot.name.strip_prefix('.') == Some(&*slot.alts[0]);
+            let own = slot.alts.len() == 1 && slot.name.strip_prefix('.') == Some(slot.alts[0].word());
             let slots = [
                 ".sem",
                 ".scope",
@@ -114,12 +112,11 @@ fn arrive_drop_has_the_five_forms_of_the_manual() {
 fn try_cancel_and_query_cancel() {
     let [try_cancel, query] = clusterlaunchcontrol::LIST else { panic!("two entries") };
     let form = &forms(try_cancel)[0];
-    let required: Vec<&str> =
-        form.slots.iter().filter(|s| s.group == 0).flat_map(|s| s.alts.iter().map(|a| &**a)).collect();
+    let required: Vec<&str> = form.slots.iter().filter(|s| s.group == 0).flat_map(|s| s.words()).collect();
     assert_eq!(required, ["async", "mbarrier::complete_tx::bytes", "b128"]);
     assert_eq!(try_cancel.operands.iter().map(|o| o.align).collect::<Vec<_>>(), [16, 8]);
     let forms = forms(query);
-    let last: Vec<&str> = forms[2].slots[0].alts.iter().map(|a| &**a).collect();
+    let last: Vec<&str> = forms[2].slots[0].words();
     assert_eq!(last, ["get_first_ctaid::x", "get_first_ctaid::y", "get_first_ctaid::z"]);
     assert!(matches!(&forms[1].operands[0].shape, Shape::Vector(v) if v.len() == 4));
 }

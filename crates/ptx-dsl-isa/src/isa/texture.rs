@@ -22,9 +22,9 @@ const F: OperandSpec = src("f", ty(Ty::F32));
 const D: OperandSpec = dst("d", OpTy::Vec(".dtype", 0)).or_sink();
 const P: OperandSpec = dst("p", ty(Ty::Pred));
 
-const ARRAYS: &[&str] = &[".a1d", ".a2d"];
-const CUBES: &[&str] = &[".cube", ".acube"];
-const MULTI_SAMPLE: &[&str] = &[".2dms", ".a2dms"];
+const ARRAYS: &[Qualifier] = &[q::a1d, q::a2d];
+const CUBES: &[Qualifier] = &[q::cube, q::acube];
+const MULTI_SAMPLE: &[Qualifier] = &[q::_2dms, q::a2dms];
 
 const fn newer(when: &'static [When], since: Ptx, requires: u32) -> Gate {
     gate(when).since(since).requires(sm(requires))
@@ -32,39 +32,33 @@ const fn newer(when: &'static [When], since: Ptx, requires: u32) -> Gate {
 
 const OFFSET: Gate = newer(&[operand("e")], ptx(4, 3), 30);
 const DEPTH: Gate = newer(&[operand("f")], ptx(4, 3), 30);
-const HALF: Gate = newer(&[any(&[".f16", ".f16x2"])], ptx(4, 2), 53);
+const HALF: Gate = newer(&[any(&[q::f16, q::f16x2])], ptx(4, 2), 53);
 const SAMPLES: Gate = newer(&[any(MULTI_SAMPLE)], ptx(3, 2), 30);
 
 const DEPTH_3D: Rule = Rule::Never(
-    &[operand("f"), has(".3d")],
+    &[operand("f"), has(q::_3d)],
     "a depth comparison takes `.1d`, `.2d`, `.a1d`, `.a2d`, `.cube` and `.acube`",
 );
 const DEPTH_SAMPLES: Rule =
     Rule::Never(&[operand("f"), any(MULTI_SAMPLE)], "multi-sample textures have no depth comparison");
 const OFFSET_CUBE: Rule = Rule::Never(&[operand("e"), any(CUBES)], "cubemaps take no offset");
-const CUBE_TYPE: Rule = Rule::Never(&[any(CUBES), not(".f32")], "the coordinates of cubemaps are `.f32`");
+const CUBE_TYPE: Rule = Rule::Never(&[any(CUBES), not(q::f32)], "the coordinates of cubemaps are `.f32`");
 const LEVELS: Rule = Rule::Never(&[any(MULTI_SAMPLE)], "multi-sample textures have no mipmaps");
 
 /// The type of the coordinates stands behind that of the texels.
-fn last_type(quals: &[String]) -> Option<&str> {
-    let mut last = None;
-    for q in quals {
-        if matches!(q.as_str(), ".s32" | ".f32") {
-            last = Some(q.as_str());
-        }
-    }
-    last
+fn last_type(quals: &[Qualifier]) -> Option<Qualifier> {
+    quals.iter().copied().rfind(|ty| matches!(*ty, q::s32 | q::f32))
 }
 
 /// A cubemap, a multi-sample texture or a depth comparison with coordinates of the other type.
 fn coordinates(i: &crate::hir::Instr) -> Option<(String, Option<usize>)> {
     let last = last_type(&i.quals)?;
-    if i.operand("f").is_some() && last == ".s32" {
+    if i.operand("f").is_some() && last == q::s32 {
         return Some(("a depth comparison needs `.f32` coordinates, not `.s32`".into(), None));
     }
     let (geometry, want) = match i.first_of(CUBES) {
-        Some(cube) => (cube, ".f32"),
-        None => (i.first_of(MULTI_SAMPLE)?, ".s32"),
+        Some(cube) => (cube, q::f32),
+        None => (i.first_of(MULTI_SAMPLE)?, q::s32),
     };
     (last != want).then(|| (format!("the coordinates of `{geometry}` are `{want}`, not `{last}`"), None))
 }
@@ -129,7 +123,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[D, P, A, B, src("c", OpTy::Coords(".f32")), E, F])
         .gates(&[
-            newer(&[any(&[".a2d", ".cube", ".acube"])], ptx(4, 3), 30),
+            newer(&[any(&[q::a2d, q::cube, q::acube])], ptx(4, 3), 30),
             OFFSET, DEPTH,
         ])
         .rules(&[OFFSET_CUBE, CUBE_TYPE]),
@@ -142,11 +136,11 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::B32)), A])
         .gates(&[
-            gate(&[any(&[".channel_data_type", ".channel_order"])]).since(ptx(2, 1)),
-            gate(&[has(".force_unnormalized_coords")]).since(ptx(2, 2)),
-            gate(&[has(".array_size")]).since(ptx(4, 1)),
-            newer(&[has(".num_mipmap_levels")], ptx(4, 1), 20),
-            newer(&[has(".num_samples")], ptx(4, 1), 30),
+            gate(&[any(&[q::channel_data_type, q::channel_order])]).since(ptx(2, 1)),
+            gate(&[has(q::force_unnormalized_coords)]).since(ptx(2, 2)),
+            gate(&[has(q::array_size)]).since(ptx(4, 1)),
+            newer(&[has(q::num_mipmap_levels)], ptx(4, 1), 20),
+            newer(&[has(q::num_samples)], ptx(4, 1), 30),
         ]),
     instr("txq.level").section("9.7.10.5").since(ptx(4, 3)).requires(sm(30))
         .syntax("txq.level.tlquery.b32 d, [a], lod;

@@ -56,7 +56,7 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if !selected {
         return None;
     }
-    if i.first_of(&[".add", ".min", ".max"]).is_some() {
+    if i.first_of(&[q::add, q::min, q::max]).is_some() {
         return Some(("a selector of the destination and a second operation exclude each other".into(), Some(0)));
     }
     let merged = i.operand("c").is_some();
@@ -68,7 +68,7 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let negated = |a: &hir::Arg| matches!(a.value, hir::Operand::Neg(_));
     let first = i.operands.iter().position(negated)?;
-    if i.has(".po") {
+    if i.has(q::po) {
         return Some(("`.po` and a negated operand exclude each other".into(), Some(first)));
     }
     let last = i.operands.len() - 1;

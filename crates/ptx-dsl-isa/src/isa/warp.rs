@@ -30,7 +30,7 @@ pub const LIST: &[Instr] = &[
              .mode = { .up, .down, .bfly, .idx }",
         )
         .operands(&[dst("d", ty(Ty::B32)), dst("p", ty(Ty::Pred)), src("a", ty(Ty::B32)), LANE, CLAMP, MASK])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("vote").section("9.7.13.8").since(ptx(1, 2)).until(ptx(6, 4), sm(70)).requires(sm(12))
         .syntax(
             "vote.mode.pred d, {!}a;
@@ -48,11 +48,11 @@ pub const LIST: &[Instr] = &[
              .mode = { .all, .any, .uni }",
         )
         .operands(&[dst("d", ty(Ty::Pred)), src("a", ty(Ty::Pred)), MASK])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("vote.sync").section("9.7.13.9").since(ptx(6, 0)).requires(sm(30))
         .syntax("vote.sync.ballot.b32 d, {!}a, membermask;")
         .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::Pred)), MASK])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("match").section("9.7.13.10").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "match.any.sync.type d, a, membermask;
@@ -60,7 +60,7 @@ pub const LIST: &[Instr] = &[
              .type = { .b32, .b64 }",
         )
         .operands(&[dst("d", ty(Ty::U32)), dst("p", ty(Ty::Pred)), src("a", T), MASK])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("activemask").section("9.7.13.11").since(ptx(6, 2)).requires(sm(30))
         .syntax("activemask.b32 d;")
         .operands(&[dst("d", ty(Ty::B32))])
@@ -72,23 +72,23 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .s32 }",
         )
         .operands(REDUX_INTEGERS)
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("redux.sync").section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "redux.sync.op.b32 dst, src, membermask;
              .op = { .and, .or, .xor }",
         )
         .operands(REDUX_INTEGERS)
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("redux.sync").section("9.7.13.12").since(ptx(8, 6)).requires(F32_ONLY)
         .syntax(
             "redux.sync.op{.abs}{.NaN}.f32 dst, src, membermask;
              .op = { .min, .max }",
         )
         .operands(REDUX)
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
     instr("elect.sync").section("9.7.13.14").since(ptx(8, 0)).requires(sm(90))
         .syntax("elect.sync d|p, membermask;")
         .operands(&[dst("d", ty(Ty::U32)).or_sink(), dst("p", ty(Ty::Pred)), MASK])
-        .host(Host::Block),
+        .host(Host::Block).issue(Issue::Lanes),
 ];

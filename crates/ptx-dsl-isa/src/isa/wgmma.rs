@@ -5,15 +5,15 @@ use super::*;
 use crate::hir;
 
 /// Four warps share the accumulator.
-fn d(quals: &[String]) -> (Ty, u32) {
-    registers(quals, Matrix::C, types(quals).first().unwrap_or(&"f32"), 128)
+fn d(quals: &[Qualifier]) -> (Ty, u32) {
+    registers(quals, Matrix::C, types(quals).first().copied().unwrap_or(q::f32), 128)
 }
 /// `a` in registers is four of them in every shape.
-fn a(quals: &[String]) -> (Ty, u32) {
+fn a(quals: &[Qualifier]) -> (Ty, u32) {
     let ty = match types(quals).get(1) {
         // The assembler takes `.f16x2` for both.
-        Some(&("f16" | "bf16")) => Ty::F16x2,
-        Some(&"tf32") => Ty::Tf32,
+        Some(&(q::f16 | q::bf16)) => Ty::F16x2,
+        Some(&q::tf32) => Ty::Tf32,
         _ => Ty::B32,
     };
     (ty, 4)
@@ -32,7 +32,7 @@ fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// Which pairs of threads hold the metadata of 8-bit types and narrower ones is not chosen (manual 9.7.15.6.1).
 fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("sp-sel")?;
-    let narrow = i.first_of(&[".e4m3", ".e5m2", ".s8", ".u8"]).is_some();
+    let narrow = i.first_of(&[q::e4m3, q::e5m2, q::s8, q::u8]).is_some();
     let chosen = matches!(i.operands[number].value, hir::Operand::Imm(value) if value != 0);
     (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))
 }
@@ -40,7 +40,7 @@ fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 const SELECTOR: Rule = Rule::Custom(selector);
 const FACTORS: Rule = Rule::Custom(factors);
 const HOPPER: Targets = Targets::Only(&[("sm_90a", Ptx(8, 0))]);
-const MIXED: Gate = gate(&[has(".s8"), has(".u8")]).since(ptx(8, 4));
+const MIXED: Gate = gate(&[has(q::s8), has(q::u8)]).since(ptx(8, 4));
 
 const OPERANDS: &[OperandSpec] = &[
     // It is read, too, and so never `_`.
@@ -85,7 +85,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .gates(&[MIXED])
-        .rules(&[FACTORS]),
+        .rules(&[FACTORS]).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)),
     instr("wgmma.mma_async.sp").section("9.7.15.6.3").since(ptx(8, 2)).requires(HOPPER)
         .syntax(
             "wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
@@ -108,12 +108,12 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .gates(&[MIXED])
-        .rules(&[SELECTOR, FACTORS]),
+        .rules(&[SELECTOR, FACTORS]).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)),
     instr("wgmma.fence").section("9.7.15.7.1").since(ptx(8, 0)).requires(HOPPER)
-        .syntax("wgmma.fence.sync.aligned;"),
+        .syntax("wgmma.fence.sync.aligned;").issue(Issue::FullWarp),
     instr("wgmma.commit_group").section("9.7.15.7.2").since(ptx(8, 0)).requires(HOPPER)
-        .syntax("wgmma.commit_group.sync.aligned;"),
+        .syntax("wgmma.commit_group.sync.aligned;").issue(Issue::FullWarp).group(Group::Wgmma(Step::Commit)),
     instr("wgmma.wait_group").section("9.7.15.7.3").since(ptx(8, 0)).requires(HOPPER)
         .syntax("wgmma.wait_group.sync.aligned N;")
-        .operands(&[src("N", ty(Ty::U64)).imm().range(0, i64::MAX)]),
+        .operands(&[src("N", ty(Ty::U64)).imm().range(0, i64::MAX)]).issue(Issue::FullWarp).group(Group::Wgmma(Step::Wait)),
 ];

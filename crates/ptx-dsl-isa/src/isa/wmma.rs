@@ -5,53 +5,53 @@ use super::*;
 use crate::hir;
 
 /// A fragment: of `.f16`, `a` and `b` have eight registers in every shape, each element twice (manual 9.7.14.4.1).
-fn fragment(quals: &[String], matrix: Matrix, element: &str) -> (Ty, u32) {
+fn fragment(quals: &[Qualifier], matrix: Matrix, element: Qualifier) -> (Ty, u32) {
     let (ty, count) = registers(quals, matrix, element, 32);
     match element {
-        "f16" if matrix != Matrix::C => (ty, 8),
-        "s8" | "u8" => (Ty::U32, count),
+        q::f16 if matrix != Matrix::C => (ty, 8),
+        q::s8 | q::u8 => (Ty::U32, count),
         _ => (ty, count),
     }
 }
 
 /// What is loaded or stored has one type.
-fn moved(quals: &[String], matrix: Matrix) -> (Ty, u32) {
-    fragment(quals, matrix, types(quals).first().unwrap_or(&"f16"))
+fn moved(quals: &[Qualifier], matrix: Matrix) -> (Ty, u32) {
+    fragment(quals, matrix, types(quals).first().copied().unwrap_or(q::f16))
 }
-fn moved_a(quals: &[String]) -> (Ty, u32) {
+fn moved_a(quals: &[Qualifier]) -> (Ty, u32) {
     moved(quals, Matrix::A)
 }
-fn moved_b(quals: &[String]) -> (Ty, u32) {
+fn moved_b(quals: &[Qualifier]) -> (Ty, u32) {
     moved(quals, Matrix::B)
 }
-fn moved_c(quals: &[String]) -> (Ty, u32) {
+fn moved_c(quals: &[Qualifier]) -> (Ty, u32) {
     moved(quals, Matrix::C)
 }
 
 /// `d` and `c` of `.f16` and `.f32` stand alone: `a` and `b` are `.f16` then.
-fn operand_of(quals: &[String], matrix: Matrix, number: usize) -> (Ty, u32) {
+fn operand_of(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let element = match (types(quals).as_slice(), number) {
-        ([d, _], 0) => d,
-        ([_, c], 3) => c,
-        ([_, _], _) => "f16",
-        (four, n) => four.get(n).copied().unwrap_or("f16"),
+        ([d, _], 0) => *d,
+        ([_, c], 3) => *c,
+        ([_, _], _) => q::f16,
+        (four, n) => four.get(n).copied().unwrap_or(q::f16),
     };
     match element {
         // The product takes integers alone; loads take any register of 32 bits.
-        "s4" | "u4" | "b1" => (Ty::U32, fragment(quals, matrix, element).1),
+        q::s4 | q::u4 | q::b1 => (Ty::U32, fragment(quals, matrix, element).1),
         _ => fragment(quals, matrix, element),
     }
 }
-fn d(quals: &[String]) -> (Ty, u32) {
+fn d(quals: &[Qualifier]) -> (Ty, u32) {
     operand_of(quals, Matrix::C, 0)
 }
-fn a(quals: &[String]) -> (Ty, u32) {
+fn a(quals: &[Qualifier]) -> (Ty, u32) {
     operand_of(quals, Matrix::A, 1)
 }
-fn b(quals: &[String]) -> (Ty, u32) {
+fn b(quals: &[Qualifier]) -> (Ty, u32) {
     operand_of(quals, Matrix::B, 2)
 }
-fn c(quals: &[String]) -> (Ty, u32) {
+fn c(quals: &[Qualifier]) -> (Ty, u32) {
     operand_of(quals, Matrix::C, 3)
 }
 
@@ -59,20 +59,20 @@ fn c(quals: &[String]) -> (Ty, u32) {
 fn same_integers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let types = types(&i.quals);
     let [_, a, b, _] = types.as_slice() else { return None };
-    (a != b).then(|| (format!("`.{b}` is the type of `b`, but `a` is of `.{a}`: both have one type"), None))
+    (a != b).then(|| (format!("`{b}` is the type of `b`, but `a` is of `{a}`: both have one type"), None))
 }
 
 const LOADED: OperandSpec = addr("p", reads(Size::Unknown));
 const STORED: OperandSpec = addr("p", writes(Size::Unknown));
-const ALIGNED: Gate = gate(&[has(".aligned")]).since(ptx(6, 3));
-const SHAPES: Gate = gate(&[any(&[".m32n8k16", ".m8n32k16"])]).since(ptx(6, 1));
-const INTEGERS: Gate = gate(&[any(&[".s8", ".u8", ".s32"])]).since(ptx(6, 3)).requires(sm(72));
-const BITS: Gate = gate(&[any(&[".m8n8k32", ".m8n8k128"])]).since(ptx(6, 3)).requires(sm(75));
-const FLOATS: Gate = gate(&[any(&[".bf16", ".tf32", ".f64"])]).since(ptx(7, 0)).requires(sm(80));
-const TF32_SHAPE: Gate = gate(&[has(".m16n16k8")]).since(ptx(7, 0)).requires(sm(80));
-const CTA: Gate = gate(&[has(".shared::cta")]).since(ptx(7, 8));
+const ALIGNED: Gate = gate(&[has(q::aligned)]).since(ptx(6, 3));
+const SHAPES: Gate = gate(&[any(&[q::m32n8k16, q::m8n32k16])]).since(ptx(6, 1));
+const INTEGERS: Gate = gate(&[any(&[q::s8, q::u8, q::s32])]).since(ptx(6, 3)).requires(sm(72));
+const BITS: Gate = gate(&[any(&[q::m8n8k32, q::m8n8k128])]).since(ptx(6, 3)).requires(sm(75));
+const FLOATS: Gate = gate(&[any(&[q::bf16, q::tf32, q::f64])]).since(ptx(7, 0)).requires(sm(80));
+const TF32_SHAPE: Gate = gate(&[has(q::m16n16k8)]).since(ptx(7, 0)).requires(sm(80));
+const CTA: Gate = gate(&[has(q::shared_cta)]).since(ptx(7, 8));
 const GATES: &[Gate] = &[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, CTA];
-const AND: Gate = gate(&[has(".and")]).since(ptx(7, 1)).requires(sm(80));
+const AND: Gate = gate(&[has(q::and)]).since(ptx(7, 1)).requires(sm(80));
 const STRIDE: OperandSpec = src("stride", ty(Ty::U32));
 
 const MMA: &[OperandSpec] = &[
@@ -99,7 +99,7 @@ pub const LIST: &[Instr] = &[
              .subbyte = { .s4, .u4 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
-        .gates(GATES),
+        .gates(GATES).issue(Issue::FullWarp),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.load.b.sync.aligned.layout.shape{.ss}.btype r, [p]{, stride};
@@ -114,7 +114,7 @@ pub const LIST: &[Instr] = &[
              .subbyte = { .s4, .u4 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
-        .gates(GATES),
+        .gates(GATES).issue(Issue::FullWarp),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.load.c.sync.aligned.layout.shape{.ss}.ctype r, [p]{, stride};
@@ -128,7 +128,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32, .s32 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
-        .gates(GATES),
+        .gates(GATES).issue(Issue::FullWarp),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.store.d.sync.aligned.layout.shape{.ss}.type [p], r{, stride};
@@ -142,7 +142,7 @@ pub const LIST: &[Instr] = &[
              .type = { .f16, .f32, .s32 }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
-        .gates(GATES),
+        .gates(GATES).issue(Issue::FullWarp),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype d, a, b, c;
@@ -165,7 +165,7 @@ pub const LIST: &[Instr] = &[
         .operands(MMA)
         .gates(&[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, AND])
         .rules(&[Rule::Custom(same_integers)])
-        .defaults(&[(".rnd", ".rn")]),
+        .defaults(&[(".rnd", q::rn)]).issue(Issue::FullWarp),
     // As it was before 6.3: half precision without `.aligned`.
     instr("wmma.load.a").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -175,7 +175,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride};
@@ -184,7 +184,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.load.c.sync.layout.shape{.ss}.ctype r, [p]{, stride};
@@ -194,7 +194,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.store.d.sync.layout.shape{.ss}.type [p], r{, stride};
@@ -204,7 +204,7 @@ pub const LIST: &[Instr] = &[
              .type = { .f16, .f32 }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.mma.sync.alayout.blayout.shape.dtype.ctype{.satfinite} d, a, b, c;
@@ -215,7 +215,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
     // `.satfinite` of floating point went with 6.5.
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 3)).until(ptx(6, 5), ANY).requires(sm(70))
         .syntax(
@@ -227,5 +227,5 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]),
+        .gates(&[SHAPES]).issue(Issue::FullWarp),
 ];

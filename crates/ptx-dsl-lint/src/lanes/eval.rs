@@ -6,6 +6,11 @@ use super::super::ssa::{UNDEF, Val, Value};
 use super::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
 use super::{Fact, Lanes, Pred, Set, Shared, THREADS, UNKNOWN, shared};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::Qualifier;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Lanes {
@@ -71,24 +76,22 @@ impl Lanes {
                 }
             }
             Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
-            Operand::Sreg("WARP_SZ") => Fact::Const(32),
-            Operand::Sreg(name) => self.special(shape, name),
+            Operand::Sreg(special::warp_sz) => Fact::Const(32),
+            Operand::Sreg(register) => self.special(shape, *register),
             _ => Fact::Is(Shared::No),
         }
     }
 
-    fn special(&mut self, shape: &Shape, name: &'static str) -> Fact {
-        for (known, fact) in &self.special {
-            if *known == name {
-                return *fact;
-            }
+    fn special(&mut self, shape: &Shape, register: SpecialRegister) -> Fact {
+        if let Some((_, fact)) = self.special.iter().find(|(known, _)| *known == register) {
+            return *fact;
         }
-        let fact = match shape.table(name) {
+        let fact = match shape.table(register) {
             Some(Special::Fact(f)) => f,
             Some(Special::Table(t)) if self.asked => self.table(t),
             _ => Fact::Is(Shared::No),
         };
-        self.special.push((name, fact));
+        self.special.push((register, fact));
         fact
     }
 
@@ -106,28 +109,28 @@ impl Lanes {
                 least = least.min(shared(f, &self.same));
             }
         }
-        match i.entry.opcode {
-            "setp" if self.wanted[v as usize] => {
+        match i.opcode {
+            op::setp if self.wanted[v as usize] => {
                 self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(Fact::Is(least))
             }
-            "mov" | "cvt" => match arg("a") {
+            op::mov | op::cvt => match arg("a") {
                 Some(a) if keeps(i) => self.operand(flow, shape, at, a, facts),
                 _ => Fact::Is(least),
             },
-            "not" if i.has(".pred") => {
+            op::not if i.has(q::pred) => {
                 let Some(a) = arg("a") else { return Fact::Is(least) };
                 match self.operand(flow, shape, at, a, facts) {
                     Fact::Const(n) => Fact::Const(u64::from(n == 0)),
                     f => Fact::Pred(self.pred(f).negated()),
                 }
             }
-            "and" | "or" if i.has(".pred") => {
+            op::and | op::or if i.has(q::pred) => {
                 let (Some(a), Some(b)) = (arg("a"), arg("b")) else { return Fact::Is(least) };
                 let (a, b) = (self.operand(flow, shape, at, a, facts), self.operand(flow, shape, at, b, facts));
                 let (p, q) = (self.pred(a), self.pred(b));
-                self.combine(p, q, i.entry.opcode == "and", least)
+                self.combine(p, q, i.opcode == op::and, least)
             }
-            "elect.sync" => {
+            op::elect_sync => {
                 if let Some(Arg { value: Operand::Pair(_, p), .. }) = i.operands.first()
                     && let Operand::Reg(r, _) = &**p
                     && flow.ssa.var(*r, 0) == var
@@ -137,14 +140,14 @@ impl Lanes {
                 // The lane that was elected is the same for all.
                 Fact::Is(Shared::Warp)
             }
-            "shfl.sync" => self.shuffle(flow, shape, at, i, facts),
-            "vote.sync" | "redux.sync" => match arg("membermask") {
+            op::shfl_sync => self.shuffle(flow, shape, at, i, facts),
+            op::vote_sync | op::redux_sync => match arg("membermask") {
                 Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => Fact::Is(Shared::Warp),
                 _ => Fact::Is(Shared::No),
             },
-            "barrier.red" | "bar.red" | "barrier.cta.red" | "bar.cta.red" => Fact::Is(Shared::Warp),
-            "ld" => {
-                let fixed = i.has_any(&[".param", ".param::entry", ".const"]);
+            op::barrier_red | op::bar_red | op::barrier_cta_red | op::bar_cta_red => Fact::Is(Shared::Warp),
+            op::ld => {
+                let fixed = i.has_any(&[q::param, q::param_entry, q::_const]);
                 // What a function was given or gave back is in `.param` variables too.
                 let mut entry = flow.function.entry;
                 for a in &i.operands {
@@ -152,9 +155,21 @@ impl Lanes {
                         entry &= matches!(flow.module.vars.get(v.0 as usize), Some(v) if v.space != Space::ParamFunc);
                     }
                 }
-                if fixed && (entry || i.has(".const")) { Fact::Is(least) } else { Fact::Is(Shared::No) }
+                if fixed && (entry || i.has(q::_const)) { Fact::Is(least) } else { Fact::Is(Shared::No) }
             }
-            "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "and" | "or" | "xor" | "min" | "max" | "rem" | "div"
+            op::add
+            | op::sub
+            | op::mul
+            | op::mad
+            | op::shl
+            | op::shr
+            | op::and
+            | op::or
+            | op::xor
+            | op::min
+            | op::max
+            | op::rem
+            | op::div
                 if self.wanted[v as usize] =>
             {
                 self.arithmetic(flow, shape, at, i, v, facts).unwrap_or(Fact::Is(least))
@@ -171,7 +186,7 @@ impl Lanes {
         else {
             return Fact::Is(Shared::No);
         };
-        if !i.has(".idx") || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
+        if !i.has(q::idx) || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
             return Fact::Is(Shared::No);
         }
         let Some(a) = value(i, "a") else { return Fact::Is(Shared::Warp) };
@@ -263,10 +278,10 @@ impl Lanes {
         };
         let fact = match boolean {
             None => Fact::Pred(p),
-            Some(".xor") => return None,
+            Some(q::xor) => return None,
             Some(op) => {
                 let q = self.pred(c);
-                self.combine(p, q, op == ".and", Shared::No)
+                self.combine(p, q, op == q::and, Shared::No)
             }
         };
         self.known[v as usize] = Some(([a, b, c], fact));
@@ -306,7 +321,7 @@ impl Lanes {
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
             return None;
         }
-        if i.has_any(&[".wide", ".hi", ".cc", ".sat", ".relu"]) {
+        if i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
             return None;
         }
         let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
@@ -321,7 +336,7 @@ impl Lanes {
         }
         let signed = ty.class() == Class::Signed;
         // Chosen once, not for each thread.
-        let of = operation(i.entry.opcode, signed)?;
+        let of = operation(i.opcode, signed)?;
         if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
             return Some(Fact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
         }
@@ -343,25 +358,12 @@ impl Lanes {
 
 /// `.CmpOp`
 pub(crate) fn comparison(i: &Instr) -> Option<Compare> {
-    for q in &i.quals {
-        if let Some(op) = Compare::of(q) {
-            return Some(op);
-        }
-    }
-    None
+    i.quals.iter().find_map(|q| Compare::of(*q))
 }
 
 /// `.BoolOp`
-pub(crate) fn boolean(i: &Instr) -> Option<&'static str> {
-    if i.has(".and") {
-        Some(".and")
-    } else if i.has(".or") {
-        Some(".or")
-    } else if i.has(".xor") {
-        Some(".xor")
-    } else {
-        None
-    }
+pub(crate) fn boolean(i: &Instr) -> Option<Qualifier> {
+    i.first_of(&[q::and, q::or, q::xor])
 }
 
 /// A `mov` or `cvt` of one number that stays as it is.
@@ -380,5 +382,5 @@ fn plain(ty: Ty) -> bool {
 
 /// Does the result follow from the operands alone?
 fn pure(i: &Instr) -> bool {
-    i.entry.host == ptx_dsl_isa::isa::Host::Lane || matches!(i.entry.opcode, "cvta" | "mapa" | "selp" | "isspacep")
+    i.entry.host == ptx_dsl_isa::isa::Host::Lane || matches!(i.opcode, op::cvta | op::mapa | op::selp | op::isspacep)
 }

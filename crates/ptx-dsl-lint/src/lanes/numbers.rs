@@ -1,7 +1,10 @@
 //! Numbers for every thread of a CTA: special registers, comparisons, operations.
 
-use super::super::ask::begins_any;
 use super::{Fact, Set, Shared, THREADS};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
+use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 /// `%tid` and friends as far as the block's shape says.
 pub(super) struct Shape {
@@ -11,7 +14,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn table(&self, name: &str) -> Option<Special> {
+    pub(super) fn table(&self, register: SpecialRegister) -> Option<Special> {
         // What the last thread has stands for those behind it, which are not there.
         let last = match self.dims {
             Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
@@ -25,16 +28,16 @@ impl Shape {
             Some(Special::Table(table))
         };
         let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
-        match name {
-            "%laneid" => of(&|t| t % 32),
-            "%tid.x" if self.linear && self.dims.is_none() => of(&|t| t),
-            "%tid.x" if self.dims.is_some() => of(&|t| t % x.max(1)),
-            "%tid.y" if self.dims.is_some() => of(&|t| t / x.max(1) % y.max(1)),
-            "%tid.z" if self.dims.is_some() => of(&|t| t / x.max(1).saturating_mul(y.max(1)).max(1)),
-            "%ntid.x" | "%ntid.y" | "%ntid.z" => {
-                let k = match name.as_bytes()[6] {
-                    b'x' => 0,
-                    b'y' => 1,
+        match register {
+            special::laneid => of(&|t| t % 32),
+            special::tid_x if self.linear && self.dims.is_none() => of(&|t| t),
+            special::tid_x if self.dims.is_some() => of(&|t| t % x.max(1)),
+            special::tid_y if self.dims.is_some() => of(&|t| t / x.max(1) % y.max(1)),
+            special::tid_z if self.dims.is_some() => of(&|t| t / x.max(1).saturating_mul(y.max(1)).max(1)),
+            special::ntid_x | special::ntid_y | special::ntid_z => {
+                let k = match register {
+                    special::ntid_x => 0,
+                    special::ntid_y => 1,
                     _ => 2,
                 };
                 match self.dims {
@@ -42,25 +45,13 @@ impl Shape {
                     None => Some(Special::Fact(Fact::Is(Shared::Cta))),
                 }
             }
-            "%warpid" | "%nwarpid" => Some(Special::Fact(Fact::Is(Shared::Warp))),
-            _ => {
-                let cta = [
-                    "%ctaid",
-                    "%nctaid",
-                    "%cluster",
-                    "%nclusterid",
-                    "%is_explicit_cluster",
-                    "%gridid",
-                    "%smid",
-                    "%nsmid",
-                    "%total_smem_size",
-                    "%dynamic_smem_size",
-                    "%aggr_smem_size",
-                    "%reserved_smem",
-                    "%envreg",
-                ];
-                begins_any(name, &cta).then_some(Special::Fact(Fact::Is(Shared::Cta)))
-            }
+            _ => match register.row().varies {
+                Varies::WithThread | Varies::InTime => None,
+                Varies::WithWarp => Some(Special::Fact(Fact::Is(Shared::Warp))),
+                Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta => {
+                    Some(Special::Fact(Fact::Is(Shared::Cta)))
+                }
+            },
         }
     }
 }
@@ -83,14 +74,14 @@ pub(crate) enum Compare {
 }
 
 impl Compare {
-    pub(crate) fn of(qualifier: &str) -> Option<Compare> {
+    pub(crate) fn of(qualifier: Qualifier) -> Option<Compare> {
         Some(match qualifier {
-            ".eq" => Compare::Eq,
-            ".ne" => Compare::Ne,
-            ".lt" | ".lo" => Compare::Lt,
-            ".le" | ".ls" => Compare::Le,
-            ".gt" | ".hi" => Compare::Gt,
-            ".ge" | ".hs" => Compare::Ge,
+            q::eq => Compare::Eq,
+            q::ne => Compare::Ne,
+            q::lt | q::lo => Compare::Lt,
+            q::le | q::ls => Compare::Le,
+            q::gt | q::hi => Compare::Gt,
+            q::ge | q::hs => Compare::Ge,
             _ => return None,
         })
     }
@@ -115,26 +106,26 @@ impl Numbers<'_> {
 pub(crate) type Operation = fn(u32, u32, u32) -> Option<u32>;
 
 /// What an instruction does with numbers of 32 bits; `None` where that is undefined.
-pub(crate) fn operation(opcode: &str, signed: bool) -> Option<Operation> {
+pub(crate) fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
     Some(match opcode {
-        "add" => |x, y, _| Some(x.wrapping_add(y)),
-        "sub" => |x, y, _| Some(x.wrapping_sub(y)),
-        "mul" => |x, y, _| Some(x.wrapping_mul(y)),
-        "mad" => |x, y, z| Some(x.wrapping_mul(y).wrapping_add(z)),
-        "and" => |x, y, _| Some(x & y),
-        "or" => |x, y, _| Some(x | y),
-        "xor" => |x, y, _| Some(x ^ y),
-        "shl" => |x, y, _| Some(x.checked_shl(y).unwrap_or(0)),
-        "shr" if signed => |x, y, _| Some((x as i32 >> y.min(31)) as u32),
-        "shr" => |x, y, _| Some(x.checked_shr(y).unwrap_or(0)),
-        "min" if signed => |x, y, _| Some((x as i32).min(y as i32) as u32),
-        "min" => |x, y, _| Some(x.min(y)),
-        "max" if signed => |x, y, _| Some((x as i32).max(y as i32) as u32),
-        "max" => |x, y, _| Some(x.max(y)),
-        "rem" if signed => |x, y, _| Some((x as i32).checked_rem(y as i32)? as u32),
-        "rem" => |x, y, _| x.checked_rem(y),
-        "div" if signed => |x, y, _| Some((x as i32).checked_div(y as i32)? as u32),
-        "div" => |x, y, _| x.checked_div(y),
+        op::add => |x, y, _| Some(x.wrapping_add(y)),
+        op::sub => |x, y, _| Some(x.wrapping_sub(y)),
+        op::mul => |x, y, _| Some(x.wrapping_mul(y)),
+        op::mad => |x, y, z| Some(x.wrapping_mul(y).wrapping_add(z)),
+        op::and => |x, y, _| Some(x & y),
+        op::or => |x, y, _| Some(x | y),
+        op::xor => |x, y, _| Some(x ^ y),
+        op::shl => |x, y, _| Some(x.checked_shl(y).unwrap_or(0)),
+        op::shr if signed => |x, y, _| Some((x as i32 >> y.min(31)) as u32),
+        op::shr => |x, y, _| Some(x.checked_shr(y).unwrap_or(0)),
+        op::min if signed => |x, y, _| Some((x as i32).min(y as i32) as u32),
+        op::min => |x, y, _| Some(x.min(y)),
+        op::max if signed => |x, y, _| Some((x as i32).max(y as i32) as u32),
+        op::max => |x, y, _| Some(x.max(y)),
+        op::rem if signed => |x, y, _| Some((x as i32).checked_rem(y as i32)? as u32),
+        op::rem => |x, y, _| x.checked_rem(y),
+        op::div if signed => |x, y, _| Some((x as i32).checked_div(y as i32)? as u32),
+        op::div => |x, y, _| x.checked_div(y),
         _ => return None,
     })
 }

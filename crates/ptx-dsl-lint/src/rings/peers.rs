@@ -9,6 +9,8 @@ use super::super::memory::{constant, leaves};
 use super::{Does, Rings, Use};
 use crate::errors::peers as errors;
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::isa::Barrier;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 pub(super) fn check(flow: &Flow, lanes: &Lanes, rings: &Rings, out: &mut Vec<Diagnostic>) {
@@ -60,7 +62,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     while let Some(s) = stack.pop() {
         for at in s.at..flow.cfg.range(s.block).end {
             let i = flow.instr(at);
-            if i.entry.opcode.starts_with("barrier.cluster") {
+            if i.entry.barrier == Barrier::Cluster {
                 return None;
             }
             if leaves(i) {
@@ -81,7 +83,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
 fn some_leave(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let several = |u: &Use| {
         let i = flow.instr(u.site.at);
-        multicast(i) && constant(i, "ctaMask").map_or(i.has(".multicast::cluster::all"), |m| m.count_ones() > 1)
+        multicast(i) && constant(i, "ctaMask").map_or(i.has(q::multicast_cluster_all), |m| m.count_ones() > 1)
     };
     if !rings.uses.iter().any(several) {
         return;

@@ -11,6 +11,7 @@ use super::{Kernel, MOST, is};
 use crate::errors::tensor as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::qualifier::q;
 
 /// `tcgen05.alloc`
 struct Alloc {
@@ -33,7 +34,7 @@ pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
     let (mut allocs, mut frees) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        let (columns, exclusive) = (constant(i, "nCols"), i.has(".exclusive"));
+        let (columns, exclusive) = (constant(i, "nCols"), i.has(q::exclusive));
         let site = Site { block, at };
         if is(i, Tensor::Alloc) {
             let slot = i.operand("dst").and_then(|arg| of_region(&region(flow, kernel.from, at, arg, 4)?));

@@ -9,6 +9,8 @@ use super::super::ssa::Val;
 use super::super::states::{On, of_region};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// From where an address is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +72,7 @@ fn lower(address: i64) -> i64 {
 /// The place in memory from which an instruction loads an address.
 fn loaded(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
     let i = flow.instr(at);
-    if i.entry.opcode != "ld" {
+    if i.opcode != op::ld {
         return None;
     }
     of_region(&region(flow, from, at, i.operand("a")?, 4)?)
@@ -82,11 +84,11 @@ fn step(flow: &Flow, at: u32) -> Option<(Val, i64)> {
     if !matches!(i.types.last(), Some(ty) if ty.bits() == 32) {
         return None;
     }
-    match i.entry.opcode {
-        "mov" if i.operands.len() == 2 => Some((flow.source(at, "a")?, 0)),
+    match i.opcode {
+        op::mov if i.operands.len() == 2 => Some((flow.source(at, "a")?, 0)),
         // All lanes have the same address.
-        "shfl.sync" if i.has(".idx") => Some((flow.source(at, "a")?, 0)),
-        "add" | "or" => {
+        op::shfl_sync if i.has(q::idx) => Some((flow.source(at, "a")?, 0)),
+        op::add | op::or => {
             if let Some(n) = constant(i, "b") {
                 return Some((flow.source(at, "a")?, i64::from(n as i32)));
             }
@@ -102,7 +104,7 @@ fn step(flow: &Flow, at: u32) -> Option<(Val, i64)> {
                 None
             }
         }
-        "mad" if !i.has(".hi") && product_of_lanes(flow, at, 4) => Some((flow.source(at, "c")?, 0)),
+        op::mad if !i.has(q::hi) && product_of_lanes(flow, at, 4) => Some((flow.source(at, "c")?, 0)),
         _ => None,
     }
 }
@@ -113,11 +115,11 @@ fn lanes_alone(flow: &Flow, v: Val, moves: u32) -> bool {
     let i = flow.instr(at);
     let low = |name: &str| constant(i, name).map(|n| n & 0xffff);
     let source = |name: &str| matches!(flow.source(at, name), Some(v) if moves > 0 && lanes_alone(flow, v, moves - 1));
-    match i.entry.opcode {
-        "shl" => matches!(constant(i, "b"), Some(n) if n >= 16) || source("a"),
-        "and" => low("b") == Some(0) || source("a") || source("b"),
-        "mul" if !i.has(".hi") => product_of_lanes(flow, at, moves),
-        "mov" => low("a") == Some(0) || source("a"),
+    match i.opcode {
+        op::shl => matches!(constant(i, "b"), Some(n) if n >= 16) || source("a"),
+        op::and => low("b") == Some(0) || source("a") || source("b"),
+        op::mul if !i.has(q::hi) => product_of_lanes(flow, at, moves),
+        op::mov => low("a") == Some(0) || source("a"),
         _ => false,
     }
 }
@@ -133,10 +135,10 @@ fn product_of_lanes(flow: &Flow, at: u32, moves: u32) -> bool {
 
 /// How many columns `tcgen05.ld` or `tcgen05.st` moves, if they are side by side.
 fn width(i: &Instr) -> Option<i64> {
-    let shapes = [(".32x32b", 1), (".16x64b", 2), (".16x128b", 4), (".16x256b", 8)];
-    let (_, one) = shapes.into_iter().find(|(shape, _)| i.has(shape))?;
-    let many = i.quals.iter().find_map(|q| q.strip_prefix(".x")?.parse::<i64>().ok())?;
-    let wide = if i.has(".unpack::16b") || i.has(".pack::16b") { 2 } else { 1 };
+    let shapes = [(q::_32x32b, 1), (q::_16x64b, 2), (q::_16x128b, 4), (q::_16x256b, 8)];
+    let (_, one) = shapes.into_iter().find(|(shape, _)| i.has(*shape))?;
+    let many = i.quals.iter().find_map(|q| q.after(".x")?.parse::<i64>().ok())?;
+    let wide = if i.has(q::unpack_16b) || i.has(q::pack_16b) { 2 } else { 1 };
     Some(one * many * wide)
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     for (block, at, i) in flow.walk() {
         if is(i, Tensor::Commit) {
             commits.push((block, at));
-        } else if is(i, Tensor::Operation) {
+        } else if i.entry.tensor.is_operation() {
             operations.push((block, at));
         }
     }
@@ -129,7 +129,7 @@ fn first_round(kernel: &Kernel, commit: u32) -> bool {
     let hit = Paths::new(kernel.flow, kernel.lanes).at_entry(&mut |at, i| {
         if at == commit {
             Step::Found
-        } else if is(i, Tensor::Operation) {
+        } else if i.entry.tensor.is_operation() {
             Step::Stop
         } else {
             Step::Go

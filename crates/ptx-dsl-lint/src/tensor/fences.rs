@@ -19,7 +19,7 @@ type Missing = (u32, u32);
 
 pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
     let flow = kernel.flow;
-    if !flow.cfg.any(&|i| is(i, Tensor::Operation)) || one_warp(kernel) {
+    if !flow.cfg.any(&|i| i.entry.tensor.is_operation()) || one_warp(kernel) {
         return;
     }
     let (mut before, mut after) = (None, None);
@@ -58,7 +58,7 @@ fn one_warp(kernel: &Kernel) -> bool {
     }
     let mut only = None;
     for (block, at, i) in kernel.flow.walk() {
-        if !accesses(i) && !is(i, Tensor::Operation) {
+        if !accesses(i) && !i.entry.tensor.is_operation() {
             continue;
         }
         let who = kernel.places.who(kernel.flow, kernel.lanes, block, at).warps(threads);
@@ -115,7 +115,7 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
         }
     };
     each(&flow.cfg, STATES * list.len(), &step, &mut |_, at, i, set| {
-        if !is(i, Tensor::Operation) || (before.is_some() && after.is_some()) {
+        if !i.entry.tensor.is_operation() || (before.is_some() && after.is_some()) {
             return;
         }
         for (k, &access) in list.iter().enumerate() {
@@ -195,7 +195,7 @@ fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
     debts(flow, list.len(), &step, &mut |_, at, i, set| {
         let wants = match i.entry.tensor {
             Tensor::Load | Tensor::Store => Tells::Operations,
-            Tensor::Operation => Tells::Accesses,
+            Tensor::Mma | Tensor::Copy => Tells::Accesses,
             _ => return,
         };
         if after.is_some() {

@@ -7,6 +7,8 @@ use super::super::provenance::Origin;
 use super::{Kernel, MOST, behind, is, tells};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// The barrier that an instruction uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,7 +74,7 @@ impl Meetings {
                 let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
                 let tells = if is(i, Tensor::Commit) {
                     Tells::Operations
-                } else if tells(i) && !i.spelling.contains("expect_tx") && (accessed[block as usize] || earlier()) {
+                } else if tells(i) && !i.has(q::expect_tx) && (accessed[block as usize] || earlier()) {
                     Tells::Accesses
                 } else {
                     Tells::Other
@@ -131,7 +133,7 @@ fn waits(i: &Instr) -> bool {
 
 /// Does it complete something on an mbarrier other than an arrival of its thread?
 fn completes(i: &Instr) -> bool {
-    i.operand("mbar").is_some() || matches!(i.entry.opcode, "mbarrier.complete_tx" | "cp.async.mbarrier.arrive")
+    i.operand("mbar").is_some() || matches!(i.opcode, op::mbarrier_complete_tx | op::cp_async_mbarrier_arrive)
 }
 
 fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
@@ -177,7 +179,7 @@ fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) 
         let mut stopped = false;
         for at in first..flow.cfg.range(b).end {
             let i = flow.instr(at);
-            if is(i, Tensor::Operation) {
+            if i.entry.tensor.is_operation() {
                 return Some(at);
             }
             stopped |= stops(at, i);

@@ -6,6 +6,7 @@ use super::super::ranks::Rank;
 use crate::errors::tensor as errors;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 /// Clusters have at most so many CTAs (PTX ISA 5.1.7, with a launch attribute).
@@ -29,7 +30,7 @@ pub(super) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
     let mut sites = Vec::new();
     for (block, at, i) in flow.walk() {
         let kind = i.entry.tensor;
-        if matches!(kind, Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish) && i.has(".cta_group::2") {
+        if matches!(kind, Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish) && i.has(q::cta_group_2) {
             sites.push(Site { block, at, kind });
         }
     }

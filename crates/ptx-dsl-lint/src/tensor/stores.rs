@@ -21,7 +21,7 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
             never.push(!waited_later(kernel, block, at));
         }
     }
-    if stores.is_empty() || !flow.cfg.any(&|i| is(i, Tensor::Operation)) {
+    if stores.is_empty() || !flow.cfg.any(&|i| i.entry.tensor.is_operation()) {
         return;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -35,7 +35,7 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
     };
     let mut said = false;
     each(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
-        if said || !(is(i, Tensor::Operation) || tells(i)) {
+        if said || !(i.entry.tensor.is_operation() || tells(i)) {
             return;
         }
         for (k, &store) in stores.iter().enumerate() {
@@ -43,7 +43,8 @@ pub(super) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
                 continue;
             }
             // An operation of this thread, or one of a thread that waits for this arrival.
-            let operation = if is(i, Tensor::Operation) { Some(at) } else { meetings.released(flow, at, never[k]) };
+            let operation =
+                if i.entry.tensor.is_operation() { Some(at) } else { meetings.released(flow, at, never[k]) };
             let Some(operation) = operation else { continue };
             let sure = match overlap(flow, kernel.from, store, operation) {
                 Overlap::Never => continue,

@@ -3,12 +3,16 @@
 use super::Checker;
 use super::attempt::Attempt;
 use super::names::Sym;
+use super::select::takes;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::parse::{Const, fold};
 use ptx_dsl_isa::hir::{Base, Operand, Space, VarId};
 use ptx_dsl_isa::isa::syntax::Shape;
+use ptx_dsl_isa::isa::{Mbarrier, Tensor};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 impl Checker {
@@ -28,7 +32,7 @@ impl Checker {
                 at.fail(errors::bad_address(given.span, None), 1);
                 return Operand::Sink;
             };
-            if !at.has(".local") {
+            if !at.has(q::local) {
                 let x = self.free_name();
                 let bits = if matches!(spec, None | Some(OperandSpec { ty: OpTy::None, .. })) { 64 } else { 32 };
                 at.fail(errors::absolute_address(given.span, value as i64, bits, x), 1);
@@ -36,14 +40,14 @@ impl Checker {
             return Operand::Address(Base::Abs, value as i64);
         }
         let Some((base, offset)) = split(expr) else {
-            let help = self.address_instead(expr, at.has(".shared") || at.has(".local"));
+            let help = self.address_instead(expr, at.has(q::shared) || at.has(q::local));
             at.fail(errors::bad_address(given.span, help), 1);
             return Operand::Sink;
         };
         match self.lookup(&base.text) {
             Some(Sym::Reg(id)) => {
                 let ty = self.reg_ty(id);
-                if at.has(".param::func") {
+                if at.has(q::param_func) {
                     let text = format!("a parameter of a function is named: `{}` is a register", base.text);
                     at.fail(errors::custom(base.span, &text, "5.1.6"), 1);
                 }
@@ -51,8 +55,7 @@ impl Checker {
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
                 } else if let Some(&OperandSpec { ty: OpTy::Ty(want), .. }) = spec
-                    && (want.bits() != ty.bits()
-                        || ty.class() != Class::Bits && at.entry.opcode.starts_with("tcgen05.mma"))
+                    && (want.bits() != ty.bits() || ty.class() != Class::Bits && at.entry.tensor == Tensor::Mma)
                 {
                     at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
                 }
@@ -130,36 +133,36 @@ impl Checker {
         };
         let name = space.name();
         // Without a space an address is generic, but an mbarrier's is in `.shared` all the same.
-        let wanted = match at.entry.opcode {
-            opcode if opcode.starts_with("mbarrier.") => wanted.or(Some("shared")),
-            "prefetchu" => Some("global"),
+        let wanted = match at.opcode {
+            _ if at.entry.mbarrier != Mbarrier::None => wanted.or(Some("shared")),
+            op::prefetchu => Some("global"),
             _ => wanted,
         };
         match wanted {
             Some(want) => {
                 let root = want.split("::").next().unwrap_or(want);
                 if root != name {
-                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has(&format!(".{want}"))), 1);
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has_word(want)), 1);
                     return;
                 }
             }
             None => {
                 // A tensor map may be a parameter, and is one to its fence.
-                if matches!(name, "const" | "param") && at.entry.opcode != "fence" {
-                    let takes = at.form.slots.iter().any(|slot| slot.alts.iter().any(|alt| alt == name));
+                if matches!(name, "const" | "param") && at.opcode != op::fence {
+                    let takes = at.form.slots.iter().any(|slot| takes(slot, name));
                     let x = self.free_name();
                     at.fail(errors::generic_space(word.span, &word.text, name, takes, x), 1);
                     return;
                 }
             }
         }
-        if at.entry.opcode == "st" && name == "param" && (space == Space::ParamEntry || self.is_param(id)) {
+        if at.opcode == op::st && name == "param" && (space == Space::ParamEntry || self.is_param(id)) {
             at.fail(errors::param_write(word.span, &word.text), 1);
             return;
         }
-        let access = match (spec, at.entry.opcode) {
+        let access = match (spec, at.opcode) {
             (Some(s), _) if s.align != 0 => s.align,
-            (_, "ld" | "st" | "atom" | "red") => match at.slot_ty(".type") {
+            (_, op::ld | op::st | op::atom | op::red) => match at.slot_ty(".type") {
                 Some(ty) => ty.bytes() * at.vec(),
                 None => 1,
             },

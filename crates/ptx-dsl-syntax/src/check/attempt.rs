@@ -6,15 +6,18 @@ use crate::diag::Diagnostic;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_space, is_type};
 use ptx_dsl_isa::isa::{Instr, OpTy, OperandSpec};
+use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
 
 /// One form tried on one instruction.
 pub(super) struct Attempt<'a> {
+    pub(super) opcode: Opcode,
     pub(super) entry: &'static Instr,
     pub(super) form: &'a Form,
     pub(super) fit: &'a Fit,
     pub(super) words: &'a [ast::Word],
-    pub(super) quals: &'a [String],
+    pub(super) quals: &'a [Qualifier],
     /// What is wrong.
     pub(super) errors: Vec<Diagnostic>,
     /// How wrong: the form with the least is the one meant.
@@ -27,13 +30,14 @@ pub(super) struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     pub(super) fn new(
+        opcode: Opcode,
         entry: &'static Instr,
         form: &'a Form,
         fit: &'a Fit,
         words: &'a [ast::Word],
-        quals: &'a [String],
+        quals: &'a [Qualifier],
     ) -> Self {
-        Attempt { entry, form, fit, words, quals, errors: Vec::new(), badness: 0, silent: false, addresses: 0 }
+        Attempt { opcode, entry, form, fit, words, quals, errors: Vec::new(), badness: 0, silent: false, addresses: 0 }
     }
 
     pub(super) fn fail(&mut self, d: Diagnostic, badness: usize) {
@@ -46,11 +50,16 @@ impl<'a> Attempt<'a> {
         self.silent = true;
     }
 
-    pub(super) fn has(&self, q: &str) -> bool {
-        hir::written(self.quals, q)
+    pub(super) fn has(&self, q: Qualifier) -> bool {
+        self.quals.contains(&q)
     }
 
-    pub(super) fn has_any(&self, quals: &[&str]) -> bool {
+    /// Is the qualifier of this word written?
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        Qualifier::from_word(word).is_some_and(|q| self.has(q))
+    }
+
+    pub(super) fn has_any(&self, quals: &[Qualifier]) -> bool {
         hir::has_any(self.quals, quals)
     }
 
@@ -75,7 +84,7 @@ impl<'a> Attempt<'a> {
                 types.push(i);
                 if let [only] = slot.alts.as_slice()
                     && literal.is_none()
-                    && slot.name[1..] == **only
+                    && slot.name == only.text()
                 {
                     literal = Some(i);
                 }
@@ -116,7 +125,7 @@ impl<'a> Attempt<'a> {
 
     /// Elements that `.vec` asks for.
     pub(super) fn vec(&self) -> u32 {
-        for (q, n) in [(".v2", 2), (".v4", 4), (".v8", 8)] {
+        for (q, n) in [(q::v2, 2), (q::v4, 4), (q::v8, 8)] {
             if self.has(q) {
                 return n;
             }
@@ -132,7 +141,7 @@ impl<'a> Attempt<'a> {
             OpTy::Slot(slot) | OpTy::Parts(slot) => (self.slot_ty(slot), 1),
             OpTy::Wide(slot) => {
                 let ty = self.slot_ty(slot);
-                (if self.has(".wide") { ty.map(wide) } else { ty }, 1)
+                (if self.has(q::wide) { ty.map(wide) } else { ty }, 1)
             }
             OpTy::Vec(slot, n) => {
                 let ty = Ty::from_name(slot.trim_start_matches('.')).or_else(|| self.slot_ty(slot));
@@ -141,7 +150,7 @@ impl<'a> Attempt<'a> {
             OpTy::Many(ty, numbers) => {
                 let mut count = 1;
                 for (q, times) in numbers {
-                    if self.has(q) {
+                    if self.has(*q) {
                         count *= times;
                     }
                 }

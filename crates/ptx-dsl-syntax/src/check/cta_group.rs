@@ -5,19 +5,18 @@ use crate::ast;
 use crate::check::errors;
 use crate::span::Span;
 use ptx_dsl_isa::hir::{Function, Instr, Operand, Stmt};
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 
-const GROUPS: [&str; 2] = [".cta_group::1", ".cta_group::2"];
+const GROUPS: [Qualifier; 2] = [q::cta_group_1, q::cta_group_2];
 
 /// Which group an instruction of Tensor Memory says; those of bulk copies may differ.
 fn group(instr: &Instr) -> Option<usize> {
-    if instr.family == "tcgen05" {
-        for (i, g) in GROUPS.iter().enumerate() {
-            if instr.has(g) {
-                return Some(i);
-            }
-        }
+    if instr.entry.tensor == Tensor::None {
+        return None;
     }
-    None
+    GROUPS.iter().position(|g| instr.has(*g))
 }
 
 /// Does an instruction say it?
@@ -55,7 +54,7 @@ fn two_groups(functions: &[Function], kernel: usize) -> Option<(u32, u32)> {
             // What an indirect call reaches is not known for sure.
             for arg in &instr.operands {
                 if let Operand::Func(f) = arg.value
-                    && instr.entry.opcode == "call"
+                    && instr.opcode == op::call
                 {
                     queue.push(f.0 as usize);
                 }

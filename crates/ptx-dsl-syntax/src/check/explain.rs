@@ -180,8 +180,8 @@ fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f 
     for (_, form) in forms {
         for slot in &form.slots {
             for alt in &slot.alts {
-                if several && slot.is_type && is_type(alt) && !found.contains(&alt.as_ref()) {
-                    found.push(alt);
+                if several && slot.is_type && is_type(alt.word()) && !found.contains(&alt.word()) {
+                    found.push(alt.word());
                 }
             }
         }
@@ -268,8 +268,8 @@ fn possible<'f>(slot: &'f Slot, forms: &[(&'static Instr, &'f Form)], section: &
                 continue;
             }
             for a in &other.alts {
-                if !alts.contains(&a.as_ref()) {
-                    alts.push(a);
+                if !alts.contains(&a.word()) {
+                    alts.push(a.word());
                 }
             }
         }
@@ -283,7 +283,7 @@ pub(super) fn alternatives<'f>(forms: &[(&'static Instr, &'f Form)]) -> Vec<&'f 
     for (_, form) in forms {
         for slot in &form.slots {
             for alt in &slot.alts {
-                out.push(alt);
+                out.push(alt.word());
             }
         }
     }
@@ -347,10 +347,5 @@ fn half_of_ordering(
 
 /// Does a slot take none but these?
 fn all_of(slot: &Slot, words: &[&str]) -> bool {
-    for alt in &slot.alts {
-        if !words.contains(&alt.as_ref()) {
-            return false;
-        }
-    }
-    true
+    slot.alts.iter().all(|alt| words.contains(&alt.word()))
 }

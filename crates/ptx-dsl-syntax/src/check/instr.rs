@@ -16,6 +16,7 @@ use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
 use ptx_dsl_isa::isa::{FAMILIES, Instr};
+use ptx_dsl_isa::opcode::{Entry, Opcode, op};
 use ptx_dsl_isa::ty::Ty;
 
 /// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
@@ -77,6 +78,7 @@ pub(super) struct Candidate<'a> {
     /// The parts behind the opcode.
     behind: &'a [ast::Word],
     family: &'static str,
+    opcode: Opcode,
     entry: &'static Instr,
     /// Where the opcode stands.
     span: Span,
@@ -92,15 +94,16 @@ impl Candidate<'_> {
 }
 
 /// Entries that may be meant.
-pub(super) fn candidates<'a>(entries: &[(&'static str, &'static Instr)], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
+pub(super) fn candidates<'a>(entries: &[Entry], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
     let mut found = Vec::new();
-    for (family, entry) in entries {
+    for Entry { family, opcode, instr: entry } in entries {
         if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
             found.push(Candidate {
                 parts: n,
                 rest,
                 behind: &parts[n..],
                 family,
+                opcode: *opcode,
                 entry,
                 span: span_of(&parts[..n]),
                 last: parts[n - 1].span,
@@ -277,12 +280,7 @@ impl Checker {
     }
 
     /// `same_first`: the entries whose opcodes begin with its first word.
-    fn unknown_instruction(
-        &mut self,
-        ast: &ast::Instr,
-        parts: &[ast::Word],
-        same_first: &[(&'static str, &'static Instr)],
-    ) {
+    fn unknown_instruction(&mut self, ast: &ast::Instr, parts: &[ast::Word], same_first: &[Entry]) {
         let Some(first) = parts.first() else { return };
         let foreign = self.foreign_instruction(ast);
         let near = if same_first.is_empty() { self.near_opcode(ast, first) } else { (None, false) };
@@ -292,7 +290,7 @@ impl Checker {
             self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
             return;
         }
-        let Some((_, entry)) = same_first.first() else {
+        let Some(Entry { instr: entry, .. }) = same_first.first() else {
             self.unknown_opcode(ast, first, near.0);
             return;
         };
@@ -303,7 +301,7 @@ impl Checker {
         }
         let mut same = Vec::with_capacity(same_first.len());
         let (mut depth, mut only) = (1, Some(entry.opcode));
-        for (_, e) in same_first {
+        for Entry { instr: e, .. } in same_first {
             same.push(e.opcode);
             depth = depth.max(depth_of(e.opcode));
             only = only.filter(|o| *o == e.opcode);
@@ -389,9 +387,9 @@ impl Checker {
         words: &[ast::Word],
     ) -> Result<hir::Instr, Failure> {
         let mut typed = without_operands(ast, of, number, fit, words);
-        let mut at = Attempt::new(of.entry, form, fit, words, &typed.quals);
+        let mut at = Attempt::new(of.opcode, of.entry, form, fit, words, &typed.quals);
         let operands =
-            if of.entry.opcode == "call" { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
+            if of.opcode == op::call { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
         let lanes = at.vec();
         let Attempt { mut errors, badness, silent, .. } = at;
         typed.operands = operands;
@@ -400,7 +398,7 @@ impl Checker {
             return Err((0, errors));
         }
         // A `mov` of a vector is one of its bits.
-        if of.entry.opcode == "mov" && lanes > 1 {
+        if of.opcode == op::mov && lanes > 1 {
             for ty in &mut typed.types {
                 *ty = bits(ty.bits() * lanes);
             }
@@ -434,6 +432,7 @@ fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
 fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, words: &[ast::Word]) -> hir::Instr {
     let mut out = hir::Instr {
         index: ast.index,
+        opcode: of.opcode,
         family: of.family,
         entry: of.entry,
         form: number,
@@ -446,14 +445,10 @@ fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, 
     };
     for filled in &fit.filled {
         let Some(filled) = filled else { continue };
-        let word = words[*filled as usize].text.as_str();
-        if let Some(ty) = Ty::from_name(word) {
-            out.types.push(ty);
-        }
-        let dot = if word.starts_with("::") { "" } else { "." };
-        let dotted = format!("{dot}{word}");
-        out.spelling.push_str(&dotted);
-        out.quals.push(dotted);
+        let Some(qualifier) = words[*filled as usize].qualifier() else { continue };
+        out.types.extend(qualifier.ty());
+        out.spelling.push_str(qualifier.text());
+        out.quals.push(qualifier);
     }
     out
 }
@@ -505,7 +500,7 @@ fn without_companions(form: &Form, picked: &[&OpForm], words: &[ast::Word]) -> u
             there |= names.contains(&o.name);
         }
         for q in *qualifiers {
-            has |= words::has(words, &q[1..]);
+            has |= words::has(words, q.word());
         }
         cost += usize::from(possible && has != there);
     }

@@ -14,10 +14,12 @@ use crate::span::Span;
 use ptx_dsl_isa::hir::{Arg, Operand, Reg, RegId};
 use ptx_dsl_isa::isa::syntax::{OpForm, Shape, is_type};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// The numbers that give an operand's count of values, where it is always a vector.
-pub(super) fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str, u32)]> {
+pub(super) fn many(spec: Option<&OperandSpec>) -> Option<&'static [(Qualifier, u32)]> {
     match spec?.ty {
         OpTy::Many(_, numbers) => Some(numbers),
         OpTy::Fragment(_) => Some(&[]),
@@ -27,12 +29,8 @@ pub(super) fn many(spec: Option<&OperandSpec>) -> Option<&'static [(&'static str
 
 /// Is a floating-point type among the qualifiers?
 pub(super) fn floating(at: &Attempt) -> bool {
-    for q in at.quals {
-        if q.starts_with(".f") || q.starts_with(".bf") || q.starts_with(".e4") || q.starts_with(".e5") {
-            return true;
-        }
-    }
-    false
+    let prefixes = [".f", ".bf", ".e4", ".e5"];
+    at.quals.iter().any(|q| prefixes.iter().any(|prefix| q.after(prefix).is_some()))
 }
 
 /// Is it a name or a vector? Neither sums nor constants are among the parts of an address, says ptxas.
@@ -105,7 +103,7 @@ impl Checker {
 
     /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
     fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
-        let memory = matches!(at.entry.opcode, "ld" | "ldu" | "st");
+        let memory = matches!(at.opcode, op::ld | op::ldu | op::st);
         let var = match self.lookup(&word.text) {
             Some(Sym::Var(id)) => &self.out.vars[id.0 as usize],
             Some(Sym::Broken) => {
@@ -138,7 +136,7 @@ impl Checker {
             },
             _ => None,
         };
-        let address = at.entry.opcode == "mov" || at.entry.opcode == "cvta" && !at.has(".to");
+        let address = at.opcode == op::mov || at.opcode == op::cvta && !at.has(q::to);
         let (Some(value), true) = (offset, memory || address) else {
             at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
             return None;
@@ -313,7 +311,7 @@ impl Checker {
     ) {
         let have = self.reg_ty(id);
         // In conversions from and to `.bf16` and to `.tf32` no wider registers, says ptxas; of bytes a rule of the entry says more.
-        let bf16 = at.entry.opcode == "cvt" && (at.has(".bf16") && want.bits() > 8 || want == Ty::Tf32);
+        let bf16 = at.opcode == op::cvt && (at.has(q::bf16) && want.bits() > 8 || want == Ty::Tf32);
         let wider = matches!(spec, Some(s) if s.wider) && !bf16;
         let exact = !matches!(spec, Some(s) if s.exact) || have == want || have.class() == Class::Bits;
         if !register_fits(have, want, wider) && !halves(have, want, wider, spec) || !exact {
@@ -350,26 +348,26 @@ pub(super) fn lanes_of(id: RegId, lanes: u32) -> Operand {
 }
 
 /// The qualifiers that give an operand's count of values.
-pub(super) fn counted_by<'a>(
-    at: &Attempt<'a>,
+pub(super) fn counted_by(
+    at: &Attempt,
     spec: Option<&OperandSpec>,
-    numbers: &'static [(&'static str, u32)],
-) -> Vec<&'a str> {
-    let mut by: Vec<&str> = Vec::new();
+    numbers: &'static [(Qualifier, u32)],
+) -> Vec<&'static str> {
+    let mut by = Vec::new();
     if let Some(OperandSpec { ty: OpTy::Fragment(_), .. }) = spec {
         // A shape, dimensions, or a number: what has a digit in the second or third place.
         for q in at.quals {
-            if let [_, second, rest @ ..] = q.as_bytes()
-                && (second.is_ascii_digit() || matches!(rest, [third, ..] if third.is_ascii_digit()))
-                && !is_type(&q[1..])
+            if let [first, rest @ ..] = q.word().as_bytes()
+                && (first.is_ascii_digit() || matches!(rest, [second, ..] if second.is_ascii_digit()))
+                && !is_type(q.word())
             {
-                by.push(q);
+                by.push(q.text());
             }
         }
     } else {
         for (q, _) in numbers {
-            if at.has(q) {
-                by.push(q);
+            if at.has(*q) {
+                by.push(q.text());
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_type};
 use ptx_dsl_isa::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 impl Checker {
     /// Version and target of the entry and of its parts.
@@ -23,7 +25,7 @@ impl Checker {
     ) {
         let entry = typed.entry;
         // Where an opcode has several entries, it is their type that makes the difference (`redux.sync` of `.f32`).
-        let several = self.entries_of(entry.opcode).len() > 1;
+        let several = self.entries_of(typed.opcode).len() > 1;
         let missing = match words::last_type(words) {
             Some(w) if several => {
                 let what = format_args!("`{}` of `.{}`", entry.opcode, w.text);
@@ -36,7 +38,7 @@ impl Checker {
             return;
         }
         if let Some(since) = self.gone(entry) {
-            errors.push(if typed.has(".sync") && !typed.has(".aligned") {
+            errors.push(if typed.has(q::sync) && !typed.has(q::aligned) {
                 // `wmma` of old did without, but that is hardly what is meant.
                 let what = ["`.aligned`".to_string()];
                 let right = [typed.spelling.replacen(".sync", ".sync.aligned", 1)];
@@ -68,14 +70,9 @@ impl Checker {
     }
 
     /// The entries of an opcode.
-    fn entries_of(&mut self, opcode: &str) -> Vec<&'static Instr> {
-        let mut found = Vec::new();
-        for (_, entry) in self.table.entries(opcode.split('.').next().unwrap_or("")).iter() {
-            if entry.opcode == opcode {
-                found.push(*entry);
-            }
-        }
-        found
+    fn entries_of(&mut self, opcode: Opcode) -> Vec<&'static Instr> {
+        let entries = self.table.entries(opcode.name().split('.').next().unwrap_or(""));
+        entries.iter().filter(|entry| entry.opcode == opcode).map(|entry| entry.instr).collect()
     }
 
     /// The rules of the entry.
@@ -131,7 +128,7 @@ impl Checker {
         }
         let opcode = typed.entry.opcode;
         let mut tables = Vec::new();
-        for entry in self.entries_of(typed.entry.opcode) {
+        for entry in self.entries_of(typed.opcode) {
             tables.push(self.table.forms(entry));
         }
         let mut forms: Vec<&Form> = Vec::new();
@@ -177,7 +174,7 @@ impl Checker {
                 let mut edits = Edits::default();
                 for q in *list {
                     let mut more = words.to_vec();
-                    more.push(mend::word(q.trim_start_matches('.')));
+                    more.push(mend::word(q.word()));
                     edits.add(q.to_string(), self.verdict_of(ast, mend::parts(typed.entry.opcode, &more)));
                 }
                 if edits.best().is_empty() {
@@ -194,7 +191,7 @@ impl Checker {
 }
 
 /// What can stand in place of a word: other qualifiers of the same slot, which the rule does not name.
-fn replacements<'f>(when: &[When], old: &str, forms: &[&'f Form]) -> Vec<&'f str> {
+fn replacements(when: &[When], old: &str, forms: &[&Form]) -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for form in forms {
         for slot in &form.slots {
@@ -202,8 +199,8 @@ fn replacements<'f>(when: &[When], old: &str, forms: &[&'f Form]) -> Vec<&'f str
                 continue;
             }
             for alt in &slot.alts {
-                let alt = alt.as_ref();
-                if !named(when, alt) && alt != old && !found.contains(&alt) {
+                let (id, alt) = (*alt, alt.word());
+                if !named(when, id) && alt != old && !found.contains(&alt) {
                     found.push(alt);
                 }
             }
@@ -212,40 +209,27 @@ fn replacements<'f>(when: &[When], old: &str, forms: &[&'f Form]) -> Vec<&'f str
     found
 }
 
-/// Does a condition name the qualifier (without its dot)?
-fn named(when: &[When], qualifier: &str) -> bool {
-    for w in when {
-        let list = match w {
-            When::Has(q) => std::slice::from_ref(q),
-            When::HasAny(list) => list,
-            _ => continue,
-        };
-        for q in list {
-            if &q[1..] == qualifier {
-                return true;
-            }
-        }
-    }
-    false
+/// Does a condition name the qualifier?
+fn named(when: &[When], qualifier: Qualifier) -> bool {
+    when.iter().any(|w| match w {
+        When::Has(q) => *q == qualifier,
+        When::HasAny(list) => list.contains(&qualifier),
+        _ => false,
+    })
 }
 
 /// The word that a condition is about.
 fn written(when: &When, words: &[ast::Word]) -> Option<usize> {
     match when {
-        When::Has(q) => words::position(words, q.trim_start_matches('.')),
+        When::Has(q) => words::position(words, q.word()),
         When::HasAny(list) => written_any(list, words).map(|(_, at)| at),
         _ => None,
     }
 }
 
 /// The first of the qualifiers that is written, and where.
-fn written_any(list: &[&'static str], words: &[ast::Word]) -> Option<(&'static str, usize)> {
-    for q in list {
-        if let Some(at) = words::position(words, q.trim_start_matches('.')) {
-            return Some((q, at));
-        }
-    }
-    None
+fn written_any(list: &[Qualifier], words: &[ast::Word]) -> Option<(Qualifier, usize)> {
+    list.iter().find_map(|q| Some((*q, words::position(words, q.word())?)))
 }
 
 /// A text that begins with a qualifier is about that one.
@@ -275,15 +259,15 @@ fn companions(typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors
         let Some(spec) = companion(typed.entry, names) else { continue };
         let mut written = None;
         for q in *qualifiers {
-            if written.is_none() && typed.has(q) {
+            if written.is_none() && typed.has(*q) {
                 written = Some(*q);
             }
         }
         match (typed.operand(spec.name), written) {
-            (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0], true)),
+            (Some(arg), None) => errors.push(errors::goes_with(arg.span, spec.name, qualifiers[0].text(), true)),
             // A constant mask has a bit for each CTA there can be, and no more.
-            (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.entry.opcode != "tcgen05.commit" => {
-                let most = if q.ends_with("::32b") { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
+            (Some(arg), Some(q)) if spec.name == "ctaMask" && typed.opcode != op::tcgen05_commit => {
+                let most = if q == q::multicast_cluster_32b { u64::from(u32::MAX) } else { u64::from(u16::MAX) };
                 if let hir::Operand::Imm(mask) = arg.value
                     && mask > most
                 {
@@ -292,8 +276,8 @@ fn companions(typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors
                 }
             }
             (None, Some(q)) => {
-                let span = words::find(words, &q[1..]).map_or(opcode_span, |w| w.span);
-                errors.push(errors::goes_with(span, spec.name, q, false));
+                let span = words::find(words, q.word()).map_or(opcode_span, |w| w.span);
+                errors.push(errors::goes_with(span, spec.name, q.text(), false));
             }
             _ => {}
         }
@@ -350,7 +334,7 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
     let more = if conditions > 1 { " in this combination" } else { "" };
     let text = match what {
         Some(When::Has(q)) => format!("`{q}`{more}"),
-        Some(When::HasAny(list)) => format!("`{}`{more}", written_any(list, words).map_or("", |(q, _)| q)),
+        Some(When::HasAny(list)) => format!("`{}`{more}", written_any(list, words).map_or("", |(q, _)| q.text())),
         Some(When::Operand(name)) => format!("operand `{name}`{more}"),
         Some(When::Types(list)) => {
             let mut types = String::new();
@@ -367,7 +351,7 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
 }
 
 /// Operands, and the qualifiers that go with them.
-pub(super) const COMPANIONS: &[(&[&str], &[&str])] = &[
-    (&["cache_policy", "cache-policy"], &[".L2::cache_hint"]),
-    (&["ctaMask"], &[".multicast::cluster", ".multicast::cluster::16b", ".multicast::cluster::32b"]),
+pub(super) const COMPANIONS: &[(&[&str], &[Qualifier])] = &[
+    (&["cache_policy", "cache-policy"], &[q::L2_cache_hint]),
+    (&["ctaMask"], &[q::multicast_cluster, q::multicast_cluster_16b, q::multicast_cluster_32b]),
 ];

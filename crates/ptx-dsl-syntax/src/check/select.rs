@@ -82,12 +82,7 @@ pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
 
 /// May the word stand in the slot?
 pub(super) fn takes(slot: &Slot, word: &str) -> bool {
-    for alt in &slot.alts {
-        if alt == word {
-            return true;
-        }
-    }
-    false
+    slot.alts.iter().any(|alt| alt.word() == word)
 }
 
 /// The first slot from `start` on that takes the word and is not filled.

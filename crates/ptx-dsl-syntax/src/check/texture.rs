@@ -10,6 +10,8 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use ptx_dsl_isa::hir::{self, Operand, VarId};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, ptx, sm};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// How many values a geometry takes.
@@ -72,7 +74,7 @@ fn parts_of(typed: &hir::Instr) -> Option<(&[Operand], Span)> {
     for o in &typed.operands {
         match &o.value {
             Operand::Addresses(parts) => return Some((parts.as_slice(), o.span)),
-            value if o.role == ptx_dsl_isa::isa::Role::Src && o.name == "a" && typed.entry.opcode != "istypep" => {
+            value if o.role == ptx_dsl_isa::isa::Role::Src && o.name == "a" && typed.opcode != op::istypep => {
                 return Some((std::slice::from_ref(value), o.span));
             }
             _ => {}
@@ -124,7 +126,7 @@ impl Checker {
         }
         // Behind the index of an array ptxas does not look at the types of coordinates, but for gradients on cubes.
         let array = shape.starts_with('a');
-        let any_type = array && integers == 1 && !(shape == "acube" && at.entry.opcode == "tex.grad");
+        let any_type = array && integers == 1 && !(shape == "acube" && at.opcode == op::tex_grad);
         let mut out = Vec::with_capacity(elements.len());
         for (i, e) in elements.iter().enumerate() {
             let ty = match &e.kind {
@@ -144,9 +146,9 @@ impl Checker {
     pub(super) fn handle(&mut self, at: &mut Attempt, want: Ty, id: VarId, word: &ast::Word) -> Operand {
         let var = &self.out.vars[id.0 as usize];
         let have = var.ty;
-        let want = match at.entry.opcode {
+        let want = match at.opcode {
             // What is asked about a sampler is asked of the texture where there are no samplers apart (PTX ISA 9.7.10.5).
-            "txq" if at.has_any(SAMPLER_QUERIES) && (self.independent || at.has(".force_unnormalized_coords")) => {
+            op::txq if at.has_any(SAMPLER_QUERIES) && (self.independent || at.has(q::force_unnormalized_coords)) => {
                 Ty::Samplerref
             }
             _ => want,
@@ -166,10 +168,10 @@ impl Checker {
     /// The handle of a texture or surface where an ordinary variable is meant. Only its address can be taken.
     pub(super) fn opaque(&mut self, at: &mut Attempt, id: VarId, word: &ast::Word) {
         let ty = self.out.vars[id.0 as usize].ty;
-        if ty.class() != Class::Opaque || at.entry.opcode == "cvta" || (at.entry.opcode == "mov" && at.has(".u64")) {
+        if ty.class() != Class::Opaque || at.opcode == op::cvta || (at.opcode == op::mov && at.has(q::u64)) {
             return;
         }
-        let text = if at.entry.opcode == "mov" {
+        let text = if at.opcode == op::mov {
             format!("the address of `{}`, a `.{}`, is moved with `mov.u64`", word.text, ty.name())
         } else {
             format!("`{}` is a `.{}`: no instruction loads or stores it", word.text, ty.name())
@@ -191,7 +193,7 @@ impl Checker {
     pub(super) fn texture(&self, typed: &hir::Instr, opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let entry = typed.entry;
         let Some((parts, span)) = parts_of(typed) else { return };
-        if matches!(entry.opcode.split('.').next(), Some("tex" | "tld4")) && self.independent && parts.len() < 3 {
+        if fetches(typed.opcode) && self.independent && parts.len() < 3 {
             let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
             errors.push(errors::custom(span, text, entry.section));
         }
@@ -199,8 +201,8 @@ impl Checker {
             let text = "with a sampler beside the texture this form needs `texmode_independent`";
             errors.push(errors::custom(span, text, entry.section));
         }
-        if entry.opcode == "txq"
-            && typed.has(".force_unnormalized_coords")
+        if typed.opcode == op::txq
+            && typed.has(q::force_unnormalized_coords)
             && !self.independent
             && !matches!(parts.first(), Some(Operand::Reg(..)))
         {
@@ -213,7 +215,7 @@ impl Checker {
         {
             errors.push(errors::custom(d.span, "not every element of the destination can be `_`", entry.section));
         }
-        if typed.has(".f16x2")
+        if typed.has(q::f16x2)
             && let Some(d) = typed.operands.first()
             && let Operand::Vector(list) = first_of(&d.value)
             && has_sink(list)
@@ -238,15 +240,20 @@ impl Checker {
     }
 }
 
+/// Does it fetch from a texture?
+pub(super) fn fetches(opcode: Opcode) -> bool {
+    matches!(opcode, op::tex | op::tex_base | op::tex_level | op::tex_grad | op::tld4)
+}
+
 /// Where samplers do not stand apart, ptxas takes one in some geometries only, and in others misreads what follows it.
 fn misread(typed: &hir::Instr) -> bool {
-    match typed.entry.opcode {
-        "tex.level" => {
-            typed.has_any(&[".3d", ".a1d", ".a2d", ".acube"])
+    match typed.opcode {
+        op::tex_level => {
+            typed.has_any(&[q::_3d, q::a1d, q::a2d, q::acube])
                 || typed.operand("e").is_some() && typed.operand("f").is_none()
         }
-        "tex.grad" => !typed.has_any(&[".1d", ".2d"]) || typed.operand("f").is_some(),
-        "tex" | "tex.base" | "tld4" => !typed.has_any(&[".1d", ".2d", ".3d"]),
+        op::tex_grad => !typed.has_any(&[q::_1d, q::_2d]) || typed.operand("f").is_some(),
+        op::tex | op::tex_base | op::tld4 => !typed.has_any(&[q::_1d, q::_2d, q::_3d]),
         _ => false,
     }
 }
@@ -260,8 +267,8 @@ fn first_of(value: &Operand) -> &Operand {
 }
 
 /// What is asked about samplers.
-const SAMPLER_QUERIES: &[&str] =
-    &[".force_unnormalized_coords", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2"];
+const SAMPLER_QUERIES: &[Qualifier] =
+    &[q::force_unnormalized_coords, q::filter_mode, q::addr_mode_0, q::addr_mode_1, q::addr_mode_2];
 
 fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
     let s = if need == 1 { "" } else { "s" };

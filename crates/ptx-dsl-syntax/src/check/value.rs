@@ -11,12 +11,15 @@ use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
 use ptx_dsl_isa::hir::{Operand, VarId};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
 use ptx_dsl_isa::isa::{OperandSpec, Role};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// Opcodes that take the address of a variable as a value.
-fn takes_address(opcode: &str, operand: &str) -> bool {
-    matches!(opcode, "mov" | "cvta") || matches!(opcode, "mapa" | "getctarank") && operand == "a"
+fn takes_address(opcode: Opcode, operand: &str) -> bool {
+    matches!(opcode, op::mov | op::cvta) || matches!(opcode, op::mapa | op::getctarank) && operand == "a"
 }
 
 /// Is `x+4` a value here? ptxas takes it, `x+0` too, for an integer of any width, though it does not take `x`; it has no such
@@ -131,8 +134,8 @@ impl Checker {
                     return self.variable(at, name, spec, ty, id, Some(offset), base);
                 }
                 if ty == Some(Ty::Pred)
-                    && matches!(at.entry.opcode, "set" | "setp")
-                    && (at.has(".bf16") || at.has(".bf16x2"))
+                    && matches!(at.opcode, op::set | op::setp)
+                    && (at.has(q::bf16) || at.has(q::bf16x2))
                 {
                     // With the other types ptxas takes a constant.
                     at.fail(errors::needs_register(given.span, name, None), 2);
@@ -143,7 +146,7 @@ impl Checker {
                     && fold(e).is_some_and(|c| matches!(c, Const::Int { .. }))
                     && !(low..=high).contains(&(bits as i64))
                     // -1 is all ones in 32 bits.
-                    && !(bits as i64 == -1 && high == i64::from(u32::MAX) && at.entry.opcode != "tcgen05.commit")
+                    && !(bits as i64 == -1 && high == i64::from(u32::MAX) && at.opcode != op::tcgen05_commit)
                 {
                     at.fail(errors::range(given.span, name, bits as i64, low, high, at.entry.section), 1);
                 }
@@ -236,7 +239,7 @@ impl Checker {
                 }
                 self.variable(at, name, spec, ty, id, None, word)
             }
-            Some(Sym::Func(id)) if at.entry.opcode == "mov" && role == Role::Src => Operand::FuncAddr(id),
+            Some(Sym::Func(id)) if at.opcode == op::mov && role == Role::Src => Operand::FuncAddr(id),
             Some(Sym::Broken) => {
                 at.broken();
                 Operand::Sink
@@ -255,7 +258,7 @@ impl Checker {
                 };
                 if role == Role::Dst {
                     at.fail(errors::read_only(span, full), 2);
-                } else if at.entry.opcode != "mov" && !(at.entry.opcode == "cvt" && integers(at)) {
+                } else if at.opcode != op::mov && !(at.opcode == op::cvt && integers(at)) {
                     let x = self.free_name();
                     at.fail(errors::special_register(span, full, row.ty, at.entry.opcode, x), 2);
                 } else if row.vector {
@@ -264,14 +267,13 @@ impl Checker {
                     at.fail(d, 1);
                 } else if let Some(want) = ty {
                     // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower =
-                        at.entry.opcode == "cvt" || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
+                    let lower = at.opcode == op::cvt || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
                     if !register_fits(row.ty, want, lower) {
                         let helps = self.special_instead(at, full, row.ty, want);
                         at.fail(errors::register_type(span, full, row.ty, want, false, helps), 1);
                     }
                 }
-                Operand::Sreg(row.name)
+                SpecialRegister::named(full).map_or(Operand::Sink, Operand::Sreg)
             }
         }
     }
@@ -285,8 +287,8 @@ impl Checker {
         if role != Role::Dst
             && let Some(special) = special
         {
-            return errors::undeclared(span, "register", name, None).help(match at.entry.opcode {
-                "mov" | "cvt" => format!("did you mean `{special}`?"),
+            return errors::undeclared(span, "register", name, None).help(match at.opcode {
+                op::mov | op::cvt => format!("did you mean `{special}`?"),
                 _ => {
                     let x = self.free_name();
                     format!("put `.reg .u32 {x}; mov.u32 {x}, {special};` before it, and write `{x}`")
@@ -307,7 +309,7 @@ impl Checker {
 
     /// A special register of another width than the instruction has.
     fn special_instead(&mut self, at: &Attempt, name: &str, have: Ty, want: Ty) -> Vec<String> {
-        if at.entry.opcode != "mov" {
+        if at.opcode != op::mov {
             return Vec::new();
         }
         let x = self.free_name();
@@ -338,11 +340,11 @@ impl Checker {
         offset: Option<i64>,
         word: &ast::Word,
     ) -> Operand {
-        if offset.is_some() && takes_sum(at, ty, spec) && !takes_address(at.entry.opcode, name) {
+        if offset.is_some() && takes_sum(at, ty, spec) && !takes_address(at.opcode, name) {
             self.opaque(at, id, word);
             return Operand::VarAddr(id, offset.unwrap_or(0));
         }
-        if !takes_address(at.entry.opcode, name) {
+        if !takes_address(at.opcode, name) {
             let x = self.free_name();
             let bits = if matches!(ty, Some(t) if t.bits() == 32) { 32 } else { 64 };
             at.fail(errors::variable_operand(word.span, &word.text, at.entry.opcode, bits, x), 2);
@@ -355,16 +357,16 @@ impl Checker {
             at.fail(errors::constant_type(word.span, &text, want, None), 1);
         }
         self.opaque(at, id, word);
-        let want = match at.entry.opcode {
-            "cvta" => at.spaces().first().copied(),
-            "mapa" | "getctarank" => Some("shared"),
+        let want = match at.opcode {
+            op::cvta => at.spaces().first().copied(),
+            op::mapa | op::getctarank => Some("shared"),
             _ => None,
         };
         let have = self.out.vars[id.0 as usize].space.name();
         if let Some(want) = want
             && want.split("::").next() != Some(have)
         {
-            at.fail(errors::space_mismatch(word.span, &word.text, have, want, at.has(&format!(".{want}"))), 1);
+            at.fail(errors::space_mismatch(word.span, &word.text, have, want, at.has_word(want)), 1);
         }
         Operand::VarAddr(id, offset.unwrap_or(0))
     }

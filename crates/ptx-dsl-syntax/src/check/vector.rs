@@ -4,6 +4,7 @@ use super::Checker;
 use super::attempt::{Attempt, bits};
 use super::names::Sym;
 use super::operand::{counted_by, floating, lanes_of, many};
+use super::texture::fetches;
 use super::value::register_fits;
 use super::words;
 use crate::ast::{self, Expr, OperandKind};
@@ -11,9 +12,11 @@ use crate::check::errors;
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use ptx_dsl_isa::hir::{Operand, RegId};
-use ptx_dsl_isa::isa::sreg::Sreg;
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Sreg};
 use ptx_dsl_isa::isa::syntax::OpForm;
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Checker {
@@ -51,7 +54,7 @@ impl Checker {
                 Some(Sym::Reg(id)) if self.reg_lanes(id) > 1 => {
                     return self.vector_register(at, form.name, spec, (ty, count), id, (&word.text, given.span));
                 }
-                None if count == 4 && at.entry.opcode == "mov" => {
+                None if count == 4 && at.opcode == op::mov => {
                     if let Some(row) = ptx_dsl_isa::isa::sreg::sreg(&word.text)
                         && row.vector
                         && matches!(spec, Some(OperandSpec { role: Role::Src, .. }))
@@ -64,14 +67,10 @@ impl Checker {
             _ => {}
         }
         let is_sink = matches!(given.kind, OperandKind::Sink);
-        let opcode = at.entry.opcode;
+        let opcode = at.opcode;
         if is_sink
             && matches!(spec, Some(OperandSpec { ty: OpTy::Vec(..) | OpTy::Parts(_), .. }))
-            && (count <= 1
-                || matches!(opcode, "mov" | "ld")
-                || opcode.starts_with("tex")
-                || opcode.starts_with("tld4")
-                || opcode.starts_with("suld"))
+            && (count <= 1 || matches!(opcode, op::mov | op::ld) || fetches(opcode) || opcode == op::suld_b)
         {
             // Here `_` stands for elements of a vector only.
             at.fail(errors::no_sink(given.span, form.name), 2);
@@ -95,9 +94,9 @@ impl Checker {
         span: Span,
     ) -> Operand {
         let (mut ty, count) = asked;
-        let (opcode, many) = (at.entry.opcode, many(spec).is_some());
+        let (opcode, many) = (at.opcode, many(spec).is_some());
         // ptxas lets only textures and surfaces throw all of it away.
-        if matches!(opcode, "ld" | "ldu" | "mov" | "atom" | "multimem.ld_reduce") && all_sinks(elements) {
+        if matches!(opcode, op::ld | op::ldu | op::mov | op::atom | op::multimem_ld_reduce) && all_sinks(elements) {
             at.fail(errors::all_sinks(span), 2);
             return Operand::Sink;
         }
@@ -112,7 +111,7 @@ impl Checker {
             return self.parts(at, name, spec, ty, elements, span);
         }
         // The depth of a comparison stands without braces.
-        if opcode.starts_with('t') && matches!(spec, Some(OperandSpec { name: "f", .. })) {
+        if fetches(opcode) && matches!(spec, Some(OperandSpec { name: "f", .. })) {
             at.fail(errors::arity(span, name, 1, elements.len()), 2);
             return Operand::Sink;
         }
@@ -126,7 +125,7 @@ impl Checker {
         }
         let values = self.elements(at, name, spec, ty, elements);
         // ptxas makes a move of bits of it, and has no 64 of them there.
-        if opcode == "wmma.store.d" && ty == Some(Ty::F32) {
+        if opcode == op::wmma_store_d && ty == Some(Ty::F32) {
             no_decimals(at, elements);
         }
         for (i, value) in values.iter().enumerate() {
@@ -221,7 +220,7 @@ impl Checker {
         }
         if uneven {
             at.fail(errors::uneven_vector(span), 1);
-        } else if at.entry.opcode.starts_with("fabric.")
+        } else if at.opcode.family() == "fabric"
             && let [Operand::Reg(id, _)] = values
             && self.reg_ty(*id) == Ty::U16
         {
@@ -258,7 +257,7 @@ impl Checker {
             Some(t) => t.class() == Class::Bits && t.bits() == lanes * each.bits(),
             None => true,
         };
-        if whole && (at.entry.opcode != "mov" || !fits) {
+        if whole && (at.opcode != op::mov || !fits) {
             at.fail(errors::arity(span, name, 1, lanes as usize), 2);
             return Operand::Sink;
         }
@@ -281,8 +280,8 @@ impl Checker {
         }
         let mut parts = Vec::new();
         for component in ["x", "y", "z", "w"] {
-            if let Some(part) = ptx_dsl_isa::isa::sreg::sreg(&format!("{}.{component}", row.name)) {
-                parts.push(Operand::Sreg(part.name));
+            if let Some(part) = SpecialRegister::named(&format!("{}.{component}", row.name)) {
+                parts.push(Operand::Sreg(part));
             }
         }
         Operand::Vector(parts)
@@ -292,7 +291,7 @@ impl Checker {
     /// matter to those, and none is thrown away.
     fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
         let Some(target) = self.target else { return false };
-        at.entry.opcode == "mma"
+        at.opcode == op::mma
             && ty == Some(Ty::F16x2)
             && words::find_any(at.words, &["e4m3", "e5m2"]).is_some()
             && (90..120).contains(&target.number)
@@ -347,17 +346,17 @@ impl Checker {
 /// are for several.
 fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
     let vector = matches!(spec, Some(OperandSpec { ty: OpTy::Vec(..), .. } | OperandSpec { role: Role::Dst, .. }));
-    match (at.entry.opcode, name) {
-        ("ld" | "ldu" | "st", _) => vector,
-        ("st.async", _) => vector && at.has(".mbarrier::complete_tx::bytes") && !at.has(".b128"),
-        ("multimem.ld_reduce" | "multimem.st", _) => vector && floating(at),
-        ("mma.sp", "e") => !at.has_any(&[".u4", ".s4"]) && (!at.has(".satfinite") || at.has("::ordered_metadata")),
-        ("mma" | "mma.sp", "scale-a-data" | "scale-b-data")
-        | ("wgmma.mma_async.sp", "sp-meta")
-        | ("tcgen05.ld.red", "redval")
-        | ("tex.level" | "txq.level", "lod")
-        | ("mbarrier.arrive" | "mbarrier.arrive_drop", "count") => true,
-        (op, _) => vector && (op.starts_with("suld.") || op.starts_with("sust.")),
+    match (at.opcode, name) {
+        (op::ld | op::ldu | op::st, _) => vector,
+        (op::st_async, _) => vector && at.has(q::mbarrier_complete_tx_bytes) && !at.has(q::b128),
+        (op::multimem_ld_reduce | op::multimem_st, _) => vector && floating(at),
+        (op::mma_sp, "e") => !at.has_any(&[q::u4, q::s4]) && (!at.has(q::satfinite) || at.has(q::ordered_metadata)),
+        (op::mma | op::mma_sp, "scale-a-data" | "scale-b-data")
+        | (op::wgmma_mma_async_sp, "sp-meta")
+        | (op::tcgen05_ld_red, "redval")
+        | (op::tex_level | op::txq_level, "lod")
+        | (op::mbarrier_arrive | op::mbarrier_arrive_drop, "count") => true,
+        (op, _) => vector && matches!(op, op::suld_b | op::sust_b | op::sust_p),
     }
 }
 
@@ -393,10 +392,7 @@ fn all_sinks(elements: &[ast::Operand]) -> bool {
 /// May a value be an element of a vector of the type? Not half of a special register, says ptxas.
 fn is_whole(value: &Operand, ty: Option<Ty>) -> bool {
     match value {
-        Operand::Sreg(name) => match (ptx_dsl_isa::isa::sreg::sreg(name), ty) {
-            (Some(row), Some(ty)) => ty.bits() == row.ty.bits(),
-            _ => true,
-        },
+        Operand::Sreg(register) => ty.is_none_or(|ty| ty.bits() == register.row().ty.bits()),
         _ => true,
     }
 }

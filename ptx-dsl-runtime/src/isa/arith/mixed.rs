@@ -7,8 +7,8 @@ use crate::qual::{Q, Ty, q};
 /// Is it a form whose result is a half pair made of other types, or of the four-lane formats?
 #[inline(always)]
 pub const fn handles(q: Q) -> bool {
-    let [ty, source, ..] = q.types();
-    matches!(ty, Ty::E4m3x4 | Ty::E5m2x4) || matches!(ty, Ty::F16x2 | Ty::Bf16x2) && !matches!(source, Ty::None)
+    let [ty, ..] = q.types();
+    matches!(ty, Ty::E4m3x4 | Ty::E5m2x4) || matches!(ty, Ty::F16x2 | Ty::Bf16x2) && q.written() > 1
 }
 
 /// The format of a lane and how far apart lanes lie.
@@ -43,7 +43,7 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
     let mut d = 0;
     for i in 0..32 / bits {
         let get = |n: usize| {
-            let ty = if n + 1 < 4 && q.ty[n + 1] != Ty::None { q.ty[n + 1] } else { q.ty[0] };
+            let ty = if n + 1 < q.types { q.ty[n + 1] } else { q.ty[0] };
             lane(ty, s.get(n).copied().unwrap_or(0), i)
         };
         let (a, b) = (get(0), get(1));

@@ -3,9 +3,9 @@
 mod h200;
 
 use super::*;
-use crate::qual::Flag;
+use crate::qual::Qualifier;
 
-fn k(flags: &[Flag], ty: &[Ty]) -> Q {
+fn k(flags: &[Qualifier], ty: &[Ty]) -> Q {
     Q::new(flags, ty)
 }
 
@@ -54,7 +54,7 @@ const F64: &[u64] = &[
     0x7ff8_0000_0000_0000,
 ];
 
-const MODES: [(Flag, Round); 4] =
+const MODES: [(Qualifier, Round); 4] =
     [(q::rn, Round::Near), (q::rz, Round::Zero), (q::rm, Round::Down), (q::rp, Round::Up)];
 
 fn signed32() -> impl Iterator<Item = f32> + Clone {
@@ -215,7 +215,7 @@ fn f64_nans() {
 
 #[test]
 fn f32_flush_saturate_and_special() {
-    let f = |flags: &[Flag]| k(flags, &[Ty::F32]);
+    let f = |flags: &[Qualifier]| k(flags, &[Ty::F32]);
     let min = 0x80_0000u64;
     assert_eq!(sub(f(&[]), [min + 1, min]), [1]);
     assert_eq!(sub(f(&[q::ftz]), [min + 1, min]), [0]);
@@ -273,7 +273,7 @@ fn f32_flush_saturate_and_special() {
 
 #[test]
 fn f32_min_max() {
-    let f = |flags: &[Flag]| k(flags, &[Ty::F32]);
+    let f = |flags: &[Qualifier]| k(flags, &[Ty::F32]);
     let (one, two, nan, neg0) = (0x3f80_0000u64, 0x4000_0000u64, 0x7fc0_0001u64, 0x8000_0000u64);
     for (a, b) in [(0, neg0), (neg0, 0)] {
         assert_eq!((min(f(&[]), [a, b]), max(f(&[]), [a, b])), ([neg0], [0]));
@@ -345,7 +345,7 @@ fn f16_against_integers() {
 
 #[test]
 fn halves() {
-    let h = |flags: &[Flag], ty| k(flags, &[ty]);
+    let h = |flags: &[Qualifier], ty| k(flags, &[ty]);
     assert_eq!(add(h(&[], Ty::F16), [0x7c00, 0xfc00]), [0x7fff]);
     assert_eq!(add(h(&[], Ty::Bf16), [0x7f80, 0xff80]), [0x7fff]);
     assert_eq!(add(h(&[q::sat], Ty::F16x2), [0x3c00_bc00, 0x3c00_0000]), [0x3c00_0000]);
@@ -375,8 +375,8 @@ fn bytes_exhaustively() {
             let (x, y) = (a as u8 as i8, b as u8 as i8);
             let (ua, ub) = (a as u8, b as u8);
             let four = |v: u64| v * 0x0101_0101;
-            let s = |flags: &[Flag]| k(flags, &[Ty::S8x4]);
-            let u = |flags: &[Flag]| k(flags, &[Ty::U8x4]);
+            let s = |flags: &[Qualifier]| k(flags, &[Ty::S8x4]);
+            let u = |flags: &[Qualifier]| k(flags, &[Ty::U8x4]);
             let i = [four(a), four(b)];
             assert_eq!(add(s(&[]), i), [four(x.wrapping_add(y) as u8 as u64)]);
             assert_eq!(add(s(&[q::sat]), i), [four(x.saturating_add(y) as u8 as u64)]);
@@ -429,7 +429,7 @@ fn integers_against_i128() {
         for a in edge.map(|x| cut(x as i128)) {
             for b in edge.map(|x| cut(x as i128)) {
                 let (x, y) = (read(a), read(b));
-                let g = |flags: &[Flag]| k(flags, &[ty]);
+                let g = |flags: &[Qualifier]| k(flags, &[ty]);
                 let same =
                     |got: [u64; 1], want: i128| assert_eq!(cut(got[0] as i128), cut(want), "{ty:?} {a:#x} {b:#x}");
                 same(add(g(&[]), [a, b]), x + y);

@@ -1,9 +1,9 @@
 //! Against the host's own conversions, neighbours of exact values, and constants worked out by hand.
 
 use super::*;
-use crate::qual::Flag;
+use crate::qual::Qualifier;
 
-fn go(flags: &[Flag], dst: Ty, src: Ty, a: u64) -> u64 {
+fn go(flags: &[Qualifier], dst: Ty, src: Ty, a: u64) -> u64 {
     cvt(Q::new(flags, &[dst, src]), [a])[0]
 }
 
@@ -120,7 +120,7 @@ fn between_floats() {
 #[test]
 fn halves_and_tf32() {
     let f = |x: f32| x.to_bits() as u64;
-    let pair = |flags: &[Flag], d, a, b| cvt(Q::new(flags, &[d, Ty::F32]), [f(a), f(b)])[0];
+    let pair = |flags: &[Qualifier], d, a, b| cvt(Q::new(flags, &[d, Ty::F32]), [f(a), f(b)])[0];
     assert_eq!(pair(&[q::rn], Ty::F16x2, 1.0, -2.0), 0x3c00_c000);
     assert_eq!(pair(&[q::rn, q::relu], Ty::F16x2, 1.0, -2.0), 0x3c00_0000);
     assert_eq!(pair(&[q::rn, q::satfinite], Ty::F16x2, 1e9, f32::NEG_INFINITY), 0x7bff_fbff);
@@ -136,7 +136,7 @@ fn halves_and_tf32() {
 /// Seen on an H100 (sm_90a, PTX JIT).
 #[test]
 fn nans_become_what_the_hardware_makes_of_them() {
-    let cases: &[(&[Flag], Ty, Ty, u64, u64)] = &[
+    let cases: &[(&[Qualifier], Ty, Ty, u64, u64)] = &[
         (&[q::rn], Ty::F32, Ty::F64, 0xfff8_1234_5678_9abc, 0xffc0_91a2),
         (&[q::rz], Ty::F32, Ty::F64, 0x7ff0_0000_0000_0002, 0x7fc0_0000),
         (&[q::rn], Ty::F32, Ty::F64, 0xfff6_9285_82ff_7f4d, 0xfff4_942c),
@@ -162,7 +162,7 @@ fn nans_become_what_the_hardware_makes_of_them() {
 #[test]
 fn small_formats() {
     let f = |x: f32| x.to_bits() as u64;
-    let pair = |flags: &[Flag], d, a, b| cvt(Q::new(flags, &[d, Ty::F32]), [f(a), f(b)])[0];
+    let pair = |flags: &[Qualifier], d, a, b| cvt(Q::new(flags, &[d, Ty::F32]), [f(a), f(b)])[0];
     let sat = &[q::rn, q::satfinite];
     // 448 is the largest e4m3, 57344 the largest e5m2, 6 e2m1, 7.5 e2m3, 28 e3m2.
     assert_eq!(pair(sat, Ty::E4m3x2, 448.0, -1e9), 0x7efe);
@@ -197,7 +197,7 @@ fn small_formats() {
 
 #[test]
 fn packing() {
-    let p = |flags: &[Flag], ty: &[Ty], s| cvt_pack(Q::new(flags, ty), s)[0];
+    let p = |flags: &[Qualifier], ty: &[Ty], s| cvt_pack(Q::new(flags, ty), s)[0];
     let m = |x: i32| x as u32 as u64;
     assert_eq!(cvt_pack(Q::new(&[q::sat], &[Ty::S16, Ty::S32]), [m(-40000), m(5)]), [0x8000_0005]);
     assert_eq!(p(&[q::sat], &[Ty::U8, Ty::S32, Ty::B32], [m(300), m(-1), 0xabcd_1234]), 0x1234_ff00);
@@ -208,7 +208,7 @@ fn packing() {
 /// As an H200 gives them.
 #[test]
 fn subnormal_numbers_that_an_f16_has_no_room_for_are_rounded() {
-    let half = |flags: &[Flag], x: u64| cvt(Q::new(&[flags, &[q::ftz]].concat(), &[Ty::F16, Ty::F32]), [x])[0];
+    let half = |flags: &[Qualifier], x: u64| cvt(Q::new(&[flags, &[q::ftz]].concat(), &[Ty::F16, Ty::F32]), [x])[0];
     assert_eq!([0x8000_0001, 0x8040_0000, 1].map(|x| half(&[q::rm], x)), [0x8001, 0x8001, 0]);
     assert_eq!([0x8000_0001, 1].map(|x| half(&[q::rp], x)), [0x8000, 1]);
     assert_eq!(half(&[q::rp, q::sat], 1), 1);

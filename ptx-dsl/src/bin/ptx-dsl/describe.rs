@@ -116,7 +116,7 @@ fn describe(i: &'static Instr) -> String {
 fn sets(forms: &[Form], i: &Instr) -> Vec<String> {
     let mut seen: Vec<(String, String)> = Vec::new();
     for slot in forms.iter().flat_map(|f| &f.slots).filter(|s| s.alts.len() > 1) {
-        let alts: Vec<String> = slot.alts.iter().map(|a| format!(".{a}")).collect();
+        let alts: Vec<String> = slot.alts.iter().map(|a| a.to_string()).collect();
         let name = if slot.name.contains([',', ' ']) { String::new() } else { slot.name.to_string() };
         let line = (name, alts.join(", "));
         if !seen.contains(&line) {
@@ -185,7 +185,7 @@ fn condition(w: &When) -> String {
     match w {
         When::Has(q) => (*q).to_string(),
         When::Not(q) => format!("without {q}"),
-        When::HasAny(list) => list.join(" or "),
+        When::HasAny(list) => list.iter().map(|q| q.text()).collect::<Vec<_>>().join(" or "),
         When::Operand(name) => format!("operand {name}"),
         When::Sink(name) => format!("operand {name} is `_`"),
         When::Types(list) => list.iter().map(|t| format!(".{}", t.name())).collect(),

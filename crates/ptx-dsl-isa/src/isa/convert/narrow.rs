@@ -31,18 +31,18 @@ const FIXED_POINT: Targets = Targets::Only(&[
     ("sm_120a", Ptx(9, 1)),
     ("sm_121a", Ptx(9, 1)),
 ]);
-const FIXED_POINT_RZ: Gate = gate(&[has(".rz")]).requires(Targets::Only(&[("sm_107a", Ptx(9, 4))]));
+const FIXED_POINT_RZ: Gate = gate(&[has(q::rz)]).requires(Targets::Only(&[("sm_107a", Ptx(9, 4))]));
 /// What PTX ISA 9.4 added to older forms.
-const LATER: Gate = gate(&[any(&[".rz", ".pzo", ".scaled::n1::ue8m0"])]).since(ptx(9, 4)).requires(FROM_107);
-const FROM_BF16X2: Gate = gate(&[has(".bf16x2")]).since(ptx(9, 1)).requires(LOW);
-const FROM_HALVES: Gate = gate(&[any(&[".f16x2", ".bf16x2"])]).since(ptx(9, 1)).requires(LOW);
+const LATER: Gate = gate(&[any(&[q::rz, q::pzo, q::scaled_n1_ue8m0])]).since(ptx(9, 4)).requires(FROM_107);
+const FROM_BF16X2: Gate = gate(&[has(q::bf16x2)]).since(ptx(9, 1)).requires(LOW);
+const FROM_HALVES: Gate = gate(&[any(&[q::f16x2, q::bf16x2])]).since(ptx(9, 1)).requires(LOW);
 const SCALED_N1: &[Rule] = &[
-    Rule::Needs(has(".scaled::n1::ue8m0"), operand("scale_factor"), "`.scaled::n1::ue8m0` takes a scale factor"),
-    Rule::Needs(operand("scale_factor"), has(".scaled::n1::ue8m0"), "a scale factor goes with `.scaled::n1::ue8m0`"),
+    Rule::Needs(has(q::scaled_n1_ue8m0), operand("scale_factor"), "`.scaled::n1::ue8m0` takes a scale factor"),
+    Rule::Needs(operand("scale_factor"), has(q::scaled_n1_ue8m0), "a scale factor goes with `.scaled::n1::ue8m0`"),
 ];
 const SCALED_N2: &[Rule] = &[
-    Rule::Needs(has(".scaled::n2::ue8m0"), operand("scale_factor"), "`.scaled::n2::ue8m0` takes a scale factor"),
-    Rule::Needs(operand("scale_factor"), has(".scaled::n2::ue8m0"), "a scale factor goes with `.scaled::n2::ue8m0`"),
+    Rule::Needs(has(q::scaled_n2_ue8m0), operand("scale_factor"), "`.scaled::n2::ue8m0` takes a scale factor"),
+    Rule::Needs(operand("scale_factor"), has(q::scaled_n2_ue8m0), "a scale factor goes with `.scaled::n2::ue8m0`"),
 ];
 
 /// The rest of the family.

@@ -8,7 +8,7 @@ fn of(opcode: &'static str, syntax: &'static str) -> Vec<Form> {
 }
 
 fn show(form: &Form) -> String {
-    form.slots.iter().map(|s| format!("{}{}:{} ", s.name, s.group, s.alts.join("|"))).collect()
+    form.slots.iter().map(|s| format!("{}{}:{} ", s.name, s.group, s.words().join("|"))).collect()
 }
 
 #[test]

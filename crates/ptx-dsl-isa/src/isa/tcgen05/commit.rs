@@ -4,7 +4,7 @@ use super::*;
 
 /// 9.7.13.15.1: an mbarrier object is 8 bytes, aligned.
 const OBJECT: OperandSpec = addr("mbar", object()).align(8);
-const SYNC_RESTRICT: Gate = gate(&[has(".sync_restrict::shared::read::mma::a")]).since(NEW).requires(SM_107F);
+const SYNC_RESTRICT: Gate = gate(&[has(q::sync_restrict_shared_read_mma_a)]).since(NEW).requires(SM_107F);
 
 /// The part of the family.
 #[rustfmt::skip]
@@ -24,7 +24,7 @@ pub const LIST: &[Instr] = &[
              .multicast = { .multicast::cluster, .multicast::cluster::16b }",
         )
         .operands(&[OBJECT, src("ctaMask", ty(Ty::U16)).range(0, 0xffff)])
-        .gates(&[gate(&[has(".multicast::cluster::16b")]).since(NEW), SYNC_RESTRICT])
+        .gates(&[gate(&[has(q::multicast_cluster_16b)]).since(NEW), SYNC_RESTRICT])
         .host(COMMIT).tensor(Tensor::Commit),
     instr("tcgen05.commit").section("9.7.16.12.1").since(NEW).requires(SM_107F)
         .syntax(

@@ -17,12 +17,12 @@ pub const LIST: &[Instr] = &[
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
         .operands(&[tmem("taddr"), src("s-desc", ty(Ty::U64))])
-        .host(CP).tensor(Tensor::Operation),
+        .host(CP).tensor(Tensor::Copy),
     instr("tcgen05.shift").section("9.7.16.9.3").since(SINCE).requires(EXACT)
         .syntax(
             "tcgen05.shift.cta_group.down [taddr];
              .cta_group = { .cta_group::1, .cta_group::2 }",
         )
         .operands(&[tmem("taddr")])
-        .host(SHIFT).tensor(Tensor::Operation),
+        .host(SHIFT).tensor(Tensor::Copy),
 ];

@@ -6,29 +6,29 @@ use super::*;
 const REGISTERS: OpTy = OpTy::Many(
     Ty::B32,
     &[
-        (".x2", 2),
-        (".x4", 4),
-        (".x8", 8),
-        (".x16", 16),
-        (".x32", 32),
-        (".x64", 64),
-        (".x128", 128),
-        (".16x128b", 2),
-        (".16x256b", 4),
+        (q::x2, 2),
+        (q::x4, 4),
+        (q::x8, 8),
+        (q::x16, 16),
+        (q::x32, 32),
+        (q::x64, 64),
+        (q::x128, 128),
+        (q::_16x128b, 2),
+        (q::_16x256b, 4),
     ],
 );
 /// `.sp::2:4` keeps two of four values, and two bits of metadata for each of them.
 const KEPT: OpTy =
-    OpTy::Many(Ty::B32, &[(".x4", 2), (".x8", 4), (".x16", 8), (".x32", 16), (".x64", 32), (".x128", 64)]);
-const METADATA: OpTy = OpTy::Many(Ty::B32, &[(".x64", 2), (".x128", 4)]);
+    OpTy::Many(Ty::B32, &[(q::x4, 2), (q::x8, 4), (q::x16, 8), (q::x32, 16), (q::x64, 32), (q::x128, 64)]);
+const METADATA: OpTy = OpTy::Many(Ty::B32, &[(q::x64, 2), (q::x128, 4)]);
 
 const ADDRESS: OperandSpec = tmem("taddr");
 const SPLIT: OperandSpec = src("immHalfSplitoff", ty(Ty::S64)).imm();
 
 /// At most 128 registers.
 const RULES: &[Rule] = &[
-    Rule::Never(&[has(".16x128b"), has(".x128")], "`.16x128b` goes up to `.x64`, which is 128 registers"),
-    Rule::Never(&[has(".16x256b"), any(&[".x64", ".x128"])], "`.16x256b` goes up to `.x32`, which is 128 registers"),
+    Rule::Never(&[has(q::_16x128b), has(q::x128)], "`.16x128b` goes up to `.x64`, which is 128 registers"),
+    Rule::Never(&[has(q::_16x256b), any(&[q::x64, q::x128])], "`.16x256b` goes up to `.x32`, which is 128 registers"),
 ];
 
 /// The part of the family.

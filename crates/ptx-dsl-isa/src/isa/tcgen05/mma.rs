@@ -3,7 +3,7 @@
 use super::*;
 
 /// Lanes of D that stay as they are: 128 bits, or 256 for a CTA pair.
-const LANES: OpTy = OpTy::Many(Ty::B32, &[(".cta_group::1", 4), (".cta_group::2", 8)]);
+const LANES: OpTy = OpTy::Many(Ty::B32, &[(q::cta_group_1, 4), (q::cta_group_2, 8)]);
 
 const OPERANDS: &[OperandSpec] = &[
     tmem("d-tmem"),
@@ -21,49 +21,49 @@ const OPERANDS: &[OperandSpec] = &[
     src("zero-column-mask-desc", ty(Ty::U64)),
 ];
 
-const ALL_COLLECTOR_B: &[&str] =
-    &[".collector::b::fill", ".collector::b::use", ".collector::b::lastuse", ".collector::b::discard"];
+const ALL_COLLECTOR_B: &[Qualifier] =
+    &[q::collector_b_fill, q::collector_b_use, q::collector_b_lastuse, q::collector_b_discard];
 const COLLECTOR_B: Gate = gate(&[any(ALL_COLLECTOR_B)]).since(NEW).requires(SM_107F);
-const KIND_I8: Gate = gate(&[has(".kind::i8")]).requires(INT8);
-const KIND_TI16: Gate = gate(&[has(".kind::ti16")]).since(NEW).requires(SM_107F);
+const KIND_I8: Gate = gate(&[has(q::kind_i8)]).requires(INT8);
+const KIND_TI16: Gate = gate(&[has(q::kind_ti16)]).since(NEW).requires(SM_107F);
 const SCALE_INPUT_D: Gate = gate(&[operand("scale-input-d")]).requires(SCALE_D);
-const NVF4: Gate = gate(&[has(".kind::mxf4nvf4")]).since(ptx(8, 7));
-const BLOCKS: Gate = gate(&[any(&[".block16", ".block32"])]).since(ptx(8, 8));
+const NVF4: Gate = gate(&[has(q::kind_mxf4nvf4)]).since(ptx(8, 7));
+const BLOCKS: Gate = gate(&[any(&[q::block16, q::block32])]).since(ptx(8, 8));
 /// Without a size the older targets need PTX ISA 8.8 where they go by their family's name.
-const SCALE_VEC: Gate = gate(&[any(&[".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X"])]).requires(EXACT);
+const SCALE_VEC: Gate = gate(&[any(&[q::scale_vec_1X, q::scale_vec_2X, q::scale_vec_4X])]).requires(EXACT);
 /// Sparse 4-bit kinds are not promised for families.
-const SPARSE_FOUR_BITS: Gate = gate(&[any(&[".kind::mxf4", ".kind::mxf4nvf4"])]).requires(EXACT);
+const SPARSE_FOUR_BITS: Gate = gate(&[any(&[q::kind_mxf4, q::kind_mxf4nvf4])]).requires(EXACT);
 
 /// `.ashift` moves the rows of A on their way: what is collected is what was moved.
 const ASHIFT: Rule = Rule::Never(
-    &[has(".ashift"), any(&[".collector::a::fill", ".collector::a::use"])],
+    &[has(q::ashift), any(&[q::collector_a_fill, q::collector_a_use])],
     "`.ashift` goes with `.collector::a::lastuse` and `.collector::a::discard` only",
 );
 /// ptxas takes it for `.kind::i8` and `.kind::ti16` too; the manual gives it no meaning there.
 const SCALE_KINDS: Rule = Rule::Never(
-    &[any(&[".kind::f8f6f4", ".kind::i8", ".kind::ti16"]), operand("scale-input-d")],
+    &[any(&[q::kind_f8f6f4, q::kind_i8, q::kind_ti16]), operand("scale-input-d")],
     "`scale-input-d` is for `.kind::f16` and `.kind::tf32` only",
 );
 const BLOCK_RULES: &[Rule] = &[
     Rule::Never(
-        &[has(".kind::mxf8f6f4"), any(&[".scale_vec::2X", ".scale_vec::4X", ".block16"])],
+        &[has(q::kind_mxf8f6f4), any(&[q::scale_vec_2X, q::scale_vec_4X, q::block16])],
         "`.kind::mxf8f6f4` has `.scale_vec::1X`, which is `.block32`",
     ),
     Rule::Never(
-        &[has(".kind::mxf4"), any(&[".scale_vec::1X", ".scale_vec::4X", ".block16"])],
+        &[has(q::kind_mxf4), any(&[q::scale_vec_1X, q::scale_vec_4X, q::block16])],
         "`.kind::mxf4` has `.scale_vec::2X`, which is `.block32`",
     ),
     Rule::Never(
-        &[has(".kind::mxf4nvf4"), has(".scale_vec::1X")],
+        &[has(q::kind_mxf4nvf4), has(q::scale_vec_1X)],
         "`.kind::mxf4nvf4` has `.scale_vec::2X`, `.scale_vec::4X`, `.block16` and `.block32`",
     ),
     Rule::Needs(
-        has(".kind::mxf4nvf4"),
-        any(&[".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X", ".block16", ".block32"]),
+        has(q::kind_mxf4nvf4),
+        any(&[q::scale_vec_1X, q::scale_vec_2X, q::scale_vec_4X, q::block16, q::block32]),
         "`.kind::mxf4nvf4` needs `.scale_vec::2X`, `.scale_vec::4X`, `.block16` or `.block32`",
     ),
 ];
-const ONE_CTA: Rule = Rule::Never(&[has(".cta_group::2")], "the weight-stationary form is for `.cta_group::1` only");
+const ONE_CTA: Rule = Rule::Never(&[has(q::cta_group_2)], "the weight-stationary form is for `.cta_group::1` only");
 
 /// The sets of a syntax block.
 macro_rules! block {
@@ -95,7 +95,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, SCALE_INPUT_D, COLLECTOR_B])
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA).tensor(Tensor::Operation),
+        .host(MMA).tensor(Tensor::Mma),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind::ti16{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -103,7 +103,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(OPERANDS)
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_TI16).tensor(Tensor::Operation),
+        .host(MMA_TI16).tensor(Tensor::Mma),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;
@@ -112,7 +112,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[NVF4, BLOCKS, SCALE_VEC, COLLECTOR_B])
         .rules(BLOCK_RULES)
-        .host(MMA_BLOCK_SCALE).tensor(Tensor::Operation),
+        .host(MMA_BLOCK_SCALE).tensor(Tensor::Mma),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind::f8f6f4.decompress::lut::b{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [b-decompress-metadata], idesc, {disable-output-lane}, {!}enable-input-d;
@@ -122,8 +122,8 @@ pub const LIST: &[Instr] = &[
              .scale_size = { .block32, .scale_vec::1X }"
         ))
         .operands(OPERANDS)
-        .gates(&[gate(&[has(".scale_vec::1X")]).requires(EXACT)])
-        .host(MMA_DECOMPRESS).tensor(Tensor::Operation),
+        .gates(&[gate(&[has(q::scale_vec_1X)]).requires(EXACT)])
+        .host(MMA_DECOMPRESS).tensor(Tensor::Mma),
     instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -133,7 +133,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, SCALE_INPUT_D, COLLECTOR_B])
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_SP).tensor(Tensor::Operation),
+        .host(MMA_SP).tensor(Tensor::Mma),
     instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind::ti16{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -141,7 +141,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(OPERANDS)
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_SP_TI16).tensor(Tensor::Operation),
+        .host(MMA_SP_TI16).tensor(Tensor::Mma),
     instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;
@@ -150,7 +150,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[NVF4, BLOCKS, SCALE_VEC, SPARSE_FOUR_BITS, COLLECTOR_B])
         .rules(BLOCK_RULES)
-        .host(MMA_SP_BLOCK_SCALE).tensor(Tensor::Operation),
+        .host(MMA_SP_BLOCK_SCALE).tensor(Tensor::Mma),
     instr("tcgen05.mma.ws").section("9.7.16.10.9.3").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.ws.cta_group.kind{.collector_usage} [d-tmem], a-desc, b-desc, idesc, {!}enable-input-d{, zero-column-mask-desc};
@@ -160,7 +160,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, KIND_TI16])
         .rules(&[ONE_CTA])
-        .host(MMA_WS).tensor(Tensor::Operation),
+        .host(MMA_WS).tensor(Tensor::Mma),
     instr("tcgen05.mma.ws.sp").section("9.7.16.10.9.4").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.ws.sp.cta_group.kind{.collector_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {!}enable-input-d{, zero-column-mask-desc};
@@ -170,5 +170,5 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, KIND_TI16])
         .rules(&[ONE_CTA])
-        .host(MMA_WS_SP).tensor(Tensor::Operation),
+        .host(MMA_WS_SP).tensor(Tensor::Mma),
 ];

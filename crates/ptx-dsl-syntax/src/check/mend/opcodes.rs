@@ -5,7 +5,7 @@ use super::{Verdict, spelled, split, word};
 use crate::ast::{self, Expr, OperandKind, Word};
 use crate::parse::foreign;
 use crate::print;
-use ptx_dsl_isa::isa::Instr;
+use ptx_dsl_isa::opcode::Entry;
 
 impl Checker {
     /// The words of an opcode that another language has, a help with what PTX has instead, and whether that is certainly legal.
@@ -92,9 +92,9 @@ impl Checker {
     }
 
     /// The opcode with a word that is missing in its middle: `redux.add` for `redux.sync.add`.
-    pub(crate) fn with_all_parts(&mut self, ast: &ast::Instr, same_first: &[(&str, &Instr)]) -> Option<String> {
-        for (_, entry) in same_first.iter().take(16) {
-            let mut parts = split(entry.opcode);
+    pub(crate) fn with_all_parts(&mut self, ast: &ast::Instr, same_first: &[Entry]) -> Option<String> {
+        for entry in same_first.iter().take(16) {
+            let mut parts = split(entry.opcode.name());
             for part in &ast.parts {
                 if !parts.iter().any(|p| p.text == part.text) {
                     parts.push(part.clone());

@@ -1,7 +1,7 @@
 //! Qualifiers that are missing, misspelt or too many: what is put, written or left instead.
 
 use super::super::explain::{Explainer, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
-use super::super::select::{Fit, fit, legal, takes, without};
+use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
 use crate::check::errors;
@@ -9,6 +9,7 @@ use crate::parse::foreign;
 use crate::parse::near::all_near;
 use crate::span::Span;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
+use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Explainer<'_> {
@@ -54,13 +55,13 @@ impl Explainer<'_> {
     fn preferred(&self, slot: &Slot) -> Vec<(usize, String)> {
         let mut ranked = Vec::with_capacity(slot.alts.len());
         for alt in &slot.alts {
-            let rank = match Ty::from_name(alt) {
+            let rank = match alt.ty() {
                 Some(ty) => distance(ty, &self.types),
-                None if SPECIAL.contains(&alt.as_ref()) || alt.starts_with("proxy") => FAR,
+                None if SPECIAL.contains(&alt.word()) || alt.after(".proxy").is_some() => FAR,
                 // `.lo` is a half of a product, and a comparison.
-                None => usize::from(!USUAL.contains(&alt.as_ref()) || *alt == "lo" && takes(slot, "eq")),
+                None => usize::from(!USUAL.contains(&alt.word()) || *alt == q::lo && slot.alts.contains(&q::eq)),
             };
-            ranked.push((rank, alt.to_string()));
+            ranked.push((rank, alt.word().to_string()));
         }
         ranked.sort_by_key(|r| r.0);
         ranked

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn results_around_the_least_normal_number() {
-    let f = |flags: &[Flag]| k(&[flags, &[q::ftz]].concat(), &[Ty::F32]);
+    let f = |flags: &[Qualifier]| k(&[flags, &[q::ftz]].concat(), &[Ty::F32]);
     let (near, up, down) = (f(&[q::rn]), f(&[q::rp]), f(&[q::rm]));
     // All bits of the product fit: it is below, although it is rounded to the least normal number without `.ftz`.
     assert_eq!(mul(near, [0xbf7f_ffff, 0x0080_0000]), [0x8000_0000]);
@@ -23,7 +23,7 @@ fn results_around_the_least_normal_number() {
     assert_eq!(div(down, [0x8080_0000, 0x3f80_0001]), [0x8000_0000]);
     assert_eq!(rcp(up, [0x7e80_0001]), [0]);
     assert_eq!(rcp(down, [0xfe80_0001]), [0x8000_0000]);
-    let h = |flags: &[Flag]| k(&[flags, &[q::ftz]].concat(), &[Ty::F16]);
+    let h = |flags: &[Qualifier]| k(&[flags, &[q::ftz]].concat(), &[Ty::F16]);
     assert_eq!(fma(h(&[q::rn]), [0x8800, 0xb7ff, 0x03fe]), [0]);
     assert_eq!(fma(h(&[q::rn]), [0xbbff, 0x8400, 2]), [0]);
     assert_eq!(fma(h(&[q::rn]), [0x3400, 0x8bff, 0x80ff]), [0x8000]);

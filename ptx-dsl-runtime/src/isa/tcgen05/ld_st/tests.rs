@@ -8,7 +8,7 @@ use crate::launch::Launch;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::monitor::Off;
-use crate::qual::{Flag, Ty};
+use crate::qual::{Qualifier, Ty};
 use crate::{Ctx, Host};
 
 const INFO: KernelInfo = KernelInfo {
@@ -61,7 +61,7 @@ fn same(v: u32) -> Lanes {
     [v.into(); 32]
 }
 
-fn qs(flags: &[Flag]) -> Q {
+fn qs(flags: &[Qualifier]) -> Q {
     Q::new(flags, &[Ty::B32])
 }
 
@@ -94,7 +94,7 @@ fn st(x: &mut Ctx<'_, Off>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKi
     flow.map(|f| assert_eq!(f, Flow::Next)).map_err(|f| f.kind)
 }
 
-const SHAPES: [(Shape, Flag); 5] = [
+const SHAPES: [(Shape, Qualifier); 5] = [
     (Shape::S32x32b, q::_32x32b),
     (Shape::S16x64b, q::_16x64b),
     (Shape::S16x128b, q::_16x128b),
@@ -199,7 +199,7 @@ fn the_second_piece_may_lie_in_other_lanes() {
 
 #[test]
 fn reductions_over_the_columns_of_a_lane() {
-    let red = |flags: &[Flag], ty, rows: [[u32; 2]; 3]| {
+    let red = |flags: &[Qualifier], ty, rows: [[u32; 2]; 3]| {
         with(0, |x| {
             for (lane, row) in rows.iter().enumerate() {
                 x.tmem_mut().lane_mut(lane)[32..34].copy_from_slice(row);
@@ -228,7 +228,7 @@ fn reductions_over_the_columns_of_a_lane() {
     assert!((a, c) == (one, two) && f32::from_bits(b).is_nan());
 }
 
-fn wrong(warp: u32, flag: Flag, taddr: u32) -> String {
+fn wrong(warp: u32, flag: Qualifier, taddr: u32) -> String {
     match with(warp, |x| ld::<4>(x, qs(&[flag]), taddr)) {
         Err(FaultKind::TensorMemory { what }) => what,
         other => panic!("{other:?}"),

@@ -4,7 +4,7 @@ use super::*;
 use crate::isa::arith::soft::{self, Num};
 use crate::machine::tensor::{TensorCta, TensorJob};
 use crate::mem::tmem::Tmem;
-use crate::qual::Flag;
+use crate::qual::Qualifier;
 
 mod bench;
 mod faults;
@@ -181,7 +181,7 @@ fn store(memory: &mut [u8], p: Place, x: &[Vec<u32>], format: Format, dense4: bo
 /// A multiplication to try.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    pub kind: Flag,
+    pub kind: Qualifier,
     pub formats: [Format; 2],
     pub codes: [u32; 2],
     /// Field 4-5.
@@ -201,7 +201,7 @@ pub(super) struct Case {
     pub disabled: Option<[u32; 8]>,
     /// Scale factors of a row, their format and its code, IDs.
     pub scale: Option<(usize, Format, u32, [u32; 2])>,
-    pub scale_flags: Vec<Flag>,
+    pub scale_flags: Vec<Qualifier>,
     /// Zero-column mask, and the maximum shift's code.
     pub zero: Option<(u64, u32)>,
     pub d_lane: usize,
@@ -221,7 +221,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub fn new(kind: Flag, formats: [Format; 2], codes: [u32; 2], (m, n, k): (usize, usize, usize)) -> Case {
+    pub fn new(kind: Qualifier, formats: [Format; 2], codes: [u32; 2], (m, n, k): (usize, usize, usize)) -> Case {
         Case {
             kind,
             formats,

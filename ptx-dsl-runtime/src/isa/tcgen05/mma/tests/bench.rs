@@ -21,7 +21,7 @@ fn by_hand(a: &[f32], b: &[f32], d: &mut [f32], (m, n, k): (usize, usize, usize)
 /// A kind to measure: M = 128, N = 256.
 struct Measured {
     name: &'static str,
-    kind: Flag,
+    kind: Qualifier,
     /// Of the elements, and of D.
     codes: [u32; 2],
     /// K as the instruction has it; a product by hand has as many multiplications.
@@ -35,11 +35,11 @@ struct Options {
     sparse: bool,
     a_in_tmem: bool,
     lut: bool,
-    flag: Option<Flag>,
+    flag: Option<Qualifier>,
     extra: u32,
 }
 
-const fn measured(name: &'static str, kind: Flag, codes: [u32; 2], k: usize) -> Measured {
+const fn measured(name: &'static str, kind: Qualifier, codes: [u32; 2], k: usize) -> Measured {
     let options = Options { transposed: false, sparse: false, a_in_tmem: false, lut: false, flag: None, extra: 0 };
     Measured { name, kind, codes, k, options }
 }

@@ -10,12 +10,12 @@ fn operands(idesc: u32) -> Vec<u64> {
 
 const F16: u32 = 1 << 4 | 8 << 17 | 8 << 24;
 
-fn refused(flags: &[Flag], sparse: bool, ws: bool, s: &[u64]) -> FaultKind {
+fn refused(flags: &[Qualifier], sparse: bool, ws: bool, s: &[u64]) -> FaultKind {
     Multiply::new(Q::new(flags, &[]), sparse, ws, Generation::Sm107, s).expect_err("a fault")
 }
 
 /// The fault of a job that runs on a CTA with all of its Tensor Memory.
-fn run(flags: &[Flag], s: &[u64], allocated: usize) -> Result<(), FaultKind> {
+fn run(flags: &[Qualifier], s: &[u64], allocated: usize) -> Result<(), FaultKind> {
     let job = Multiply::new(Q::new(flags, &[]), false, false, Generation::Sm107, s)?;
     let mut tmem = Tmem::default();
     tmem.set_allocated(0..allocated, true);
@@ -29,7 +29,7 @@ fn the_plain_one_passes() {
 
 #[test]
 fn fields_of_instruction_descriptors() {
-    let field = |flags: &[Flag], idesc: u32, name: &str| match refused(flags, false, false, &operands(idesc)) {
+    let field = |flags: &[Qualifier], idesc: u32, name: &str| match refused(flags, false, false, &operands(idesc)) {
         FaultKind::Descriptor { field, .. } => assert!(field.starts_with(name), "{field}, not {name}"),
         other => panic!("{other:?}, not {name}"),
     };
@@ -63,7 +63,7 @@ fn fields_of_instruction_descriptors() {
 
 #[test]
 fn fields_of_block_scaled_descriptors() {
-    let field = |kind: Flag, vector: Flag, idesc: u32, name: &str| {
+    let field = |kind: Qualifier, vector: Qualifier, idesc: u32, name: &str| {
         let mut s = operands(idesc);
         s.splice(4..4, [0, 8]);
         match refused(&[kind, vector], false, false, &s) {
@@ -98,7 +98,7 @@ fn swizzles_that_do_not_fit_the_type() {
 
 #[test]
 fn addresses() {
-    let wrong_lane = |s: &[u64], flags: &[Flag]| {
+    let wrong_lane = |s: &[u64], flags: &[Qualifier]| {
         assert!(matches!(refused(flags, false, false, s), FaultKind::TensorMemory { .. }), "{s:x?}");
     };
     let mut s = operands(F16);
@@ -139,7 +139,7 @@ fn what_is_not_there_yet_says_so() {
 }
 
 /// The fault of a descriptor names the field.
-fn field(flags: &[Flag], target: Generation, s: &[u64], name: &str) {
+fn field(flags: &[Qualifier], target: Generation, s: &[u64], name: &str) {
     match Multiply::new(Q::new(flags, &[]), false, false, target, s) {
         Err(FaultKind::Descriptor { field, .. }) => assert!(field.starts_with(name), "{field}, not {name}"),
         other => panic!("{other:?}, not {name}"),

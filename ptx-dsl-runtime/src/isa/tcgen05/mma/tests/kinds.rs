@@ -3,7 +3,7 @@
 use super::*;
 
 /// A kind, formats that go together, K.
-type Types = (Flag, Vec<(Format, u32)>, usize);
+type Types = (Qualifier, Vec<(Format, u32)>, usize);
 
 fn types() -> Vec<Types> {
     use Format::*;
@@ -16,7 +16,7 @@ fn types() -> Vec<Types> {
     ]
 }
 
-fn case(kind: Flag, (a, code_a): (Format, u32), (b, code_b): (Format, u32), mnk: (usize, usize, usize)) -> Case {
+fn case(kind: Qualifier, (a, code_a): (Format, u32), (b, code_b): (Format, u32), mnk: (usize, usize, usize)) -> Case {
     let mut c = Case::new(kind, [a, b], [code_a, code_b], mnk);
     c.d = if kind == q::kind_i8 || kind == q::kind_ti16 { 2 } else { 1 };
     c

@@ -6,7 +6,7 @@ use super::*;
 type Row = (&'static [usize], usize, usize, usize);
 
 struct Kind {
-    kind: Flag,
+    kind: Qualifier,
     /// Bits of the instruction descriptor: types.
     types: u32,
     k: usize,
@@ -14,15 +14,15 @@ struct Kind {
     more: &'static [(u32, usize)],
     /// What a byte of ones is, in 32 bits.
     one: u32,
-    scaled: Option<Flag>,
+    scaled: Option<Qualifier>,
 }
 
-const fn kind(kind: Flag, types: u32, k: usize, more: &'static [(u32, usize)], one: u32) -> Kind {
+const fn kind(kind: Qualifier, types: u32, k: usize, more: &'static [(u32, usize)], one: u32) -> Kind {
     Kind { kind, types, k, more, one, scaled: None }
 }
 
 fn kinds() -> Vec<Kind> {
-    let mx = |k: Kind, flag: Flag| Kind { scaled: Some(flag), ..k };
+    let mx = |k: Kind, flag: Qualifier| Kind { scaled: Some(flag), ..k };
     const FOUR: &[(u32, usize)] = &[(1 << 31, 96), (1 << 3, 128)];
     vec![
         kind(q::kind_f16, 1 << 4, 16, &[], 0x3c00_3c00),
