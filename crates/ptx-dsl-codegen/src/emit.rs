@@ -19,9 +19,6 @@ use quote::quote;
 use scale::Scale;
 use std::collections::BTreeMap;
 
-/// Tag of function addresses on the host; the low bits are the function's number.
-pub const FUNCTION_TAG: u64 = 5 << 56;
-
 pub struct Emitter<'m> {
     pub k: &'m Kernel<'m>,
     pub layout: Layout,

@@ -31,8 +31,7 @@ use ptx_dsl_isa::hir::{FuncId, Module};
 use region::graph::Program;
 use region::if_conversion;
 
-pub use emit::FUNCTION_TAG;
-pub use names::{function_of, mangle, module_of, rust_name};
+pub use names::rust_name;
 pub use source::{RustType, Source, Text};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.

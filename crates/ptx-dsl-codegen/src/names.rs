@@ -1,4 +1,4 @@
-//! Names in emitted code: the runtime's functions, qualifier constants, and PTX names as Rust identifiers.
+//! Names in emitted code: the runtime's functions, and PTX names as Rust identifiers; types and literals of registers.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_isa::hir::Instr;
@@ -19,7 +19,7 @@ impl ToTokens for Runtime {
 }
 
 /// The runtime module of a family. The arithmetic families of the manual share their opcodes, so they share one module.
-pub fn module_of(family: &str) -> &str {
+fn module_of(family: &str) -> &str {
     match family {
         "integer" | "extended" | "float" | "half" | "mixed" => "arith",
         "convert" => "cvt",
@@ -27,9 +27,10 @@ pub fn module_of(family: &str) -> &str {
     }
 }
 
-/// The runtime function of an opcode. `bar.cta.sync` and `bar.sync` share one; `.cc` on `mad` and friends selects another.
-pub fn function_of(opcode: &str, instr: &Instr) -> String {
-    let words: Vec<String> = opcode.split('.').filter(|word| *word != "cta").map(identifier_chars).collect();
+/// The runtime function of an instruction. `bar.cta.sync` and `bar.sync` share one; `.cc` on `mad` selects another.
+fn function_of(instr: &Instr) -> String {
+    let words: Vec<String> =
+        instr.opcode.name().split('.').filter(|word| *word != "cta").map(identifier_chars).collect();
     let mut name = words.join("_");
     if instr.entry.carry == Carry::Out && instr.has(q::cc) {
         name.push_str("_cc");
@@ -42,37 +43,20 @@ pub fn function_of(opcode: &str, instr: &Instr) -> String {
 
 /// The path of an instruction's function below the runtime's `isa`.
 pub fn path_of(instr: &Instr) -> String {
-    format!("{}::{}", module_of(instr.family), function_of(instr.entry.opcode, instr))
+    format!("{}::{}", module_of(instr.family), function_of(instr))
 }
 
 /// The instruction's function in the runtime.
 pub fn runtime_function(instr: &Instr) -> TokenStream {
     let rt = RT;
     let family = format_ident!("{}", module_of(instr.family));
-    let name = format_ident!("{}", function_of(instr.entry.opcode, instr));
+    let name = format_ident!("{}", function_of(instr));
     quote!(#rt::isa::#family::#name)
 }
 
 /// The word with `_` for every character that an identifier cannot have.
 pub fn identifier_chars(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect()
-}
-
-/// The name of a qualifier's constant: each run of characters that an identifier cannot have becomes one `_`.
-pub fn mangle(qualifier: &str) -> String {
-    let mut out = String::new();
-    for c in qualifier.chars() {
-        if c.is_ascii_alphanumeric() || c == '_' {
-            out.push(c);
-        } else if !out.ends_with('_') {
-            out.push('_');
-        }
-    }
-    let keyword = matches!(
-        out.as_str(),
-        "const" | "async" | "match" | "as" | "type" | "in" | "for" | "if" | "loop" | "ref" | "abstract" | "final"
-    );
-    if keyword || out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
 }
 
 /// A PTX name as a Rust identifier. Keywords become raw identifiers; those that cannot be raw get a trailing `_`.

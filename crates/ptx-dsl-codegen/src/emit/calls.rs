@@ -4,13 +4,13 @@
 //! of it per lane, and the return address is a number per lane. Recursive functions have more: a call pushes the caller's registers
 //! to a stack and moves the frame of local memory, and the region that it returns to undoes that.
 
+use super::Emitter;
 use super::argument::Argument;
-use super::{Emitter, FUNCTION_TAG};
 use crate::instr::words;
 use crate::names::{RT, int, region_number};
 use crate::region::graph::Callee;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::{Arg, Base, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_isa::hir::{Arg, Base, FUNCTIONS, FuncId, Instr, Operand, Param, VarId};
 use ptx_dsl_isa::isa::Role;
 use quote::{format_ident, quote};
 
@@ -43,8 +43,8 @@ impl Emitter<'_> {
             let lanes = match &pointer {
                 Some(p) => {
                     let value = self.read(f, p, None, false);
-                    let tag = FUNCTION_TAG | u64::from(callee.0);
-                    quote!(m & #rt::mask_by(|l| (#(#value)*) == #tag))
+                    let address = FUNCTIONS + u64::from(callee.0);
+                    quote!(m & #rt::mask_by(|l| (#(#value)*) == #address))
                 }
                 None => quote!(m),
             };

@@ -1,14 +1,14 @@
 //! Operands as they are in the warp's state: read in one lane or in all lanes, and written. Values travel as `u64`; a `.b128` is two
 //! of them.
 
+use super::Emitter;
 use super::argument::Argument;
-use super::{Emitter, FUNCTION_TAG};
 use crate::instr::{parts_of, truncated, words};
 use crate::names::{RT, identifier_chars};
 use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
-use ptx_dsl_isa::hir::{Arg, Base, FuncId, Operand, VarId};
-use ptx_dsl_isa::isa::sreg::SpecialRegister;
+use ptx_dsl_isa::hir::{Arg, Base, FUNCTIONS, FuncId, Operand, VarId};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, format_ident, quote};
 use std::slice::Iter;
@@ -25,7 +25,7 @@ pub fn sreg(register: SpecialRegister) -> TokenStream {
             return quote!(#rt::isa::sreg::#f(x, l, #n));
         }
     }
-    if name == "WARP_SZ" {
+    if register == special::warp_sz {
         return quote!(32u64);
     }
     let f = format_ident!("{}", identifier_chars(name));
@@ -68,7 +68,7 @@ impl Emitter<'_> {
                 let at = truncated(self.k.var_address(*v, *o), ty);
                 self.framed(f, *v, at)
             }
-            Operand::FuncAddr(f) => lit(FUNCTION_TAG | u64::from(f.0)),
+            Operand::FuncAddr(f) => lit(FUNCTIONS + u64::from(f.0)),
             Operand::Address(base, offset) => self.address(f, *base, *offset, generic),
             Operand::Vector(_) | Operand::Addresses(_) | Operand::List(_) | Operand::Pair(..) => {
                 return parts_of(operand).into_iter().flat_map(|o| self.read(f, o, ty, generic)).collect();

@@ -2,14 +2,14 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, canonical_nan, element};
-use crate::emit::{FUNCTION_TAG, operands::sreg};
+use crate::emit::operands::sreg;
 use crate::instr::{parts_of, truncated};
 use crate::layout::affine::{Affine, VARYING};
 use crate::layout::sreg::{affine as sreg_affine, is_cta_uniform};
 use crate::names::{RT, literal, ty, wrapped_literal};
 use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::Operand;
+use ptx_dsl_isa::hir::{FUNCTIONS, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
@@ -70,7 +70,7 @@ impl RegionBuilder<'_, '_> {
                 }
                 Value::constant(at, bits)
             }
-            Operand::FuncAddr(f) => Value::constant(FUNCTION_TAG | u64::from(f.0), bits),
+            Operand::FuncAddr(f) => Value::constant(FUNCTIONS + u64::from(f.0), bits),
             Operand::Sreg(register) => self.special_register(*register, bits),
             _ => Value::constant(0, bits),
         }
