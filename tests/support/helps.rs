@@ -35,6 +35,11 @@ pub fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     (lexed, found)
 }
 
+/// A module as it is printed.
+pub fn printed(text: &str) -> String {
+    ptx_dsl_frontend::compile(&lex(text).0.tokens).ptx
+}
+
 /// Follows all helps of the modules; what comes out without errors goes to ptxas.
 #[track_caller]
 pub fn hold(modules: &[(String, String)]) {
@@ -56,7 +61,7 @@ pub fn hold(modules: &[(String, String)]) {
 }
 
 /// What ptxas says of functions of other modules and of the driver.
-const ABROAD: [&str; 2] = ["Unresolved extern function", "requires command line option '--compile-only'"];
+pub const ABROAD: [&str; 2] = ["Unresolved extern function", "requires command line option '--compile-only'"];
 
 /// What became of a module whose helps were followed, one at a time.
 #[derive(Default)]
@@ -124,7 +129,7 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     }
     if has == 0 {
         let flawless = after.iter().all(|d| d.severity != Severity::Error);
-        return Ok(flawless.then(|| ptx_dsl_frontend::compile(&lexed.tokens).ptx));
+        return Ok(flawless.then(|| printed(module)));
     }
     if has < had || d.severity != Severity::Error {
         return Ok(None);
@@ -525,9 +530,9 @@ fn qualifier(word: &str) -> bool {
     FAMILIES.iter().any(|(_, list)| list.iter().any(text))
 }
 
-/// Does the code stand in the text, with other names perhaps?
+/// Does the code stand in the text, with other names perhaps? `bar.sync` is short for `barrier.sync.aligned` (PTX ISA 9.7.13.1).
 fn shown(text: &str, code: &str) -> bool {
-    let (whole, part) = (words(text), words(code));
+    let (whole, part) = (words(text), words(&code.replace("barrier.sync.aligned", "bar.sync")));
     whole.windows(part.len()).any(|window| window.iter().zip(&part).all(|(a, b)| a == b))
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask corpus`: what cargo-fuzz starts from. The modules of `tests/ptx` and `tests/bugs` in pieces, the examples of
+//! `cargo xtask corpus`: what cargo-fuzz starts from. The modules of `tests/ptx`, `tests/bugs` and `tests/diagnostics` in pieces, the examples of
 //! `ptx-dsl explain`, and a dictionary of the words that the front end knows.
 
 use std::collections::BTreeSet;
@@ -13,13 +13,8 @@ const TARGETS: [&str; 5] = ["lex", "parse", "check", "print", "fmt"];
 /// Writes `fuzz/corpus/<target>/<name>.ptx` and `fuzz/corpus/words`.
 pub fn write(root: &Path) -> Result<(), String> {
     let mut seeds = Vec::new();
-    for folder in ["ptx", "bugs"] {
-        let folder = root.join("tests").join(folder);
-        for path in std::fs::read_dir(&folder).map_err(seen(&folder))?.flatten().map(|entry| entry.path()) {
-            if path.extension().is_some_and(|e| e == "ptx") {
-                pieces(&std::fs::read_to_string(&path).map_err(seen(&path))?, &mut seeds);
-            }
-        }
+    for folder in ["ptx", "bugs", "diagnostics"] {
+        modules(&root.join("tests").join(folder), &mut seeds)?;
     }
     for e in EXPLANATIONS.iter().flat_map(|list| list.iter()).filter(|e| !e.is_rust()) {
         seeds.extend([e.wrong(), e.right()]);
@@ -38,6 +33,18 @@ pub fn write(root: &Path) -> Result<(), String> {
     let file = corpus.join("words");
     std::fs::write(&file, lines).map_err(seen(&file))?;
     eprintln!("> {} modules and {} words in fuzz/corpus", seeds.len(), words.len());
+    Ok(())
+}
+
+/// The modules in a folder and below, in pieces.
+fn modules(folder: &Path, seeds: &mut Vec<String>) -> Result<(), String> {
+    for path in std::fs::read_dir(folder).map_err(seen(folder))?.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            modules(&path, seeds)?;
+        } else if path.extension().is_some_and(|e| e == "ptx") {
+            pieces(&std::fs::read_to_string(&path).map_err(seen(&path))?, seeds);
+        }
+    }
     Ok(())
 }
 

@@ -1,5 +1,23 @@
-//! What each error code means, with a wrong and a right example. `ptx-dsl explain` and docs/error-index.md show these texts, and
-//! the tests compile the examples.
+//! What each error code means, with a wrong and a right example. `ptx-dsl explain` and docs/error-index.md show these texts.
+//!
+//! The examples are files of `explain/examples`, which the tests read as a part of the corpus of diagnostics: marks in comments say
+//! what is found on a line, and are not shown.
+
+/// The explanations of codes, each with a title, a text, and two files of `examples`. `rust`: the examples are Rust.
+macro_rules! explained {
+    (rust $($code:literal $title:literal $text:literal)*) => { explained!(@ true ".rs" $($code $title $text)*) };
+    (@ $rust:literal $extension:literal $($code:literal $title:literal $text:literal)*) => {
+        &[$(Explanation {
+            code: $code,
+            title: $title,
+            text: $text,
+            wrong: include_str!(concat!("examples/PTX0", $code, ".wrong", $extension)),
+            right: include_str!(concat!("examples/PTX0", $code, ".right", $extension)),
+            rust: $rust,
+        }),*]
+    };
+    ($($code:literal $title:literal $text:literal)*) => { explained!(@ false ".ptx" $($code $title $text)*) };
+}
 
 mod flow;
 mod kernels;
@@ -19,111 +37,44 @@ pub struct Explanation {
     pub title: &'static str,
     /// The rule, and what to do.
     pub text: &'static str,
-    /// A module that gives this code and no other.
-    wrong: Example,
-    /// The same, mended.
-    right: Example,
-}
-
-/// An example.
-#[derive(Debug, Clone, Copy)]
-enum Example {
-    /// The statements of a kernel.
-    Body(&'static str),
-    /// A module.
-    Module(&'static str),
-    /// Rust, of an error that only the macros give.
-    Rust(&'static str),
+    wrong: &'static str,
+    right: &'static str,
+    rust: bool,
 }
 
 /// All of them, by family of codes.
 pub static EXPLANATIONS: &[&[Explanation]] =
-    &[syntax::LIST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
+    &[syntax::LIST, syntax::RUST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
 
 /// That of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {
-    for list in EXPLANATIONS {
-        for explanation in *list {
-            if explanation.code == code {
-                return Some(explanation);
-            }
-        }
-    }
-    None
+    EXPLANATIONS.iter().flat_map(|list| list.iter()).find(|explanation| explanation.code == code)
 }
 
 impl Explanation {
-    /// The wrong example as it is shown: a whole module, or Rust.
+    /// The wrong example: a whole module that gives this code and no other, or Rust.
     pub fn wrong(&self) -> String {
-        self.wrong.text()
+        without_marks(self.wrong)
     }
 
     /// The right one.
     pub fn right(&self) -> String {
-        self.right.text()
+        without_marks(self.right)
     }
 
     /// Is the example Rust, because only the macros give this code?
     pub fn is_rust(&self) -> bool {
-        matches!(self.wrong, Example::Rust(_))
+        self.rust
     }
 }
 
-impl Example {
-    fn text(self) -> String {
-        match self {
-            Example::Body(body) => format!(
-                ".version 9.0\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 p)\n{{\n{}    ret;\n}}\n",
-                lines(body, "    ")
-            ),
-            Example::Module(text) | Example::Rust(text) => lines(text, ""),
-        }
-    }
-}
-
-/// The lines, moved to the right, with nothing at their ends.
-fn lines(text: &str, indent: &str) -> String {
-    let mut out = String::new();
+/// The example without `// error: PTX0207` and `// warning: PTX0516` at the ends of lines.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     for line in text.lines() {
-        let line = line.trim_end();
-        if !line.is_empty() {
-            out.push_str(indent);
-            out.push_str(line);
-        }
+        let mark = line.find(" // error: PTX").or_else(|| line.find(" // warning: PTX"));
+        out.push_str(&line[..mark.unwrap_or(line.len())]);
         out.push('\n');
     }
     out
-}
-
-/// A code whose examples are statements of a kernel.
-const fn body(
-    code: u16,
-    title: &'static str,
-    text: &'static str,
-    wrong: &'static str,
-    right: &'static str,
-) -> Explanation {
-    Explanation { code, title, text, wrong: Example::Body(wrong), right: Example::Body(right) }
-}
-
-/// A code whose examples are modules.
-const fn module(
-    code: u16,
-    title: &'static str,
-    text: &'static str,
-    wrong: &'static str,
-    right: &'static str,
-) -> Explanation {
-    Explanation { code, title, text, wrong: Example::Module(wrong), right: Example::Module(right) }
-}
-
-/// A code that only the macros give.
-const fn rust(
-    code: u16,
-    title: &'static str,
-    text: &'static str,
-    wrong: &'static str,
-    right: &'static str,
-) -> Explanation {
-    Explanation { code, title, text, wrong: Example::Rust(wrong), right: Example::Rust(right) }
 }

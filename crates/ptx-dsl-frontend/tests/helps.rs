@@ -3,9 +3,12 @@
 
 use std::path::Path;
 
-use ptx_dsl_frontend::explain::EXPLANATIONS;
 use ptx_dsl_frontend::lex::lex;
 
+// Only its modules are read here, not their marks.
+#[allow(dead_code)]
+#[path = "../../../tests/support/corpus.rs"]
+mod corpus;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
 #[path = "../../../tests/support/ptxas.rs"]
@@ -13,22 +16,6 @@ mod ptxas;
 
 /// Modules with their names.
 type Modules = Vec<(String, String)>;
-
-/// The wrong examples.
-fn explained() -> Modules {
-    let mut modules = Modules::new();
-    for explanation in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
-        if !explanation.is_rust() {
-            modules.push((format!("PTX{:04}", explanation.code), explanation.wrong()));
-        }
-    }
-    modules
-}
-
-#[test]
-fn of_the_explanations() {
-    helps::hold(&explained());
-}
 
 /// The bodies of the macros in the files.
 fn bodies(directory: &str) -> Modules {
@@ -66,17 +53,6 @@ fn around(statements: &str) -> Modules {
     modules
 }
 
-/// The modules of a file.
-fn others() -> Modules {
-    let text = include_str!("helps/modules.txt").split_once('\n').map_or("", |(_, modules)| modules);
-    text.split("----\n").enumerate().map(|(i, text)| (format!("module {i}"), text.to_string())).collect()
-}
-
-#[test]
-fn of_other_modules() {
-    helps::hold(&others());
-}
-
 #[test]
 fn of_newcomers() {
     helps::hold(&around(include_str!("helps/newcomers.txt")));
@@ -86,9 +62,10 @@ fn of_newcomers() {
 #[test]
 fn of_all_kinds() {
     let mut modules = bodies("../../tests/ui");
-    modules.extend(explained());
+    for folder in ["tests/diagnostics", "crates/ptx-dsl-frontend/src/explain/examples"] {
+        modules.extend(corpus::below(folder).into_iter().map(|case| (case.name, case.text)));
+    }
     modules.extend(around(include_str!("helps/newcomers.txt")));
-    modules.extend(others());
     let found = modules.iter().flat_map(|(_, text)| helps::findings(text).1);
     let given: Vec<String> = found.flat_map(|d| d.helps).collect();
     let mut untried = Vec::new();

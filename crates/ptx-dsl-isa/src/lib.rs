@@ -9,3 +9,4 @@ pub mod opcode;
 pub mod qualifier;
 pub mod span;
 pub mod ty;
+mod visit;

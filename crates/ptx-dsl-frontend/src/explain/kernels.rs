@@ -1,139 +1,51 @@
 //! 05xx: variables, functions and whole kernels.
 
-use super::{Explanation, body, module};
+use super::Explanation;
 
-pub(super) const LIST: &[Explanation] = &[
-    module(
-        501,
-        "a kernel returns nothing",
-        "An `.entry` has no return parameters; results go to global memory.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry (.param .u32 r) k()\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 r)\n{\n    ret;\n}",
-    ),
-    module(
-        502,
-        "parameters too large",
-        "The parameters of a kernel take at most 32764 bytes from PTX ISA 8.1 on `sm_70` and later, 4352 before.",
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .b8 x[8000])\n{\n    ret;\n}",
-        ".version 8.1\n.target sm_90\n.address_size 64\n.visible .entry k(.param .b8 x[8000])\n{\n    ret;\n}",
-    ),
-    module(
-        503,
-        "directives that exclude each other",
-        "`.reqntid` and `.maxntid`, and `.reqnctapercluster` and `.maxclusterrank`, say different things about the same number.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 128 .maxntid 256\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .reqntid 128\n{\n    ret;\n}",
-    ),
-    module(
-        504,
-        "argument of a directive",
-        "The directive takes other values, or another number of them.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 0\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128\n{\n    ret;\n}",
-    ),
-    module(
-        505,
-        "a directive that needs another",
-        "`.blocksareclusters` says nothing without the sizes of block and cluster.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .blocksareclusters .reqntid 128\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .blocksareclusters .reqntid 128 .reqnctapercluster 2\n{\n    ret;\n}",
-    ),
-    module(
-        506,
-        "a call that does not suit the function",
-        "A call has one argument for each parameter, of its type and size, and a place for each return value.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f(.param .u32 a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    call f, ();\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f(.param .u32 a)\n{\n    ret;\n}\n.visible .entry k()\n{\n    .param .u32 x;\n    st.param.u32 [x], 1;\n    call f, (x);\n    ret;\n}",
-    ),
-    body(
-        507,
-        "too much static shared memory",
-        "Declared shared memory has at most 48 KiB, on `a` targets all that a multiprocessor has. More is taken at launch: declare `.extern .shared x[]` and give the size there.",
-        ".shared .b8 x[65536];",
-        ".shared .b8 x[32768];",
-    ),
-    body(
-        508,
-        "initial value",
-        "Only `.global` and `.const` variables have initial values, as many as they have elements at most.",
-        ".shared .b32 x = 1;",
-        ".shared .b32 x;\nst.shared.u32 [x], 1;",
-    ),
-    module(
-        509,
-        "malformed variable",
-        "The declaration is no variable that can be: registers and `.local` variables stand in functions from PTX ISA 3.0 on, an array without a size is initialised or `.extern`.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.reg .b32 %r;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.global .b32 r;",
-    ),
-    module(
-        510,
-        "alias",
-        "An alias is another name of a function that is defined in the module with the same parameters; it is no kernel.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func a();\n.visible .entry k()\n{\n    ret;\n}\n.alias a, k;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func a();\n.func f()\n{\n    ret;\n}\n.alias a, f;",
-    ),
-    module(
-        511,
-        "function defined twice",
-        "A function has one body; declarations without one may stand as often as you like.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f()\n{\n    ret;\n}\n.func f()\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f();\n.func f()\n{\n    ret;\n}",
-    ),
-    module(
-        512,
-        "declaration and definition differ",
-        "A function has the same parameters wherever it is declared.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f(.param .u32 a);\n.func f(.param .u64 a)\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.func f(.param .u64 a);\n.func f(.param .u64 a)\n{\n    ret;\n}",
-    ),
-    module(
-        513,
-        "attribute of another declaration",
-        "`.managed` is for `.global` variables; `.unified` for these and for functions.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.const .attribute(.managed) .b32 x;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.global .attribute(.managed) .b32 x;",
-    ),
-    module(
-        514,
-        "linking directive",
-        "`.extern` declares what another module defines; `.common` is for `.global` variables.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.extern .func f()\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .func f()\n{\n    ret;\n}",
-    ),
-    module(
-        515,
-        "malformed pragma",
-        "A `.pragma` has strings, and some of them have an argument or a place of their own.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.pragma nounroll;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.pragma \"nounroll\";",
-    ),
-    module(
-        516,
-        "directive without effect",
-        "A warning: the directive says nothing here, or a later one overrides it.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128 .maxntid 256\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 256\n{\n    ret;\n}",
-    ),
-    module(
-        517,
-        "limit over what any target has",
-        "A warning: the directive allows more than there is, or a variable is larger than the memory that the host machine has for variables.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 2048\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 1024\n{\n    ret;\n}",
-    ),
-    module(
-        518,
-        "two sizes of the CTA group",
-        "All `tcgen05` instructions of a kernel, and of what it calls, have the same `.cta_group`.",
-        ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n    tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n    tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n    ret;\n}",
-        ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n    tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n    ret;\n}",
-    ),
-    module(
-        519,
-        "`.reg` or `.local` of the module",
-        "A warning: before PTX ISA 3.0 registers and `.local` variables may stand at module scope, where all functions share them, and ptxas then gives up its ABI for the whole module (PTX ISA 5.1). A kernel is printed with them, and runs on the host machine if no function that it calls names them.",
-        ".version 2.3\n.target sm_20\n.address_size 64\n.reg .b32 %r;\n.visible .entry k()\n{\n    mov.u32 %r, 1;\n    ret;\n}",
-        ".version 2.3\n.target sm_20\n.address_size 64\n.visible .entry k()\n{\n    .reg .b32 %r;\n    mov.u32 %r, 1;\n    ret;\n}",
-    ),
-];
+pub(super) const LIST: &[Explanation] = explained! {
+    501 "a kernel returns nothing"
+        "An `.entry` has no return parameters; results go to global memory."
+    502 "parameters too large"
+        "The parameters of a kernel take at most 32764 bytes from PTX ISA 8.1 on `sm_70` and later, 4352 before."
+    503 "directives that exclude each other"
+        "`.reqntid` and `.maxntid`, and `.reqnctapercluster` and `.maxclusterrank`, say different things about the \
+         same number."
+    504 "argument of a directive"
+        "The directive takes other values, or another number of them."
+    505 "a directive that needs another"
+        "`.blocksareclusters` says nothing without the sizes of block and cluster."
+    506 "a call that does not suit the function"
+        "A call has one argument for each parameter, of its type and size, and a place for each return value."
+    507 "too much static shared memory"
+        "Declared shared memory has at most 48 KiB, on `a` targets all that a multiprocessor has. More is taken at \
+         launch: declare `.extern .shared x[]` and give the size there."
+    508 "initial value"
+        "Only `.global` and `.const` variables have initial values, as many as they have elements at most."
+    509 "malformed variable"
+        "The declaration is no variable that can be: registers and `.local` variables stand in functions from PTX ISA \
+         3.0 on, an array without a size is initialised or `.extern`."
+    510 "alias"
+        "An alias is another name of a function that is defined in the module with the same parameters; it is no \
+         kernel."
+    511 "function defined twice"
+        "A function has one body; declarations without one may stand as often as you like."
+    512 "declaration and definition differ"
+        "A function has the same parameters wherever it is declared."
+    513 "attribute of another declaration"
+        "`.managed` is for `.global` variables; `.unified` for these and for functions."
+    514 "linking directive"
+        "`.extern` declares what another module defines; `.common` is for `.global` variables."
+    515 "malformed pragma"
+        "A `.pragma` has strings, and some of them have an argument or a place of their own."
+    516 "directive without effect"
+        "A warning: the directive says nothing here, or a later one overrides it."
+    517 "limit over what any target has"
+        "A warning: the directive allows more than there is, or a variable is larger than the memory that the host \
+         machine has for variables."
+    518 "two sizes of the CTA group"
+        "All `tcgen05` instructions of a kernel, and of what it calls, have the same `.cta_group`."
+    519 "`.reg` or `.local` of the module"
+        "A warning: before PTX ISA 3.0 registers and `.local` variables may stand at module scope, where all \
+         functions share them, and ptxas then gives up its ABI for the whole module (PTX ISA 5.1). A kernel is \
+         printed with them, and runs on the host machine if no function that it calls names them."
+};

@@ -1,146 +1,54 @@
 //! 04xx: names, operands and types.
 
-use super::{Explanation, body, module};
+use super::Explanation;
 
-pub(super) const LIST: &[Explanation] = &[
-    body(
-        401,
-        "not declared",
-        "Registers, variables, labels and functions are declared before they are used. A block `{ }` hides what is declared in it.",
-        ".reg .b32 %r<2>;\nmov.u32 %r7, 1;",
-        ".reg .b32 %r<8>;\nmov.u32 %r7, 1;",
-    ),
-    body(
-        402,
-        "declared twice",
-        "A name is declared once in each block. A label may not have the name of a variable of its block.",
-        ".reg .b32 %x;\n.reg .f32 %x;",
-        ".reg .b32 %x;\n.reg .f32 %y;",
-    ),
-    body(
-        403,
-        "a name of another kind",
-        "The name is declared, but as something else than is needed here.",
-        ".reg .b32 %r<2>;\nL:\nmov.u32 %r0, L;",
-        ".reg .b32 %r<2>;\nL:\nmov.u32 %r0, 1;\nbra L;",
-    ),
-    body(
-        404,
-        "wrong number of operands",
-        "No form of the instruction has as many operands.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.u32 %r0, %r1;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.u32 %r0, %r1, %r2;",
-    ),
-    body(
-        405,
-        "an operand of another shape",
-        "An address stands in `[ ]`, a vector in `{ }`, a pair has a `|`. The message says what the form asks for.",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.global.u32 %r, %a;",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.global.u32 %r, [%a];",
-    ),
-    body(
-        406,
-        "the sink `_`",
-        "`_` discards a result. It stands where the syntax shows it, and some forms, such as an arrival at a barrier of another CTA, have no result at all.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.u32 _, %r1, %r2;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.u32 %r0, %r1, %r2;",
-    ),
-    body(
-        407,
-        "a register of another type",
-        "A `.b` type takes any register of its width; integers take integer and `.b` registers; floating point takes its own type and `.b` (PTX ISA 9.4). Loads, stores and conversions also take wider registers (PTX ISA 9.4.1).",
-        ".reg .f32 %f;\n.reg .u32 %r;\nmov.f32 %f, 1.5;\nadd.u32 %r, 1, %f;",
-        ".reg .f32 %f;\n.reg .u32 %r;\nmov.f32 %f, 1.5;\ncvt.rzi.u32.f32 %r, %f;\nadd.u32 %r, %r, 1;",
-    ),
-    body(
-        408,
-        "a constant of another type",
-        "Constants are not converted between integer and floating point (PTX ISA 4.5). `1` is no `.f32`; `1.0` and `0f3F800000` are.",
-        ".reg .f32 %f;\nmov.f32 %f, 1.5;\nadd.f32 %f, %f, 1;",
-        ".reg .f32 %f;\nmov.f32 %f, 1.5;\nadd.f32 %f, %f, 1.0;",
-    ),
-    body(
-        409,
-        "constant out of range",
-        "The instruction takes constants of a certain range here.",
-        ".shared .align 8 .b64 bar;\nmbarrier.init.shared::cta.b64 [bar], 0;",
-        ".shared .align 8 .b64 bar;\nmbarrier.init.shared::cta.b64 [bar], 1;",
-    ),
-    body(
-        410,
-        "the guard is no predicate",
-        "A guard is `@p` or `@!p` with a `.pred` register.",
-        ".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\n@%r1 mov.u32 %r0, 1;",
-        ".reg .b32 %r<2>;\n.reg .pred %p;\nmov.u32 %r1, %tid.x;\nsetp.ne.u32 %p, %r1, 0;\n@%p mov.u32 %r0, 1;",
-    ),
-    body(
-        411,
-        "a special register here",
-        "Special registers are read with `mov` or `cvt`, and never written.",
-        ".reg .u32 %r;\nadd.u32 %r, 1, %tid.x;",
-        ".reg .u32 %r;\nmov.u32 %r, %tid.x;\nadd.u32 %r, %r, 1;",
-    ),
-    body(
-        412,
-        "misaligned address",
-        "An address is a multiple of the size of the access (PTX ISA 6.4.1).",
-        ".reg .b32 %r<2>;\n.shared .align 4 .b32 x[4];\nld.shared.u32 %r0, [x+2];",
-        ".reg .b32 %r<2>;\n.shared .align 4 .b32 x[4];\nld.shared.u32 %r0, [x+4];",
-    ),
-    body(
-        413,
-        "the wrong state space",
-        "A variable is accessed in the state space that it is declared in, or by a generic address.",
-        ".reg .b32 %r<2>;\n.shared .b32 x;\nld.global.u32 %r0, [x];",
-        ".reg .b32 %r<2>;\n.shared .b32 x;\nld.shared.u32 %r0, [x];",
-    ),
-    body(
-        414,
-        "wrong number of elements",
-        "The number of elements is that of `.v2`, `.v4` or `.v8`; without one the operand is a single value.",
-        ".reg .b64 %a;\n.reg .b32 %r<4>;\nld.param.u64 %a, [p];\nld.global.v4.u32 {%r0, %r1}, [%a];",
-        ".reg .b64 %a;\n.reg .b32 %r<4>;\nld.param.u64 %a, [p];\nld.global.v2.u32 {%r0, %r1}, [%a];",
-    ),
-    body(
-        415,
-        "register or constant",
-        "Some operands are registers only, some constants only.",
-        ".reg .b32 %r;\nmov.u32 5, %r;",
-        ".reg .b32 %r;\nmov.u32 %r, 5;",
-    ),
-    body(
-        416,
-        "malformed address",
-        "An address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]`, with a register of 32 or 64 bits. An offset is subtracted by adding a negative one.",
-        ".reg .b64 %a<2>;\n.reg .b32 %r;\nld.param.u64 %a0, [p];\nmov.u64 %a1, 4;\nld.global.u32 %r, [%a0+%a1];",
-        ".reg .b64 %a<2>;\n.reg .b32 %r;\nld.param.u64 %a0, [p];\nmov.u64 %a1, 4;\nadd.u64 %a0, %a0, %a1;\nld.global.u32 %r, [%a0];",
-    ),
-    body(
-        417,
-        "qualifier and operand come together",
-        "A cache policy goes with `.L2::cache_hint`, a mask of CTAs with `.multicast::cluster`: write both or neither.",
-        ".reg .b64 %a, %policy;\nld.param.u64 %a, [p];\ncreatepolicy.fractional.L2::evict_last.b64 %policy, 1.0;\ncp.async.bulk.prefetch.L2.global [%a], 16, %policy;",
-        ".reg .b64 %a, %policy;\nld.param.u64 %a, [p];\ncreatepolicy.fractional.L2::evict_last.b64 %policy, 1.0;\ncp.async.bulk.prefetch.L2.global.L2::cache_hint [%a], 16, %policy;",
-    ),
-    body(
-        418,
-        "a value that the instruction does not take",
-        "Qualifiers and operands are well formed, but a check of their values and combinations fails; the message says which.",
-        ".reg .b32 %r<2>;\nalloca.u32 %r0, 16, 3;",
-        ".reg .b32 %r<2>;\nalloca.u32 %r0, 16, 8;",
-    ),
-    body(
-        419,
-        "no negation here",
-        "`!` negates a predicate that is read, and nothing else: `not` negates the bits of a register.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, !%r1;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nnot.b32 %r0, %r1;\nand.b32 %r2, %r1, %r0;",
-    ),
-    module(
-        420,
-        "write to an input parameter",
-        "Parameters of a kernel are read only.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n    .reg .b32 %r;\n    st.param.u32 [n], %r;\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n    .reg .b32 %r;\n    ld.param.u32 %r, [n];\n    ret;\n}",
-    ),
-];
+pub(super) const LIST: &[Explanation] = explained! {
+    401 "not declared"
+        "Registers, variables, labels and functions are declared before they are used. A block `{ }` hides what is \
+         declared in it."
+    402 "declared twice"
+        "A name is declared once in each block. A label may not have the name of a variable of its block."
+    403 "a name of another kind"
+        "The name is declared, but as something else than is needed here."
+    404 "wrong number of operands"
+        "No form of the instruction has as many operands."
+    405 "an operand of another shape"
+        "An address stands in `[ ]`, a vector in `{ }`, a pair has a `|`. The message says what the form asks for."
+    406 "the sink `_`"
+        "`_` discards a result. It stands where the syntax shows it, and some forms, such as an arrival at a barrier \
+         of another CTA, have no result at all."
+    407 "a register of another type"
+        "A `.b` type takes any register of its width; integers take integer and `.b` registers; floating point takes \
+         its own type and `.b` (PTX ISA 9.4). Loads, stores and conversions also take wider registers (PTX ISA \
+         9.4.1)."
+    408 "a constant of another type"
+        "Constants are not converted between integer and floating point (PTX ISA 4.5). `1` is no `.f32`; `1.0` and \
+         `0f3F800000` are."
+    409 "constant out of range"
+        "The instruction takes constants of a certain range here."
+    410 "the guard is no predicate"
+        "A guard is `@p` or `@!p` with a `.pred` register."
+    411 "a special register here"
+        "Special registers are read with `mov` or `cvt`, and never written."
+    412 "misaligned address"
+        "An address is a multiple of the size of the access (PTX ISA 6.4.1)."
+    413 "the wrong state space"
+        "A variable is accessed in the state space that it is declared in, or by a generic address."
+    414 "wrong number of elements"
+        "The number of elements is that of `.v2`, `.v4` or `.v8`; without one the operand is a single value."
+    415 "register or constant"
+        "Some operands are registers only, some constants only."
+    416 "malformed address"
+        "An address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]`, with a register of 32 or 64 bits. An offset is \
+         subtracted by adding a negative one."
+    417 "qualifier and operand come together"
+        "A cache policy goes with `.L2::cache_hint`, a mask of CTAs with `.multicast::cluster`: write both or \
+         neither."
+    418 "a value that the instruction does not take"
+        "Qualifiers and operands are well formed, but a check of their values and combinations fails; the message \
+         says which."
+    419 "no negation here"
+        "`!` negates a predicate that is read, and nothing else: `not` negates the bits of a register."
+    420 "write to an input parameter"
+        "Parameters of a kernel are read only."
+};

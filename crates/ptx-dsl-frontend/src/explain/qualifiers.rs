@@ -1,118 +1,42 @@
 //! 02xx: opcodes and qualifiers. 03xx: versions and targets.
 
-use super::{Explanation, body, module};
+use super::Explanation;
 
-pub(super) const LIST: &[Explanation] = &[
-    body(
-        200,
-        "unknown instruction",
-        "There is no instruction of this name. `ptx-dsl isa` lists them.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd3.u32 %r0, %r1, %r2;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.u32 %r0, %r1, %r2;",
-    ),
-    body(
-        201,
-        "unknown qualifier",
-        "The instruction has no such qualifier. `ptx-dsl isa` shows its forms.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.i32 %r0, %r1, %r2;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.s32 %r0, %r1, %r2;",
-    ),
-    body(
-        202,
-        "missing qualifier",
-        "A qualifier that is not optional is missing: mostly the type, or the rounding of an operation that has no default.",
-        ".reg .f32 %f<2>;\nmov.f32 %f1, 1.5;\nfma.f32 %f0, %f1, %f1, %f1;",
-        ".reg .f32 %f<2>;\nmov.f32 %f1, 1.5;\nfma.rn.f32 %f0, %f1, %f1, %f1;",
-    ),
-    body(
-        203,
-        "qualifier given twice",
-        "A qualifier is given once. Some instructions have two types, and then each of them may be the same.",
-        ".reg .f32 %f<2>;\nmov.f32 %f1, 1.5;\nadd.rn.ftz.ftz.f32 %f0, %f1, %f1;",
-        ".reg .f32 %f<2>;\nmov.f32 %f1, 1.5;\nadd.rn.ftz.f32 %f0, %f1, %f1;",
-    ),
-    body(
-        204,
-        "qualifiers that no form has together",
-        "Each of the qualifiers is known, but no form of the instruction takes all of them.",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.rn.s32 %r0, %r1, %r2;",
-        ".reg .b32 %r<3>;\nmov.u32 %r1, 6;\nmov.u32 %r2, 7;\nadd.s32 %r0, %r1, %r2;",
-    ),
-    body(
-        207,
-        "qualifiers that come together",
-        "A memory ordering comes with its scope, and a scope with its ordering: `.relaxed.gpu`, `.acquire.cta`.",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.relaxed.global.u32 %r, [%a];",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.relaxed.gpu.global.u32 %r, [%a];",
-    ),
-    body(
-        208,
-        "a rule of the instruction forbids this",
-        "The qualifiers and operands are in a form of the instruction, but the manual rules the combination out.",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.acquire.gpu.local.u32 %r, [%a];",
-        ".reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.acquire.gpu.global.u32 %r, [%a];",
-    ),
-    module(
-        301,
-        "needs a newer PTX ISA version",
-        "The module declares a version that does not have this yet. Raise `.version`, or the `ptx M.m` of the header, if the driver is new enough.",
-        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 bar)\n{\n    .reg .b64 %a;\n    .reg .pred %p;\n    ld.param.u64 %a, [bar];\n    mbarrier.try_wait.parity.b64 %p, [%a], 0;\n    ret;\n}",
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 bar)\n{\n    .reg .b64 %a;\n    .reg .pred %p;\n    ld.param.u64 %a, [bar];\n    mbarrier.try_wait.parity.b64 %p, [%a], 0;\n    ret;\n}",
-    ),
-    module(
-        302,
-        "not available on this target",
-        "The target lacks this. `sm_90a` has everything of exactly that chip; `sm_100f` what the family `sm_100` shares; `sm_100` only what every later target keeps.",
-        ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n    barrier.cluster.arrive;\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    barrier.cluster.arrive;\n    ret;\n}",
-    ),
-    module(
-        303,
-        "gone from the ISA",
-        "The instruction was removed for this target in the version that the module declares. Its successor mostly has `.sync` and a member mask.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, %tid.x;\n    shfl.idx.b32 %r0, %r1, 0, 31;\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, %tid.x;\n    shfl.sync.idx.b32 %r0, %r1, 0, 31, 0xffffffff;\n    ret;\n}",
-    ),
-    module(
-        304,
-        "no version",
-        "A module begins with `.version` (PTX ISA 11.1.1).",
-        ".target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        305,
-        "no target",
-        "`.target` follows `.version` (PTX ISA 11.1.2).",
-        ".version 9.0\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        306,
-        "unknown version",
-        "The version is newer than what is known here, or there never was such a one.",
-        ".version 99.0\n.target sm_90\n.address_size 64",
-        ".version 9.0\n.target sm_90\n.address_size 64",
-    ),
-    module(
-        307,
-        "unknown target",
-        "There is no such target. `sm_101` was renamed to `sm_110` in PTX ISA 9.0.",
-        ".version 9.0\n.target sm_91\n.address_size 64",
-        ".version 9.0\n.target sm_90\n.address_size 64",
-    ),
-    module(
-        308,
-        "target newer than the version",
-        "Each target came with a version of the ISA (PTX ISA 11.1.2), and the module declares an older one.",
-        ".version 8.0\n.target sm_100\n.address_size 64",
-        ".version 8.6\n.target sm_100\n.address_size 64",
-    ),
-    module(
-        309,
-        "address size",
-        "Addresses have 64 bits. PTX ISA 11.1.3 knows 32 too, but ptxas 13 refuses them for every target.",
-        ".version 9.0\n.target sm_90\n.address_size 32",
-        ".version 9.0\n.target sm_90\n.address_size 64",
-    ),
-];
+pub(super) const LIST: &[Explanation] = explained! {
+    200 "unknown instruction"
+        "There is no instruction of this name. `ptx-dsl isa` lists them."
+    201 "unknown qualifier"
+        "The instruction has no such qualifier. `ptx-dsl isa` shows its forms."
+    202 "missing qualifier"
+        "A qualifier that is not optional is missing: mostly the type, or the rounding of an operation that has no \
+         default."
+    203 "qualifier given twice"
+        "A qualifier is given once. Some instructions have two types, and then each of them may be the same."
+    204 "qualifiers that no form has together"
+        "Each of the qualifiers is known, but no form of the instruction takes all of them."
+    207 "qualifiers that come together"
+        "A memory ordering comes with its scope, and a scope with its ordering: `.relaxed.gpu`, `.acquire.cta`."
+    208 "a rule of the instruction forbids this"
+        "The qualifiers and operands are in a form of the instruction, but the manual rules the combination out."
+    301 "needs a newer PTX ISA version"
+        "The module declares a version that does not have this yet. Raise `.version`, or the `ptx M.m` of the header, \
+         if the driver is new enough."
+    302 "not available on this target"
+        "The target lacks this. `sm_90a` has everything of exactly that chip; `sm_100f` what the family `sm_100` \
+         shares; `sm_100` only what every later target keeps."
+    303 "gone from the ISA"
+        "The instruction was removed for this target in the version that the module declares. Its successor mostly \
+         has `.sync` and a member mask."
+    304 "no version"
+        "A module begins with `.version` (PTX ISA 11.1.1)."
+    305 "no target"
+        "`.target` follows `.version` (PTX ISA 11.1.2)."
+    306 "unknown version"
+        "The version is newer than what is known here, or there never was such a one."
+    307 "unknown target"
+        "There is no such target. `sm_101` was renamed to `sm_110` in PTX ISA 9.0."
+    308 "target newer than the version"
+        "Each target came with a version of the ISA (PTX ISA 11.1.2), and the module declares an older one."
+    309 "address size"
+        "Addresses have 64 bits. PTX ISA 11.1.3 knows 32 too, but ptxas 13 refuses them for every target."
+};

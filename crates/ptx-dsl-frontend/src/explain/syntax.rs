@@ -1,245 +1,89 @@
 //! 01xx: before a name has a meaning.
 
-use super::{Explanation, body, module, rust};
+use super::Explanation;
 
-pub(super) const LIST: &[Explanation] = &[
-    body(
-        101,
-        "unknown character",
-        "PTX is written in ASCII. Only comments hold other characters; `#` lines of the C preprocessor are not PTX.",
-        ".reg .b32 %r<2>;\nmov.u32 %r1, 6; §",
-        "// § 6: comments may hold anything",
-    ),
-    module(
-        102,
-        "string without an end",
-        "A string ends with the next double quote, on the line it begins on; a backslash means nothing in it.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"kernel.cu\"",
-    ),
-    module(
-        103,
-        "comment without an end",
-        "A comment that begins with `/*` ends with `*/`. Comments do not nest.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n/* the rest of the file is comment",
-        ".version 9.0\n.target sm_90\n.address_size 64\n/* a comment */",
-    ),
-    body(
-        110,
-        "something else is expected here",
-        "The syntax asks for something else at this place; the message says for what.",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, ];",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1;",
-    ),
-    body(
-        111,
-        "missing semicolon",
-        "Instructions and declarations in a body end with `;`. Labels end with `:`, blocks with `}`.",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1\nmov.u32 %r1, 2;",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1;\nmov.u32 %r1, 2;",
-    ),
-    module(
-        112,
-        "a bracket is never closed",
-        "Every `(`, `[` and `{` needs its counterpart. The place shown is the one that stays open.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        113,
-        "a bracket closes nothing",
-        "A closing bracket stands where none is open. Often one too many stands further up.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        114,
-        "unknown directive",
-        "There is no directive of this name (PTX ISA 4.3.1, 11).",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxtnid 128\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128\n{\n    ret;\n}",
-    ),
-    body(
-        115,
-        "directive in the wrong place",
-        "Directives of a kernel, such as `.maxntid`, stand between its parameters and its body; those of a module at its beginning.",
-        ".maxntid 128;",
-        ".pragma \"nounroll\";",
-    ),
-    module(
-        116,
-        "instruction outside of a function",
-        "At module scope stand directives, variables and functions only. Instructions belong into the body of a function.",
-        ".version 9.0\n.target sm_90\n.address_size 64\nret;",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    body(
-        117,
-        "a list without a label",
-        "`.branchtargets`, `.calltargets` and `.callprototype` are named by a label in front of them; the instruction refers to it.",
-        ".branchtargets A;\nA:",
-        "T: .branchtargets A;\nA:",
-    ),
-    module(
-        118,
-        "a body behind a semicolon",
-        "Directives between the parameters and the body stand without `;`: one there ends a declaration without a body.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128;\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() .maxntid 128\n{\n    ret;\n}",
-    ),
-    body(
-        119,
-        "a statement of C",
-        "PTX has no calls with parentheses around the operands, no `if` and no loops, no assignments and no operators: an instruction names its operation, its destination and its sources, and runs under a guard.",
-        "__syncthreads();",
-        "bar.sync 0;",
-    ),
-    body(
-        120,
-        "malformed number",
-        "Integers are decimal, `0x`, `0b` or octal with a leading `0`; exact floating-point numbers are `0f` and eight or `0d` and sixteen hexadecimal digits. There are no digit separators.",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1_000;",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1000;",
-    ),
-    body(
-        121,
-        "number too large",
-        "Integer constants have 64 bits (PTX ISA 4.5.1).",
-        ".reg .b64 %r<2>;\nmov.u64 %r0, 0x10000000000000000;",
-        ".reg .b64 %r<2>;\nmov.u64 %r0, 0xffffffffffffffff;",
-    ),
-    body(
-        122,
-        "a constant integer is needed",
-        "Array sizes and arguments of directives are constant integers.",
-        ".local .b32 x[4], y[4.0];",
-        ".local .b32 x[4], y[4];",
-    ),
-    module(
-        130,
-        "unknown item in the header",
-        "The header of `ptx!` is `<target {, option}, ptx M.m {, allow(PTX0601)}>`.",
-        "<sm_90, pxt 8.0>\n.visible .entry k()\n{\n    ret;\n}",
-        "<sm_90, ptx 8.0>\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        131,
-        "the header lacks the target or the version",
-        "A header names both, for all availability is checked against them.",
-        "<sm_90>\n.visible .entry k()\n{\n    ret;\n}",
-        "<sm_90, ptx 8.0>\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        132,
-        "header and directive disagree",
-        "A module has one version, one target and one address size. Where the header and `.version`, `.target` or `.address_size` both stand, they say the same.",
-        "<sm_90, ptx 8.0>\n.version 8.6\n.visible .entry k()\n{\n    ret;\n}",
-        "<sm_90, ptx 8.0>\n.version 8.0\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    module(
-        133,
-        "no level to set",
-        "`allow`, `warn` and `deny` in the header are for warnings and for findings of protocol and flow, 06xx. What breaks the language cannot be allowed.",
-        "<sm_90, ptx 8.0, allow(PTX0401)>\n.visible .entry k()\n{\n    ret;\n}",
-        "<sm_90, ptx 8.0, allow(PTX0620)>\n.visible .entry k()\n{\n    ret;\n}",
-    ),
-    body(
-        140,
-        "nested too deeply",
-        "This front end follows 64 levels of blocks, brackets and expressions.",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))));",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, ((1));",
-    ),
-    body(
-        141,
-        "expression too long",
-        "This front end takes 256 operators in one constant expression.",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1;",
-        ".reg .b32 %r<2>;\nmov.u32 %r0, 260;",
-    ),
-    body(
-        142,
-        "no array to index",
-        "An index selects an element of an array of known size, as an operand of `ld`, `ldu`, `st`, `mov` or `cvta`; inside of brackets a byte offset is written.",
-        ".reg .b32 %r<2>;\n.shared .b32 x[4];\nld.shared.u32 %r0, [x[1]];",
-        ".reg .b32 %r<2>;\n.shared .b32 x[4];\nld.shared.u32 %r0, [x+4];",
-    ),
-    body(
-        143,
-        "unknown type in a declaration",
-        "There is no such type, or no such attribute of a declaration.",
-        ".reg .i32 %r<2>;",
-        ".reg .s32 %r<2>;",
-    ),
-    body(
-        144,
-        "declaration without a type",
-        "A declaration gives the state space, the type and the names, in this order.",
-        ".reg %r<2>;",
-        ".reg .b32 %r<2>;",
-    ),
-    body(
-        145,
-        "given twice",
-        "An alignment, a type or an attribute is given once in a declaration.",
-        ".local .align 4 .align 8 .b32 x;",
-        ".local .align 8 .b32 x;",
-    ),
-    body(
-        146,
-        "no component of a register",
-        "The components of a vector register are `.x .y .z .w` or `.r .g .b .a`. Video instructions select bytes and half-words with `.b0` to `.b3`, `.h0` and `.h1`.",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.q;",
-        ".reg .v2 .b32 %v;\n.reg .b32 %r;\nmov.b32 %v.x, 1;\nmov.b32 %r, %v.x;",
-    ),
-    module(
-        147,
-        "a parameter with several names",
-        "Unlike a declaration in a body, a parameter has one name: state space and type are repeated for each.",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 a, b)\n{\n    ret;\n}",
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 a, .param .u32 b)\n{\n    ret;\n}",
-    ),
-    body(
-        148,
-        "empty vector",
-        "A vector operand has elements.",
-        ".reg .b64 %d;\nmov.b64 %d, {};",
-        ".reg .b64 %d;\n.reg .b32 %r;\nmov.b32 %r, 1;\nmov.b64 %d, {%r, %r};",
-    ),
-    rust(
-        150,
-        "parameters of a closure without an end",
-        "The parameters of a kernel in expression form stand between two bars.",
-        "let k = ptx!(<sm_90, ptx 8.0> |n: u32 { ret; });",
-        "let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });",
-    ),
-    rust(
-        151,
-        "malformed parameter of a closure",
-        "A parameter is a name and a Rust type: a slice, or a scalar of 32 or 64 bits.",
-        "let k = ptx!(<sm_90, ptx 8.0> |n| { ret; });",
-        "let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });",
-    ),
-    rust(
-        152,
-        "no file to include",
-        "`include_ptx!` takes the path of a file, relative to the source file that it stands in.",
-        "include_ptx!(kernel);",
-        "include_ptx!(\"kernel.ptx\");",
-    ),
-    rust(
-        153,
-        "the Rust type does not suit the parameter",
-        "A slice needs a `.u64` parameter, a scalar a parameter of its size.",
-        "ptx! {\n    <sm_90, ptx 8.0>\n    .visible .entry k(.param .u32 x: &[f32]) { ret; }\n}",
-        "ptx! {\n    <sm_90, ptx 8.0>\n    .visible .entry k(.param .u64 x: &[f32]) { ret; }\n}",
-    ),
-    rust(
-        154,
-        "a kernel captures nothing",
-        "A kernel in expression form is no Rust closure with surroundings: values of Rust are its parameters. The closure that `on` \
-         gives owns what it needs, so nothing is moved into it either.",
-        "let k = ptx!(<sm_90, ptx 8.0> move |n: u32| { ret; });",
-        "let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });",
-    ),
-];
+pub(super) const LIST: &[Explanation] = explained! {
+    101 "unknown character"
+        "PTX is written in ASCII. Only comments hold other characters; `#` lines of the C preprocessor are not PTX."
+    102 "string without an end"
+        "A string ends with the next double quote, on the line it begins on; a backslash means nothing in it."
+    103 "comment without an end"
+        "A comment that begins with `/*` ends with `*/`. Comments do not nest."
+    110 "something else is expected here"
+        "The syntax asks for something else at this place; the message says for what."
+    111 "missing semicolon"
+        "Instructions and declarations in a body end with `;`. Labels end with `:`, blocks with `}`."
+    112 "a bracket is never closed"
+        "Every `(`, `[` and `{` needs its counterpart. The place shown is the one that stays open."
+    113 "a bracket closes nothing"
+        "A closing bracket stands where none is open. Often one too many stands further up."
+    114 "unknown directive"
+        "There is no directive of this name (PTX ISA 4.3.1, 11)."
+    115 "directive in the wrong place"
+        "Directives of a kernel, such as `.maxntid`, stand between its parameters and its body; those of a module at \
+         its beginning."
+    116 "instruction outside of a function"
+        "At module scope stand directives, variables and functions only. Instructions belong into the body of a \
+         function."
+    117 "a list without a label"
+        "`.branchtargets`, `.calltargets` and `.callprototype` are named by a label in front of them; the instruction \
+         refers to it."
+    118 "a body behind a semicolon"
+        "Directives between the parameters and the body stand without `;`: one there ends a declaration without a \
+         body."
+    119 "a statement of C"
+        "PTX has no calls with parentheses around the operands, no `if` and no loops, no assignments and no \
+         operators: an instruction names its operation, its destination and its sources, and runs under a guard."
+    120 "malformed number"
+        "Integers are decimal, `0x`, `0b` or octal with a leading `0`; exact floating-point numbers are `0f` and \
+         eight or `0d` and sixteen hexadecimal digits. There are no digit separators."
+    121 "number too large"
+        "Integer constants have 64 bits (PTX ISA 4.5.1)."
+    122 "a constant integer is needed"
+        "Array sizes and arguments of directives are constant integers."
+    130 "unknown item in the header"
+        "The header of `ptx!` is `<target {, option}, ptx M.m {, allow(PTX0601)}>`."
+    131 "the header lacks the target or the version"
+        "A header names both, for all availability is checked against them."
+    132 "header and directive disagree"
+        "A module has one version, one target and one address size. Where the header and `.version`, `.target` or \
+         `.address_size` both stand, they say the same."
+    133 "no level to set"
+        "`allow`, `warn` and `deny` in the header are for warnings and for findings of protocol and flow, 06xx. What \
+         breaks the language cannot be allowed."
+    140 "nested too deeply"
+        "This front end follows 64 levels of blocks, brackets and expressions."
+    141 "expression too long"
+        "This front end takes 256 operators in one constant expression."
+    142 "no array to index"
+        "An index selects an element of an array of known size, as an operand of `ld`, `ldu`, `st`, `mov` or `cvta`; \
+         inside of brackets a byte offset is written."
+    143 "unknown type in a declaration"
+        "There is no such type, or no such attribute of a declaration."
+    144 "declaration without a type"
+        "A declaration gives the state space, the type and the names, in this order."
+    145 "given twice"
+        "An alignment, a type or an attribute is given once in a declaration."
+    146 "no component of a register"
+        "The components of a vector register are `.x .y .z .w` or `.r .g .b .a`. Video instructions select bytes and \
+         half-words with `.b0` to `.b3`, `.h0` and `.h1`."
+    147 "a parameter with several names"
+        "Unlike a declaration in a body, a parameter has one name: state space and type are repeated for each."
+    148 "empty vector"
+        "A vector operand has elements."
+};
+
+/// What only the macros find.
+pub(super) const RUST: &[Explanation] = explained! { rust
+    150 "parameters of a closure without an end"
+        "The parameters of a kernel in expression form stand between two bars."
+    151 "malformed parameter of a closure"
+        "A parameter is a name and a Rust type: a slice, or a scalar of 32 or 64 bits."
+    152 "no file to include"
+        "`include_ptx!` takes the path of a file, relative to the source file that it stands in."
+    153 "the Rust type does not suit the parameter"
+        "A slice needs a `.u64` parameter, a scalar a parameter of its size."
+    154 "a kernel captures nothing"
+        "A kernel in expression form is no Rust closure with surroundings: values of Rust are its parameters. The \
+         closure that `on` gives owns what it needs, so nothing is moved into it either."
+};

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lex::lex;
+use crate::tests::corpus;
 
 /// The codes of errors and warnings that a module gives, without repetition.
 fn codes(text: &str) -> Vec<u16> {
@@ -27,6 +28,15 @@ fn examples_give_their_code_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The marks in the examples, their helps, and ptxas about the right ones.
+#[test]
+fn corpus_of_the_examples() {
+    let cases = corpus::below("crates/ptx-dsl-frontend/src/explain/examples");
+    let modules = EXPLANATIONS.iter().flat_map(|l| l.iter()).filter(|e| !e.is_rust()).count();
+    assert_eq!(cases.len(), 2 * modules, "each module of the folder is an example");
+    corpus::hold(&cases);
 }
 
 /// The numbers as they stand in the sources of a folder: `error(207, ...)`, with or without a line break, `code: 153`.

@@ -36,30 +36,12 @@ impl Named {
     }
 
     fn operand(&mut self, operand: &Operand) {
-        match operand {
-            Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => {
-                self.vars.push(*v);
-            }
-            Operand::Func(f) | Operand::FuncAddr(f) => {
-                self.functions.push(f.0);
-            }
-            Operand::Funcs(list) => {
-                for f in list {
-                    self.functions.push(f.0);
-                }
-            }
-            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-                for o in list {
-                    self.operand(o);
-                }
-            }
-            Operand::Pair(a, b) => {
-                self.operand(a);
-                self.operand(b);
-            }
-            Operand::Neg(o) => self.operand(o),
+        operand.visit(&mut |operand| match operand {
+            Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => self.vars.push(*v),
+            Operand::Func(f) | Operand::FuncAddr(f) => self.functions.push(f.0),
+            Operand::Funcs(list) => self.functions.extend(list.iter().map(|f| f.0)),
             _ => {}
-        }
+        });
     }
 }
 

@@ -1,0 +1,159 @@
+//! The addresses that instructions use, and how: which state space, how many bytes, reading or writing.
+
+use crate::provenance::space;
+use ptx_dsl_isa::hir::{Arg, Instr, Operand};
+use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
+use ptx_dsl_isa::isa::{self, OperandSpec, Role};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
+
+/// What kind of address an operand is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// In the space that the qualifier names.
+    In(Qualifier),
+    /// Generic.
+    Generic,
+    /// Generic, of an object in shared memory.
+    Object,
+    /// In shared memory, in either form.
+    Shared,
+    /// Generic, of what a tensor's map may lie in: global memory, constants, parameters.
+    Map,
+}
+
+/// How an instruction uses one of its addresses.
+pub struct Access<'h> {
+    /// The address operand.
+    pub arg: &'h Arg,
+    /// What kind of address.
+    pub kind: Kind,
+    /// The entry of the instruction.
+    pub entry: &'static isa::Instr,
+    /// Reaches the shared memory of the own CTA only.
+    pub own: bool,
+    /// That is so because of the result that it gives.
+    pub own_for_result: bool,
+    /// The memory is written.
+    pub writes: bool,
+    /// In bytes; 0 if that is not known.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+}
+
+impl Access<'_> {
+    /// The narrowest qualifier for shared memory that the instruction takes.
+    pub fn shared(&self) -> Qualifier {
+        let forms = isa::syntax::forms(self.entry);
+        let takes = |q: &Qualifier| forms.iter().flat_map(|form| &form.slots).any(|slot| slot.alts.contains(q));
+        [q::shared, q::shared_cta].into_iter().find(takes).unwrap_or(q::shared_cluster)
+    }
+}
+
+/// Does the instruction work on the same place of several CTAs of the cluster?
+pub fn multicast(i: &Instr) -> bool {
+    i.has_any(MULTICAST)
+}
+
+/// Calls `each` with the accesses of an instruction to memory that has a state space.
+pub fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
+    let mut spaces = Vec::new();
+    for arg in &i.operands {
+        let (Role::Addr, Some(spec)) = (arg.role, i.entry.operand(arg.name)) else { continue };
+        let Some(memory) = spec.memory else { continue };
+        if memory.access == isa::memory::Access::Hint || memory.space == AddressSpace::TensorMemory {
+            continue;
+        }
+        if spaces.is_empty() {
+            spaces = qualifiers(i);
+        }
+        // Where a function's parameters lie is not this function's business.
+        if spaces.first() == Some(&q::param_func) {
+            return;
+        }
+        each(access(i, arg, spec, &memory, &spaces));
+    }
+}
+
+/// The first address that the instruction writes to, other than in global or local memory; that of an object that it initialises.
+pub fn written(i: &Instr) -> Option<&Arg> {
+    let mut found = None;
+    accesses(i, &mut |access| {
+        let elsewhere = matches!(access.kind, Kind::In(q::global | q::local));
+        if found.is_none() && !elsewhere && (access.writes || i.opcode == op::mbarrier_init) {
+            found = Some(access.arg);
+        }
+    });
+    found
+}
+
+/// The qualifiers that name a state space, in their order.
+fn qualifiers(i: &Instr) -> Vec<Qualifier> {
+    i.quals.iter().copied().filter(|q| space(*q).is_some() || *q == q::param_func).collect()
+}
+
+fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, spaces: &[Qualifier]) -> Access<'h> {
+    let in_qualifier = |n: usize, otherwise: Kind| match spaces.get(n) {
+        Some(q) => Kind::In(*q),
+        None => otherwise,
+    };
+    let kind = match memory.space {
+        AddressSpace::Qualifier(n) => in_qualifier(n, Kind::Generic),
+        AddressSpace::Shared(n) => in_qualifier(n, Kind::Object),
+        AddressSpace::AnyShared => Kind::Shared,
+        AddressSpace::TensorMap => Kind::Map,
+        AddressSpace::TensorMemory => Kind::Generic,
+    };
+    let own_space = |n: usize| own(in_qualifier(n, Kind::Generic));
+    let own_for_result = memory.reach == Reach::OwnCtaForResult && !own(kind) && returns(i);
+    let own = match memory.reach {
+        Reach::BySpace => own(kind),
+        Reach::OwnCta => true,
+        Reach::LikeQualifier(n) => own_space(n),
+        Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(q::cta_group_2),
+        Reach::OwnCtaForResult => own(kind) || own_for_result,
+    };
+    let size = size(i, memory.size);
+    let align = if spec.align > 0 { spec.align } else { size };
+    Access {
+        arg,
+        kind,
+        entry: i.entry,
+        own,
+        own_for_result,
+        writes: memory.access == isa::memory::Access::Write,
+        size: if i.fulfils_any(memory.partial) { 0 } else { size },
+        align: if i.fulfils_any(memory.unaligned) { 1 } else { align.max(1) },
+    }
+}
+
+fn own(kind: Kind) -> bool {
+    matches!(kind, Kind::In(q::shared_cta | q::shared))
+}
+
+/// Does the instruction give a result, which is not thrown away?
+fn returns(i: &Instr) -> bool {
+    for arg in &i.operands {
+        if arg.role == Role::Dst && !matches!(arg.value, Operand::Sink) {
+            return true;
+        }
+    }
+    false
+}
+
+/// In bytes; 0 if that is not known.
+fn size(i: &Instr, size: Size) -> u32 {
+    let bytes = match size {
+        Size::Type => i.bytes(),
+        Size::Bytes(n) => u64::from(n),
+        Size::Operand(name) => i.constant(name).unwrap_or(0),
+        Size::Unknown => 0,
+    };
+    u32::try_from(bytes).unwrap_or(0)
+}
+
+/// Is it a wait for the phase of an mbarrier?
+pub fn mbarrier_wait(i: &Instr) -> bool {
+    matches!(i.opcode, op::mbarrier_try_wait | op::mbarrier_test_wait)
+}

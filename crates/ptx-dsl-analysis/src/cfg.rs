@@ -1,0 +1,245 @@
+//! The control-flow graph: basic blocks, edges with the value of the branch's guard, reverse postorder, dominators, post-dominators.
+
+use ptx_dsl_isa::hir::{Function, Instr, LabelId, Operand, Stmt};
+use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::opcode::Opcode;
+
+pub use crate::graph::NONE;
+use crate::graph::{cyclic, dominators, intervals, postorder};
+
+/// Instructions in a row, with one way in and ways out at the end.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// Number of its first instruction.
+    pub first: u32,
+    /// One past its last.
+    pub end: u32,
+    /// Edges to its successors.
+    pub succ: Vec<Edge>,
+    /// Reachable predecessors, each with the number of its edge.
+    pub pred: Vec<(u32, u32)>,
+}
+
+/// A way out of a block.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge {
+    /// The block that it leads to.
+    pub to: u32,
+    /// The value of the guard of the block's last instruction on this way.
+    pub when: Option<bool>,
+}
+
+/// The graph of a body. Block 0 is empty and comes first; the last one, [`Cfg::exit`], is empty too and stands for the end.
+pub struct Cfg<'h> {
+    /// The instructions of the body, in the order of the text.
+    pub instrs: Vec<&'h Instr>,
+    /// The blocks, in the order of the text.
+    pub blocks: Vec<Block>,
+    /// The block that stands for the end.
+    pub exit: u32,
+    /// Reachable blocks in reverse postorder.
+    pub rpo: Vec<u32>,
+    /// Immediate post-dominators, [`NONE`] where the end cannot be reached.
+    pub ipdom: Vec<u32>,
+    /// Immediate dominators.
+    pub idom: Vec<u32>,
+    /// First and last number of what each block dominates, itself included.
+    below: Vec<(u32, u32)>,
+    /// By block: it can be reached from itself.
+    cyclic: Vec<bool>,
+    /// By instruction: its block.
+    block_of: Vec<u32>,
+}
+
+/// Does the instruction end a block?
+fn ends(i: &Instr) -> bool {
+    i.entry.control.ends_block(i.pred.is_some())
+}
+
+impl<'h> Cfg<'h> {
+    /// The first instruction of which this holds. Not generic, as what asks is: that is compiled for each question.
+    pub fn find(&self, is: &dyn Fn(&Instr) -> bool) -> Option<&'h Instr> {
+        self.instrs.iter().copied().find(|i| is(i))
+    }
+
+    /// Is there an instruction of which this holds?
+    pub fn any(&self, is: &dyn Fn(&Instr) -> bool) -> bool {
+        self.find(is).is_some()
+    }
+
+    /// Is there an instruction with this opcode?
+    pub fn has(&self, opcode: Opcode) -> bool {
+        self.any(&|i| i.opcode == opcode)
+    }
+
+    /// Adds the blocks that a block leads to.
+    pub fn push_ways(&self, b: u32, out: &mut Vec<u32>) {
+        for e in &self.blocks[b as usize].succ {
+            out.push(e.to);
+        }
+    }
+
+    /// Adds the blocks that lead to a block.
+    pub fn push_preds(&self, b: u32, out: &mut Vec<u32>) {
+        for (p, _) in &self.blocks[b as usize].pred {
+            out.push(*p);
+        }
+    }
+
+    /// The graph of a function.
+    pub fn new(function: &'h Function) -> Cfg<'h> {
+        let mut cfg = Cfg {
+            instrs: Vec::new(),
+            blocks: vec![Block::default(), Block::default()],
+            exit: 0,
+            rpo: Vec::new(),
+            ipdom: Vec::new(),
+            idom: Vec::new(),
+            below: Vec::new(),
+            cyclic: Vec::new(),
+            block_of: Vec::new(),
+        };
+        let mut at_label = vec![NONE; function.labels.len()];
+        for stmt in &function.body {
+            match stmt {
+                Stmt::Label(id) => {
+                    let last = cfg.blocks.len() - 1;
+                    if cfg.blocks[last].first != cfg.here() || last == 0 {
+                        cfg.cut();
+                    }
+                    if let Some(slot) = at_label.get_mut(id.0 as usize) {
+                        *slot = cfg.blocks.len() as u32 - 1;
+                    }
+                }
+                Stmt::Instr(i) => {
+                    cfg.instrs.push(&**i);
+                    if ends(i) {
+                        cfg.cut();
+                    }
+                }
+            }
+        }
+        cfg.exit = cfg.blocks.len() as u32;
+        cfg.cut();
+        cfg.link(&at_label);
+        cfg.order();
+        cfg
+    }
+
+    /// The number of the next instruction.
+    fn here(&self) -> u32 {
+        self.instrs.len() as u32
+    }
+
+    /// Ends the last block here, and begins another one.
+    fn cut(&mut self) {
+        let here = self.here();
+        if let Some(last) = self.blocks.last_mut() {
+            last.end = here;
+        }
+        self.blocks.push(Block { first: here, end: here, ..Block::default() });
+    }
+
+    /// Finds the ways out of each block.
+    fn link(&mut self, at_label: &[u32]) {
+        for b in 0..self.exit {
+            let block = &mut self.blocks[b as usize];
+            match self.instrs.get((block.end as usize).wrapping_sub(1)) {
+                Some(i) if block.first != block.end && ends(i) => {
+                    ways(i, b + 1, self.exit, at_label, &mut block.succ);
+                }
+                _ => block.succ.push(Edge { to: b + 1, when: None }),
+            }
+        }
+    }
+
+    /// The instructions of a block.
+    pub fn range(&self, b: u32) -> std::ops::Range<u32> {
+        let block = &self.blocks[b as usize];
+        block.first..block.end
+    }
+
+    /// The instruction at the end of a block that chooses between ways.
+    pub fn branch(&self, b: u32) -> Option<u32> {
+        let block = &self.blocks[b as usize];
+        (block.succ.len() > 1).then(|| block.end.wrapping_sub(1))
+    }
+
+    fn order(&mut self) {
+        let n = self.blocks.len();
+        let post = postorder(0, n, &|b, out| self.push_ways(b, out));
+        for &b in post.iter().rev() {
+            self.rpo.push(b);
+            for k in 0..self.blocks[b as usize].succ.len() {
+                let to = self.blocks[b as usize].succ[k].to;
+                self.blocks[to as usize].pred.push((b, k as u32));
+            }
+        }
+        self.idom = dominators(n, &post, &|b, out| self.push_preds(b, out));
+        self.cyclic = cyclic(n, &self.rpo, &|b, out| self.push_preds(b, out));
+        let back = postorder(self.exit, n, &|b, out| self.push_preds(b, out));
+        self.ipdom = dominators(n, &back, &|b, out| self.push_ways(b, out));
+        self.below = intervals(&self.idom);
+        self.block_of = vec![NONE; self.instrs.len()];
+        for (b, block) in self.blocks.iter().enumerate() {
+            for at in block.first..block.end {
+                self.block_of[at as usize] = b as u32;
+            }
+        }
+    }
+
+    /// Does every way to `b` lead through `a`? Nothing leads through [`NONE`], where the ways of a loop without an end meet.
+    pub fn dominates(&self, a: u32, b: u32) -> bool {
+        match (self.below.get(a as usize), self.below.get(b as usize)) {
+            (Some(&(first, last)), Some(&(at, _))) => at != NONE && first <= at && at <= last,
+            _ => false,
+        }
+    }
+
+    /// Can the block be reached from itself?
+    pub fn in_loop(&self, b: u32) -> bool {
+        self.cyclic[b as usize]
+    }
+
+    /// The block of an instruction.
+    pub fn block_of(&self, at: u32) -> u32 {
+        self.block_of[at as usize]
+    }
+}
+
+/// Where an instruction that ends a block leads.
+fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) {
+    let (when, other) = match &i.pred {
+        None => (None, None),
+        Some((_, positive)) => (Some(*positive), Some(!positive)),
+    };
+    let mut add = |id: &LabelId| {
+        let to = match at_label.get(id.0 as usize) {
+            Some(&b) if b != NONE => b,
+            _ => exit,
+        };
+        // The same label twice in a row is one way.
+        if !matches!(out.last(), Some(e) if e.to == to) {
+            out.push(Edge { to, when });
+        }
+    };
+    if matches!(i.entry.control, Control::Branch | Control::BranchTable) {
+        for arg in &i.operands {
+            match &arg.value {
+                Operand::Label(id) => add(id),
+                Operand::Labels(ids) => {
+                    for id in ids {
+                        add(id);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if out.is_empty() {
+        out.push(Edge { to: exit, when });
+    }
+    if other.is_some() {
+        out.push(Edge { to: next, when: other });
+    }
+}

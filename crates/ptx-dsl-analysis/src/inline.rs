@@ -1,0 +1,325 @@
+//! A kernel with the functions it calls put in their places, so that every rule sees through a `call`: what a callee initialises,
+//! fences, waits for, and which addresses it gets and gives.
+//!
+//! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
+//! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
+
+use ptx_dsl_isa::hir::{
+    Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
+};
+use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::opcode::{Entry, Opcode, op};
+use ptx_dsl_isa::qualifier::Qualifier;
+use ptx_dsl_isa::span::Span;
+use ptx_dsl_isa::ty::Ty;
+
+/// So many statements a kernel may grow to, so many more than it has, and so deep calls may be nested.
+const MOST: usize = 20_000;
+const MORE: usize = 5_000;
+const DEEP: usize = 12;
+
+/// A function that is put together.
+pub struct Inlined {
+    /// The registers of the kernel and of every body in it.
+    pub regs: Vec<Reg>,
+    /// The labels, likewise.
+    pub labels: Vec<Label>,
+    /// The statements.
+    pub body: Vec<Stmt>,
+    /// Registers that stand for `.param` variables of callees that got a register or constant: the first is for variable
+    /// [`Inlined::first`], by their sizes in bytes.
+    pub extra: Vec<(u32, RegId)>,
+    /// The number of variables in the module: those of `extra` follow.
+    pub first: u32,
+}
+
+/// The function with its callees in place, if it has any that can be.
+pub fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Inlined> {
+    // A function is looked at where a kernel calls it.
+    if !function.entry {
+        return None;
+    }
+    if !calls(module, whole, &function.body) {
+        return None;
+    }
+    let out = Inlined {
+        regs: function.regs.clone(),
+        labels: function.labels.clone(),
+        body: Vec::with_capacity(function.body.len()),
+        extra: Vec::new(),
+        first: module.vars.len() as u32,
+    };
+    let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
+    builder.put(function, &Place { regs: 0, labels: 0, vars: &[], end: None });
+    Some(builder.out)
+}
+
+/// Is there a call of a function that can be put in its place?
+fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
+    for stmt in body {
+        if matches!(stmt, Stmt::Instr(i) if callee(module, whole, i).is_some()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The function that a `call` names, if it is known through and through.
+fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId, &'m Function)> {
+    if i.opcode != op::call {
+        return None;
+    }
+    let Operand::Func(id) = i.operand("func")?.value else { return None };
+    let f = module.functions.get(id.0 as usize)?;
+    (f.defined && !f.entry && !f.body.is_empty() && whole.binary_search(&id).is_ok()).then_some((id, f))
+}
+
+/// Where a function is put: what is added to its registers and labels, what its parameters are, where it returns to.
+struct Place<'a> {
+    regs: u32,
+    labels: u32,
+    /// What stands for the variables of its parameters.
+    vars: &'a [(VarId, VarId)],
+    end: Option<LabelId>,
+}
+
+struct Builder<'m> {
+    module: &'m Module,
+    whole: &'m [FuncId],
+    out: Inlined,
+    stack: Vec<FuncId>,
+    most: usize,
+}
+
+/// An entry of the table by its opcode.
+pub fn entry(opcode: Opcode, section: &str) -> Option<Entry> {
+    opcode.entries().find(|entry| entry.instr.section == section)
+}
+
+/// An instruction that nobody wrote.
+fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: Vec<Arg>, span: Span) -> Stmt {
+    let mut instr = Instr {
+        index: u32::MAX,
+        opcode: entry.opcode,
+        family: entry.family,
+        entry: entry.instr,
+        form: 0,
+        quals: Vec::new(),
+        types: Vec::new(),
+        pred,
+        operands,
+        spelling: entry.opcode.to_string(),
+        span,
+    };
+    if let Some(ty) = ty {
+        if let Some(qualifier) = Qualifier::from_word(ty.name()) {
+            instr.spelling.push_str(qualifier.text());
+            instr.quals.push(qualifier);
+        }
+        instr.types.push(ty);
+    }
+    Stmt::Instr(Box::new(instr))
+}
+
+/// `mov` of so many bytes.
+pub fn mov(bytes: u32, d: Operand, a: Operand, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
+    let ty = match bytes {
+        2 => Ty::B16,
+        4 => Ty::B32,
+        8 => Ty::B64,
+        _ => return None,
+    };
+    let arg = |name, role, value| Arg { name, role, ty: Some(ty), value, span };
+    let operands = vec![arg("d", Role::Dst, d), arg("a", Role::Src, a)];
+    Some(made(entry(op::mov, "9.7.9.4")?, Some(ty), pred, operands, span))
+}
+
+fn branch(to: LabelId, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
+    let operands = vec![Arg { name: "tgt", role: Role::Name, ty: None, value: Operand::Label(to), span }];
+    Some(made(entry(op::bra, "9.7.12.3")?, None, pred, operands, span))
+}
+
+impl Inlined {
+    /// A new register for so many bytes.
+    pub fn register(&mut self, bytes: u32) -> RegId {
+        self.regs.push(Reg { name: String::new(), ty: bits(bytes), lanes: 1 });
+        RegId(self.regs.len() as u32 - 1)
+    }
+}
+
+impl Builder<'_> {
+    fn put(&mut self, f: &Function, place: &Place) {
+        for stmt in &f.body {
+            match stmt {
+                Stmt::Label(id) => self.out.body.push(Stmt::Label(LabelId(id.0 + place.labels))),
+                Stmt::Instr(i) => {
+                    let mut i = i.clone();
+                    if let Some((p, _)) = &mut i.pred {
+                        remap(p, place);
+                    }
+                    for arg in &mut i.operands {
+                        remap(&mut arg.value, place);
+                    }
+                    if self.call(&i) {
+                        continue;
+                    }
+                    let jump = match place.end {
+                        Some(to) if i.opcode == op::ret => branch(to, i.pred.clone(), i.span),
+                        _ => None,
+                    };
+                    self.out.body.push(jump.unwrap_or(Stmt::Instr(i)));
+                }
+            }
+        }
+    }
+
+    fn label(&mut self) -> LabelId {
+        self.out.labels.push(Label { name: String::new(), span: Span::default() });
+        LabelId(self.out.labels.len() as u32 - 1)
+    }
+
+    /// Puts the callee in place of the call; `false` if it stays a call.
+    fn call(&mut self, i: &Instr) -> bool {
+        let Some((id, f)) = callee(self.module, self.whole, i) else { return false };
+        if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > self.most {
+            return false;
+        }
+        let list = |name: &str| match i.value(name) {
+            Some(Operand::List(list)) => list.as_slice(),
+            _ => &[],
+        };
+        let (args, rets) = (list("args"), list("ret"));
+        if args.len() != f.params.len() || rets.len() != f.rets.len() {
+            return false;
+        }
+        let mut passed = Passed {
+            base: self.out.regs.len() as u32,
+            regs: f.regs.len() as u32,
+            first: self.out.first + self.out.extra.len() as u32,
+            vars: Vec::new(),
+            extra: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
+        for (k, given) in args.iter().enumerate() {
+            if !passed.pass(given, &f.params[k], false, i.span) {
+                return false;
+            }
+        }
+        for (k, given) in rets.iter().enumerate() {
+            if !passed.pass(given, &f.rets[k], true, i.span) {
+                return false;
+            }
+        }
+        let mut over = None;
+        if let Some((p, positive)) = &i.pred {
+            let label = self.label();
+            let Some(jump) = branch(label, Some((p.clone(), !positive)), i.span) else { return false };
+            self.out.body.push(jump);
+            over = Some(label);
+        }
+        self.callee(id, f, passed);
+        self.out.body.extend(over.map(Stmt::Label));
+        true
+    }
+
+    /// Puts a function here.
+    fn callee(&mut self, id: FuncId, f: &Function, mut passed: Passed) {
+        for reg in &f.regs {
+            self.out.regs.push(reg.clone());
+        }
+        for (size, _) in &passed.extra {
+            self.out.register(*size);
+        }
+        self.out.extra.append(&mut passed.extra);
+        let labels = self.out.labels.len() as u32;
+        for label in &f.labels {
+            self.out.labels.push(label.clone());
+        }
+        let end = self.label();
+        self.out.body.append(&mut passed.before);
+        self.stack.push(id);
+        self.put(f, &Place { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
+        self.stack.pop();
+        self.out.body.push(Stmt::Label(end));
+        self.out.body.append(&mut passed.after);
+    }
+}
+
+/// How arguments and results are passed.
+struct Passed {
+    /// The first register of the callee, and how many it has.
+    base: u32,
+    regs: u32,
+    /// The first variable that is not there yet.
+    first: u32,
+    /// What stands for the variables of its parameters.
+    vars: Vec<(VarId, VarId)>,
+    /// See [`Inlined::extra`].
+    extra: Vec<(u32, RegId)>,
+    /// Moves before it and behind it.
+    before: Vec<Stmt>,
+    after: Vec<Stmt>,
+}
+
+impl Passed {
+    /// One argument, or a result (`back`); `false` if that is not known.
+    fn pass(&mut self, given: &Operand, p: &Param, back: bool, span: Span) -> bool {
+        match (given, p.reg, p.var) {
+            (Operand::VarAddr(v, 0), None, Some(var)) => {
+                self.vars.push((var, *v));
+                true
+            }
+            (Operand::Sink, _, _) if back => true,
+            (Operand::Reg(..) | Operand::Imm(_), Some(r), _) => {
+                self.moves(given, RegId(r.0 + self.base), p, back, span)
+            }
+            (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
+                let more = self.extra.len() as u32;
+                let reg = RegId(self.base + self.regs + more);
+                self.vars.push((var, VarId(self.first + more)));
+                self.extra.push((p.size, reg));
+                self.moves(given, reg, p, back, span)
+            }
+            _ => false,
+        }
+    }
+
+    fn moves(&mut self, given: &Operand, formal: RegId, p: &Param, back: bool, span: Span) -> bool {
+        let (given, formal) = (given.clone(), Operand::Reg(formal, 0));
+        let (list, d, a) = if back { (&mut self.after, given, formal) } else { (&mut self.before, formal, given) };
+        let Some(stmt) = mov(p.size, d, a, None, span) else { return false };
+        list.push(stmt);
+        true
+    }
+}
+
+fn bits(bytes: u32) -> Ty {
+    match bytes {
+        1 => Ty::B8,
+        2 => Ty::B16,
+        4 => Ty::B32,
+        _ => Ty::B64,
+    }
+}
+
+fn remap(o: &mut Operand, place: &Place) {
+    let var = |v: &mut VarId| {
+        for (formal, to) in place.vars {
+            if formal == v {
+                *v = *to;
+                break;
+            }
+        }
+    };
+    o.visit_mut(&mut |o| match o {
+        Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => var(v),
+        Operand::Label(l) => l.0 += place.labels,
+        Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += place.labels),
+        o => {
+            if let Some(r) = o.register_mut() {
+                r.0 += place.regs;
+            }
+        }
+    });
+}

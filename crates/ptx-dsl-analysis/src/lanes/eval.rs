@@ -1,0 +1,377 @@
+//! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
+
+use crate::Flow;
+use crate::lanes::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
+use crate::lanes::{Fact, Lanes, Pred, Shared, UNKNOWN, shared};
+use crate::ssa::{UNDEF, Val, Value};
+use crate::threads::{Set, THREADS};
+use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
+use ptx_dsl_isa::ty::{Class, Ty};
+
+impl Lanes {
+    /// The fact about one value, from those about its operands.
+    pub fn eval(&mut self, flow: &Flow, shape: &Shape, joins: &[bool], v: Val, value: &Value, facts: &[Fact]) -> Fact {
+        match value {
+            Value::Undef | Value::Param => Fact::Is(Shared::No),
+            Value::Phi { block, args } => {
+                let mut out = Fact::Bottom;
+                for a in args {
+                    out = self.join(out, facts[*a as usize], joins[*block as usize]);
+                }
+                out
+            }
+            Value::Def { instr, var, old } => {
+                let i = flow.instr(*instr);
+                for (_, u) in flow.ssa.uses(*instr) {
+                    if facts[*u as usize] == Fact::Bottom {
+                        return Fact::Bottom;
+                    }
+                }
+                let new = self.result(flow, shape, v, *instr, i, *var, facts);
+                match old {
+                    None => new,
+                    Some(o) => {
+                        let apart = match flow.guard(*instr) {
+                            Some((p, _)) => shared(facts[p as usize], &self.same) < Shared::Warp,
+                            None => true,
+                        };
+                        self.join(new, facts[*o as usize], apart)
+                    }
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, a: Fact, b: Fact, apart: bool) -> Fact {
+        match (a, b) {
+            (Fact::Bottom, x) | (x, Fact::Bottom) => x,
+            (a, b) if a == b => a,
+            _ if apart => Fact::Is(Shared::No),
+            (a, b) => Fact::Is(shared(a, &self.same).min(shared(b, &self.same)).min(Shared::Warp)),
+        }
+    }
+
+    /// What an operand is.
+    fn operand(&mut self, flow: &Flow, shape: &Shape, at: u32, o: &Operand, facts: &[Fact]) -> Fact {
+        match o {
+            Operand::Imm(n) => Fact::Const(*n),
+            Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
+            Operand::NotReg(r) => {
+                let f = facts[flow.ssa.read(at, *r, 0) as usize];
+                match f {
+                    Fact::Const(n) => Fact::Const(u64::from(n == 0)),
+                    f => Fact::Pred(self.pred(f).negated()),
+                }
+            }
+            Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
+            Operand::Sreg(special::warp_sz) => Fact::Const(32),
+            Operand::Sreg(register) => self.special(shape, *register),
+            _ => Fact::Is(Shared::No),
+        }
+    }
+
+    fn special(&mut self, shape: &Shape, register: SpecialRegister) -> Fact {
+        if let Some((_, fact)) = self.special.iter().find(|(known, _)| *known == register) {
+            return *fact;
+        }
+        let fact = match shape.table(register) {
+            Some(Special::Fact(f)) => f,
+            Some(Special::Table(t)) if self.asked => self.table(t),
+            _ => Fact::Is(Shared::No),
+        };
+        self.special.push((register, fact));
+        fact
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn result(&mut self, flow: &Flow, shape: &Shape, v: Val, at: u32, i: &Instr, var: u32, facts: &[Fact]) -> Fact {
+        let arg = |name: &str| i.value(name);
+        // What every lane computes from shared values is shared.
+        let mut least = Shared::Cta;
+        for (_, u) in flow.ssa.uses(at) {
+            least = least.min(shared(facts[*u as usize], &self.same));
+        }
+        for a in &i.operands {
+            if let Operand::Sreg(_) = a.value {
+                let f = self.operand(flow, shape, at, &a.value, facts);
+                least = least.min(shared(f, &self.same));
+            }
+        }
+        match i.opcode {
+            op::setp if self.wanted[v as usize] => {
+                self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(Fact::Is(least))
+            }
+            op::mov | op::cvt => match arg("a") {
+                Some(a) if keeps(i) => self.operand(flow, shape, at, a, facts),
+                _ => Fact::Is(least),
+            },
+            op::not if i.has(q::pred) => {
+                let Some(a) = arg("a") else { return Fact::Is(least) };
+                match self.operand(flow, shape, at, a, facts) {
+                    Fact::Const(n) => Fact::Const(u64::from(n == 0)),
+                    f => Fact::Pred(self.pred(f).negated()),
+                }
+            }
+            op::and | op::or if i.has(q::pred) => {
+                let (Some(a), Some(b)) = (arg("a"), arg("b")) else { return Fact::Is(least) };
+                let (a, b) = (self.operand(flow, shape, at, a, facts), self.operand(flow, shape, at, b, facts));
+                let (p, q) = (self.pred(a), self.pred(b));
+                self.combine(p, q, i.opcode == op::and, least)
+            }
+            op::elect_sync => {
+                if let Some(Arg { value: Operand::Pair(_, p), .. }) = i.operands.first()
+                    && let Operand::Reg(r, _) = &**p
+                    && flow.ssa.var(*r, 0) == var
+                {
+                    return Fact::Pred(Pred { elected: [v, UNDEF], passed: [UNDEF, v], ..UNKNOWN });
+                }
+                // The lane that was elected is the same for all.
+                Fact::Is(Shared::Warp)
+            }
+            op::shfl_sync => self.shuffle(flow, shape, at, i, facts),
+            op::vote_sync | op::redux_sync => match arg("membermask") {
+                Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => Fact::Is(Shared::Warp),
+                _ => Fact::Is(Shared::No),
+            },
+            op::barrier_red | op::bar_red | op::barrier_cta_red | op::bar_cta_red => Fact::Is(Shared::Warp),
+            op::ld => {
+                let fixed = i.has_any(&[q::param, q::param_entry, q::_const]);
+                // What a function was given or gave back is in `.param` variables too.
+                let mut entry = flow.function.entry;
+                for a in &i.operands {
+                    if let Operand::Address(Base::Var(v), _) = a.value {
+                        entry &= matches!(flow.module.vars.get(v.0 as usize), Some(v) if v.space != Space::ParamFunc);
+                    }
+                }
+                if fixed && (entry || i.has(q::_const)) { Fact::Is(least) } else { Fact::Is(Shared::No) }
+            }
+            op::add
+            | op::sub
+            | op::mul
+            | op::mad
+            | op::shl
+            | op::shr
+            | op::and
+            | op::or
+            | op::xor
+            | op::min
+            | op::max
+            | op::rem
+            | op::div
+                if self.wanted[v as usize] =>
+            {
+                self.arithmetic(flow, shape, at, i, v, facts).unwrap_or(Fact::Is(least))
+            }
+            _ if pure(i) => Fact::Is(least),
+            _ => Fact::Is(Shared::No),
+        }
+    }
+
+    /// `shfl.sync.idx` from one lane to all of the warp: what that lane has.
+    fn shuffle(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[Fact]) -> Fact {
+        let (Some(Operand::Imm(lane)), Some(Operand::Imm(31)), Some(Operand::Imm(mask))) =
+            (i.value("b"), i.value("c"), i.value("membermask"))
+        else {
+            return Fact::Is(Shared::No);
+        };
+        if !i.has(q::idx) || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
+            return Fact::Is(Shared::No);
+        }
+        let Some(a) = i.value("a") else { return Fact::Is(Shared::Warp) };
+        match self.operand(flow, shape, at, a, facts) {
+            Fact::Bottom => Fact::Bottom,
+            Fact::Const(n) => Fact::Const(n),
+            Fact::Is(Shared::Cta) => Fact::Is(Shared::Cta),
+            Fact::Table(k) if (k as usize) < self.tables.len() => {
+                let of = &self.tables[k as usize];
+                let lane = *lane as usize & 31;
+                let out = (0..THREADS).map(|t| of[t / 32 * 32 + lane]).collect();
+                self.table(out)
+            }
+            _ => Fact::Is(Shared::Warp),
+        }
+    }
+
+    fn combine(&mut self, p: Pred, q: Pred, and: bool, least: Shared) -> Fact {
+        // A conjunction that is true says all that its parts say, and one that is false nothing; a disjunction the other way.
+        let side = usize::from(!and);
+        let pick = |a: [Val; 2], b: [Val; 2]| {
+            let mut out = [UNDEF; 2];
+            out[side] = if a[side] == UNDEF { b[side] } else { a[side] };
+            out
+        };
+        Fact::Pred(Pred {
+            yes: self.both(p.yes, q.yes, and),
+            no: self.both(p.no, q.no, !and),
+            elected: pick(p.elected, q.elected),
+            passed: pick(p.passed, q.passed),
+            shared: p.shared.min(q.shared).max(least),
+        })
+    }
+
+    /// `setp` on numbers that are known for every thread.
+    fn compare(
+        &mut self,
+        flow: &Flow,
+        shape: &Shape,
+        at: u32,
+        i: &Instr,
+        (v, var): (Val, u32),
+        facts: &[Fact],
+    ) -> Option<Fact> {
+        // The second predicate of `p|q` is the opposite without a Boolean operator; rare, and left unknown.
+        match &i.operands.first()?.value {
+            Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var => {}
+            _ => return None,
+        }
+        let ty = *i.types.last()?;
+        if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty.bits() > 64 {
+            return None;
+        }
+        let a = self.operand(flow, shape, at, i.value("a")?, facts);
+        let b = self.operand(flow, shape, at, i.value("b")?, facts);
+        let op = comparison(i)?;
+        let boolean = boolean(i);
+        let signed = ty.class() == Class::Signed;
+        if let (Fact::Const(x), Fact::Const(y), None) = (a, b, boolean) {
+            return Some(Fact::Const(u64::from(holds(op, signed, ty.bits(), x, y))));
+        }
+        if ty.bits() != 32 {
+            return None;
+        }
+        let known = |f: Fact| matches!(f, Fact::Const(_) | Fact::Table(_));
+        if !known(a) || !known(b) {
+            return None;
+        }
+        let c = match boolean {
+            None => Fact::Bottom,
+            Some(_) => self.operand(flow, shape, at, &i.operand("c")?.value, facts),
+        };
+        if let Some((from, fact)) = &self.known[v as usize]
+            && *from == [a, b, c]
+        {
+            return Some(*fact);
+        }
+        let yes = self.threads_where(a, b, op, signed);
+        let mut no = yes;
+        for w in &mut no {
+            *w = !*w;
+        }
+        let whole = by_warp_set(&yes);
+        let p = Pred {
+            yes: self.set(yes),
+            no: self.set(no),
+            shared: if whole { Shared::Warp } else { Shared::No },
+            ..UNKNOWN
+        };
+        let fact = match boolean {
+            None => Fact::Pred(p),
+            Some(q::xor) => return None,
+            Some(op) => {
+                let q = self.pred(c);
+                self.combine(p, q, op == q::and, Shared::No)
+            }
+        };
+        self.known[v as usize] = Some(([a, b, c], fact));
+        Some(fact)
+    }
+
+    /// The threads for which two numbers compare so. Mostly one of them is a constant.
+    fn threads_where(&self, a: Fact, b: Fact, op: Compare, signed: bool) -> Set {
+        let (x, y) = (self.numbers(a), self.numbers(b));
+        // Once for each pair of numbers in a row.
+        let (mut last, mut held) = ((0, 0), holds(op, signed, 32, 0, 0));
+        let mut yes: Set = [0; THREADS / 64];
+        for (w, word) in yes.iter_mut().enumerate() {
+            for t in 0..64 {
+                let pair = (x.at(w * 64 + t), y.at(w * 64 + t));
+                if pair != last {
+                    last = pair;
+                    held = holds(op, signed, 32, u64::from(pair.0), u64::from(pair.1));
+                }
+                *word |= u64::from(held) << t;
+            }
+        }
+        yes
+    }
+
+    fn numbers(&self, f: Fact) -> Numbers<'_> {
+        match f {
+            Fact::Const(n) => Numbers::One(n as u32),
+            Fact::Table(k) if (k as usize) < self.tables.len() => Numbers::Each(&self.tables[k as usize]),
+            _ => Numbers::One(0),
+        }
+    }
+
+    fn arithmetic(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, v: Val, facts: &[Fact]) -> Option<Fact> {
+        let ty = *i.types.last()?;
+        let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
+        if !integer || ty.bits() != 32 || i.types.len() != 1 {
+            return None;
+        }
+        if i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
+            return None;
+        }
+        let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
+        let b = self.operand(flow, shape, at, &i.operand("b")?.value, facts);
+        let c = match i.operand("c") {
+            Some(c) => self.operand(flow, shape, at, &c.value, facts),
+            None => Fact::Const(0),
+        };
+        let known = |f: Fact| matches!(f, Fact::Const(_) | Fact::Table(_));
+        if !known(a) || !known(b) || !known(c) {
+            return None;
+        }
+        let signed = ty.class() == Class::Signed;
+        // Chosen once, not for each thread.
+        let of = operation(i.opcode, signed)?;
+        if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
+            return Some(Fact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
+        }
+        if let Some((from, fact)) = &self.known[v as usize]
+            && *from == [a, b, c]
+        {
+            return Some(*fact);
+        }
+        let mut out = Vec::with_capacity(THREADS);
+        let (x, y, z) = (self.numbers(a), self.numbers(b), self.numbers(c));
+        for t in 0..THREADS {
+            out.push(of(x.at(t), y.at(t), z.at(t))?);
+        }
+        let fact = self.table(out);
+        self.known[v as usize] = Some(([a, b, c], fact));
+        Some(fact)
+    }
+}
+
+/// `.CmpOp`
+pub fn comparison(i: &Instr) -> Option<Compare> {
+    i.quals.iter().find_map(|q| Compare::of(*q))
+}
+
+/// `.BoolOp`
+pub fn boolean(i: &Instr) -> Option<Qualifier> {
+    i.first_of(&[q::and, q::or, q::xor])
+}
+
+/// A `mov` or `cvt` of one number that stays as it is.
+pub fn keeps(i: &Instr) -> bool {
+    let mut all = i.operands.len() == 2;
+    for t in &i.types {
+        all &= plain(*t);
+    }
+    all
+}
+
+/// Types whose `mov` or `cvt` keeps a number of 32 bits as it is.
+fn plain(ty: Ty) -> bool {
+    ty.bits() == 32 && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty == Ty::Pred
+}
+
+/// Does the result follow from the operands alone?
+fn pure(i: &Instr) -> bool {
+    i.entry.host == ptx_dsl_isa::isa::Host::Lane || matches!(i.opcode, op::cvta | op::mapa | op::selp | op::isspacep)
+}

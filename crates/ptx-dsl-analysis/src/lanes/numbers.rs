@@ -1,0 +1,172 @@
+//! Numbers for every thread of a CTA: special registers, comparisons, operations.
+
+use crate::lanes::{Fact, Shared};
+use crate::threads::{Set, THREADS};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::{Qualifier, q};
+
+/// `%tid` and friends as far as the block's shape says.
+pub struct Shape {
+    pub dims: Option<[u32; 3]>,
+    /// `%tid.x` is the linear number.
+    pub linear: bool,
+}
+
+impl Shape {
+    pub fn table(&self, register: SpecialRegister) -> Option<Special> {
+        // What the last thread has stands for those behind it, which are not there.
+        let last = match self.dims {
+            Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
+            None => u32::MAX,
+        };
+        let of = |f: &dyn Fn(u32) -> u32| {
+            let mut table = Vec::with_capacity(THREADS);
+            for t in 0..THREADS as u32 {
+                table.push(f(t.min(last)));
+            }
+            Some(Special::Table(table))
+        };
+        let [x, y, _] = self.dims.unwrap_or([u32::MAX, 1, 1]);
+        match register {
+            special::laneid => of(&|t| t % 32),
+            special::tid_x if self.linear && self.dims.is_none() => of(&|t| t),
+            special::tid_x if self.dims.is_some() => of(&|t| t % x.max(1)),
+            special::tid_y if self.dims.is_some() => of(&|t| t / x.max(1) % y.max(1)),
+            special::tid_z if self.dims.is_some() => of(&|t| t / x.max(1).saturating_mul(y.max(1)).max(1)),
+            special::ntid_x | special::ntid_y | special::ntid_z => {
+                let k = match register {
+                    special::ntid_x => 0,
+                    special::ntid_y => 1,
+                    _ => 2,
+                };
+                match self.dims {
+                    Some(d) => of(&|_| d[k]),
+                    None => Some(Special::Fact(Fact::Is(Shared::Cta))),
+                }
+            }
+            _ => match register.row().varies {
+                Varies::WithThread | Varies::InTime => None,
+                Varies::WithWarp => Some(Special::Fact(Fact::Is(Shared::Warp))),
+                Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta => {
+                    Some(Special::Fact(Fact::Is(Shared::Cta)))
+                }
+            },
+        }
+    }
+}
+
+/// What a special register is: a fact, or a table that has no number yet.
+pub enum Special {
+    Fact(Fact),
+    Table(Vec<u32>),
+}
+
+/// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
+#[derive(Debug, Clone, Copy)]
+pub enum Compare {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+impl Compare {
+    /// The comparison that a qualifier names.
+    pub fn of(qualifier: Qualifier) -> Option<Compare> {
+        Some(match qualifier {
+            q::eq => Compare::Eq,
+            q::ne => Compare::Ne,
+            q::lt | q::lo => Compare::Lt,
+            q::le | q::ls => Compare::Le,
+            q::gt | q::hi => Compare::Gt,
+            q::ge | q::hs => Compare::Ge,
+            _ => return None,
+        })
+    }
+}
+
+/// A number for every thread.
+pub enum Numbers<'t> {
+    One(u32),
+    Each(&'t [u32]),
+}
+
+impl Numbers<'_> {
+    pub fn at(&self, t: usize) -> u32 {
+        match self {
+            Numbers::One(n) => *n,
+            Numbers::Each(list) => list[t],
+        }
+    }
+}
+
+/// Of `a`, `b` and `c`.
+pub type Operation = fn(u32, u32, u32) -> Option<u32>;
+
+/// What an instruction does with numbers of 32 bits; `None` where that is undefined.
+pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
+    Some(match opcode {
+        op::add => |x, y, _| Some(x.wrapping_add(y)),
+        op::sub => |x, y, _| Some(x.wrapping_sub(y)),
+        op::mul => |x, y, _| Some(x.wrapping_mul(y)),
+        op::mad => |x, y, z| Some(x.wrapping_mul(y).wrapping_add(z)),
+        op::and => |x, y, _| Some(x & y),
+        op::or => |x, y, _| Some(x | y),
+        op::xor => |x, y, _| Some(x ^ y),
+        op::shl => |x, y, _| Some(x.checked_shl(y).unwrap_or(0)),
+        op::shr if signed => |x, y, _| Some((x as i32 >> y.min(31)) as u32),
+        op::shr => |x, y, _| Some(x.checked_shr(y).unwrap_or(0)),
+        op::min if signed => |x, y, _| Some((x as i32).min(y as i32) as u32),
+        op::min => |x, y, _| Some(x.min(y)),
+        op::max if signed => |x, y, _| Some((x as i32).max(y as i32) as u32),
+        op::max => |x, y, _| Some(x.max(y)),
+        op::rem if signed => |x, y, _| Some((x as i32).checked_rem(y as i32)? as u32),
+        op::rem => |x, y, _| x.checked_rem(y),
+        op::div if signed => |x, y, _| Some((x as i32).checked_div(y as i32)? as u32),
+        op::div => |x, y, _| x.checked_div(y),
+        _ => return None,
+    })
+}
+
+pub fn by_warp(t: &[u32]) -> bool {
+    for (k, n) in t.iter().enumerate() {
+        if *n != t[k / 32 * 32] {
+            return false;
+        }
+    }
+    true
+}
+
+pub fn by_warp_set(s: &Set) -> bool {
+    for word in s {
+        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The result of a comparison of two numbers of so many bits.
+pub fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
+    let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    let (x, y) = (x & mask, y & mask);
+    let wide = |n: u64| if signed { ((n << (64 - bits)) as i64) >> (64 - bits) } else { 0 };
+    let order = if signed { wide(x).cmp(&wide(y)) } else { x.cmp(&y) };
+    match op {
+        Compare::Eq => order.is_eq(),
+        Compare::Ne => order.is_ne(),
+        Compare::Lt => order.is_lt(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        Compare::Ge => order.is_ge(),
+    }
+}

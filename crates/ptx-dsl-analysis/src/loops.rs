@@ -1,0 +1,117 @@
+//! Loops: for each block the innermost one around it.
+
+use crate::cfg::{Cfg, NONE};
+
+/// Natural loops by their headers.
+pub struct Loops {
+    /// By block: the header of the innermost loop that it is in; [`NONE`] for none.
+    inner: Vec<u32>,
+    /// By block that is a header: that of the loop around.
+    outer: Vec<u32>,
+    /// Some loop has several entries: what is said of loops is not all there is.
+    tangled: bool,
+}
+
+impl Loops {
+    /// The loops of a graph.
+    pub fn new(cfg: &Cfg) -> Loops {
+        let n = cfg.blocks.len();
+        let mut place = vec![NONE; n];
+        for (k, &b) in cfg.rpo.iter().enumerate() {
+            place[b as usize] = k as u32;
+        }
+        let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], tangled: false };
+        // Inner headers come later in the order: from behind, so that inner loops are there first.
+        let mut budget = 32 * n + 1000;
+        for &h in cfg.rpo.iter().rev() {
+            let mut stack: Vec<u32> = Vec::new();
+            for (p, _) in &cfg.blocks[h as usize].pred {
+                if place[*p as usize] >= place[h as usize] {
+                    if cfg.dominates(h, *p) {
+                        stack.push(*p);
+                    } else {
+                        out.tangled = true;
+                    }
+                }
+            }
+            if stack.is_empty() {
+                continue;
+            }
+            while let Some(b) = stack.pop() {
+                budget = budget.saturating_sub(1);
+                if budget == 0 {
+                    out.tangled = true;
+                    return out;
+                }
+                if b == h {
+                    continue;
+                }
+                let head = out.top(b);
+                if head == h {
+                    continue;
+                }
+                if head == NONE {
+                    out.inner[b as usize] = h;
+                    cfg.push_preds(b, &mut stack);
+                } else {
+                    // A whole loop inside this one.
+                    out.outer[head as usize] = h;
+                    for (p, _) in &cfg.blocks[head as usize].pred {
+                        if !cfg.dominates(head, *p) {
+                            stack.push(*p);
+                        }
+                    }
+                }
+            }
+            out.inner[h as usize] = h;
+        }
+        out
+    }
+
+    /// The outermost loop known so far around a block.
+    fn top(&self, b: u32) -> u32 {
+        let mut at = self.inner[b as usize];
+        while at != NONE && self.outer[at as usize] != NONE {
+            at = self.outer[at as usize];
+        }
+        at
+    }
+
+    /// The header of the innermost loop around a block.
+    pub fn of(&self, b: u32) -> Option<u32> {
+        match self.inner.get(b as usize) {
+            Some(&h) if h != NONE => Some(h),
+            _ => None,
+        }
+    }
+
+    /// The header of the loop around the one with this header.
+    pub fn around(&self, header: u32) -> Option<u32> {
+        match self.outer.get(header as usize) {
+            Some(&h) if h != NONE => Some(h),
+            _ => None,
+        }
+    }
+
+    /// Is the block in the loop with this header?
+    pub fn contains(&self, header: u32, b: u32) -> bool {
+        let mut at = self.of(b);
+        while let Some(h) = at {
+            if h == header {
+                return true;
+            }
+            at = self.around(h);
+        }
+        false
+    }
+
+    /// Is some loop entered at several places? Then not all is known.
+    pub fn tangled(&self) -> bool {
+        self.tangled
+    }
+
+    /// Are the two in the same loops?
+    pub fn same(&self, a: u32, b: u32) -> bool {
+        !self.tangled && self.of(a) == self.of(b)
+    }
+}

@@ -1,0 +1,414 @@
+//! Where an address comes from: the variable or parameter, the state space, generic or not, the own CTA or a mapped one.
+//! A fact is said only if it holds on every way to the value; addresses that are loaded from memory are not followed.
+
+use crate::Flow;
+use crate::ssa::{Val, Value};
+use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space, VarId};
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
+use ptx_dsl_isa::ty::Class;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum From {
+    /// Nothing came here yet.
+    Bottom,
+    /// Anything.
+    Unknown,
+    /// A number that was computed from no address.
+    Index,
+    /// This number.
+    Number(i64),
+    /// So many bytes behind what parameter n of the kernel is, of which is not said that it is an address.
+    Parameter(u32, Option<i64>),
+    /// An address.
+    Address(Address),
+}
+
+/// An address.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Address {
+    /// The state space of what it points to. `.param` is that of kernel parameters.
+    pub space: Space,
+    /// It is a generic address, not one in its own space. For `.global` the two are the same number (PTX ISA 6.4.1.1).
+    pub generic: bool,
+    /// The variable, or the parameter whose value it is.
+    pub base: Origin,
+    /// Bytes behind the start of `base`.
+    pub offset: Option<i64>,
+    /// The result of `mapa` for a CTA that need not be the own one.
+    pub mapped: bool,
+    /// That `mapa`; `u32::MAX` for none, or several.
+    pub map: u32,
+    /// The instruction that brought it into its form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
+    pub by: u32,
+}
+
+/// An address of which nothing is known.
+const NOWHERE: Address = Address {
+    space: Space::Global,
+    generic: true,
+    base: Origin::None,
+    offset: None,
+    mapped: false,
+    map: u32::MAX,
+    by: u32::MAX,
+};
+
+/// What an address is the address of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Origin {
+    None,
+    /// A variable.
+    Var(VarId),
+    /// What parameter number n of the kernel points to.
+    Pointer(u32),
+}
+
+/// By value.
+pub struct Provenance {
+    /// By value: where it comes from.
+    pub of: Vec<From>,
+}
+
+impl Provenance {
+    /// Solves for all values of the function.
+    pub fn new(flow: &Flow) -> Provenance {
+        let mut eval = |_: Val, value: &Value, facts: &[From]| match value {
+            Value::Undef | Value::Param => From::Unknown,
+            Value::Phi { args, .. } => {
+                let mut all = From::Bottom;
+                for v in args {
+                    all = join(all, facts[*v as usize]);
+                }
+                all
+            }
+            Value::Def { instr, var, old } => {
+                let i = flow.instr(*instr);
+                let new = result(flow, *instr, i, *var, facts);
+                match old {
+                    Some(o) => join(new, facts[*o as usize]),
+                    None => new,
+                }
+            }
+        };
+        let of = flow.ssa.solve(From::Bottom, &mut eval);
+        Provenance {
+            of: match of {
+                Some(of) => of,
+                None => vec![From::Unknown; flow.ssa.values.len()],
+            },
+        }
+    }
+
+    /// The address that a value is.
+    pub fn address(&self, v: Val) -> Option<Address> {
+        match self.of.get(v as usize) {
+            Some(From::Address(a)) => Some(*a),
+            _ => None,
+        }
+    }
+
+    /// What a value is the address of, if it is used as a generic address: what a kernel gets as one lies in global memory.
+    pub fn pointee(&self, v: Val) -> Option<Address> {
+        match self.of.get(v as usize) {
+            Some(From::Parameter(n, offset)) => Some(Address {
+                space: Space::Global,
+                generic: true,
+                base: Origin::Pointer(*n),
+                offset: *offset,
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            }),
+            _ => self.address(v),
+        }
+    }
+
+    /// The shared variable and the offset that a value is the address of, if all of that is known.
+    pub fn variable(&self, v: Val) -> Option<(u32, i64)> {
+        match self.address(v)? {
+            Address { base: Origin::Var(var), offset: Some(offset), mapped: false, .. } => Some((var.0, offset)),
+            _ => None,
+        }
+    }
+}
+
+fn join(a: From, b: From) -> From {
+    match (a, b) {
+        (From::Bottom, x) | (x, From::Bottom) => x,
+        (a, b) if a == b => a,
+        (From::Address(x), From::Address(y))
+            if x.space == y.space && x.generic == y.generic && x.mapped == y.mapped =>
+        {
+            From::Address(Address {
+                base: if x.base == y.base { x.base } else { Origin::None },
+                offset: if x.base == y.base && x.offset == y.offset { x.offset } else { None },
+                by: if x.by == y.by { x.by } else { u32::MAX },
+                map: if x.map == y.map { x.map } else { u32::MAX },
+                ..x
+            })
+        }
+        (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
+        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, if x == y { x } else { None }),
+        _ => From::Unknown,
+    }
+}
+
+/// What an operand is.
+fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[From]) -> From {
+    match o {
+        Operand::Imm(n) => From::Number(*n as i64),
+        Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
+        Operand::VarAddr(id, offset) => variable(flow, *id, *offset),
+        Operand::Sreg(_) => From::Index,
+        _ => From::Unknown,
+    }
+}
+
+fn variable(flow: &Flow, id: VarId, offset: i64) -> From {
+    match flow.module.vars.get(id.0 as usize) {
+        // Where a function's parameters lie is not this function's business.
+        Some(v) if v.space != Space::ParamFunc && v.ty.class() != Class::Opaque => From::Address(Address {
+            space: v.space,
+            generic: false,
+            base: Origin::Var(id),
+            offset: Some(offset),
+            mapped: false,
+            map: u32::MAX,
+            by: u32::MAX,
+        }),
+        _ => From::Unknown,
+    }
+}
+
+/// The space that a qualifier names.
+pub fn space(qualifier: Qualifier) -> Option<Space> {
+    Some(match qualifier {
+        q::global => Space::Global,
+        q::_const => Space::Const,
+        q::shared | q::shared_cta | q::shared_cluster => Space::Shared,
+        q::local => Space::Local,
+        q::param | q::param_entry => Space::ParamEntry,
+        _ => return None,
+    })
+}
+
+/// Does a qualifier name a space?
+pub fn in_space(i: &Instr) -> bool {
+    space_of(i).is_some()
+}
+
+/// The first qualifier that names a space.
+pub fn space_of(i: &Instr) -> Option<(Qualifier, Space)> {
+    i.quals.iter().find_map(|q| Some((*q, space(*q)?)))
+}
+
+/// Are all types integers, and of 32 or 64 bits?
+fn integers(i: &Instr) -> (bool, bool) {
+    let (mut integers, mut wide) = (true, true);
+    for t in &i.types {
+        integers &= matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed);
+        wide &= matches!(t.bits(), 32 | 64);
+    }
+    (integers, integers && wide)
+}
+
+fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
+    let get = |name: &str| match i.value(name) {
+        Some(o) => operand(flow, at, o, facts),
+        None => From::Unknown,
+    };
+    match i.operands.first() {
+        Some(Arg { value: Operand::Reg(r, lane), .. }) if flow.ssa.var(*r, *lane) == var => {}
+        _ => return From::Unknown,
+    }
+    let (integers, wide) = integers(i);
+    match i.opcode {
+        op::mov if wide => get("a"),
+        // An address in a window fits 32 bits; a generic one does not.
+        op::cvt if wide => match get("a") {
+            From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
+            From::Address(_) | From::Unknown | From::Parameter(..) => From::Unknown,
+            other => other,
+        },
+        op::add if wide && !i.has(q::cc) => add(get("a"), get("b")),
+        op::sub if wide && !i.has(q::cc) => match (get("a"), get("b")) {
+            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
+            (a, From::Number(n)) => add(a, From::Number(n.wrapping_neg())),
+            (a, From::Index) => add(a, From::Index),
+            (From::Index | From::Number(_), From::Address(_)) | (From::Address(_), From::Address(_)) => From::Unknown,
+            _ => From::Unknown,
+        },
+        op::mad if integers => match (get("a"), get("b"), get("c")) {
+            (From::Bottom, _, _) | (_, From::Bottom, _) | (_, _, From::Bottom) => From::Bottom,
+            (From::Address(_), _, _) | (_, From::Address(_), _) => From::Unknown,
+            (_, _, c) => add(c, From::Index),
+        },
+        // Rounding down, filling low bits, swizzling: the space stays.
+        op::and | op::or | op::xor if wide => match (get("a"), get("b")) {
+            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
+            (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
+            (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
+                // What masks all but low bits away is an offset, not an address.
+                if i.opcode == op::and && (0..1 << 20).contains(&n) { From::Index } else { loose(a) }
+            }
+            (From::Index | From::Number(_), _) | (_, From::Index | From::Number(_)) => From::Index,
+            _ => From::Unknown,
+        },
+        op::selp => match (get("a"), get("b")) {
+            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
+            (a, b) => join(a, b),
+        },
+        op::cvta => {
+            let to_space = i.has(q::to);
+            let Some((_, space)) = space_of(i) else { return From::Unknown };
+            let from = match get("a") {
+                From::Bottom => return From::Bottom,
+                From::Address(a) if a.space == space => Some(a),
+                // `cvta.to` says what the parameter's declaration does not.
+                From::Parameter(n, offset) if space == Space::Global => {
+                    return From::Address(Address {
+                        space,
+                        generic: !to_space,
+                        base: Origin::Pointer(n),
+                        offset,
+                        mapped: false,
+                        map: u32::MAX,
+                        by: at,
+                    });
+                }
+                _ => None,
+            };
+            let generic = !to_space;
+            let from = from.unwrap_or(NOWHERE);
+            From::Address(Address { space, generic, by: at, ..from })
+        }
+        op::mapa => {
+            let from = match get("a") {
+                From::Bottom => return From::Bottom,
+                From::Address(a) if a.space == Space::Shared => Some(a),
+                _ => None,
+            };
+            let from = from.unwrap_or(NOWHERE);
+            let generic = !i.has(q::shared_cluster);
+            let mapped = !own_rank(flow, at, i);
+            From::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
+        }
+        op::ld if i.has(q::param) || i.has(q::param_entry) => parameter(flow, at, i, facts),
+        // From some lane: a constant is the same in all of them, and whoever has an address has it in one variable.
+        op::shfl_sync => match get("a") {
+            From::Address(a) if a.mapped => From::Unknown,
+            From::Address(a) => From::Address(a),
+            other @ (From::Bottom | From::Index | From::Number(_)) => other,
+            _ => From::Unknown,
+        },
+        op::ld
+        | op::atom
+        | op::call
+        | op::prmt
+        | op::lop3
+        | op::bfi
+        | op::shf
+        | op::slct
+        | op::min
+        | op::max
+        | op::mov => From::Unknown,
+        // Products, shifts and the like make numbers, also of an address.
+        op::mul | op::shl | op::shr | op::rem | op::div | op::bfe | op::popc | op::clz | op::mul24 | op::mad24 => {
+            From::Index
+        }
+        _ => From::Unknown,
+    }
+}
+
+fn loose(a: Address) -> From {
+    From::Address(Address { offset: None, ..a })
+}
+
+/// An offset and a constant.
+pub fn sum(a: Option<i64>, b: i64) -> Option<i64> {
+    a?.checked_add(b)
+}
+
+fn add(a: From, b: From) -> From {
+    match (a, b) {
+        (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
+        (From::Number(a), From::Number(b)) => From::Number(a.wrapping_add(b)),
+        (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
+            From::Address(Address { offset: sum(a.offset, n), ..a })
+        }
+        (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
+        (From::Parameter(p, o), From::Number(n)) | (From::Number(n), From::Parameter(p, o)) => {
+            From::Parameter(p, sum(o, n))
+        }
+        (From::Parameter(p, _), From::Index) | (From::Index, From::Parameter(p, _)) => From::Parameter(p, None),
+        (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
+        _ => From::Unknown,
+    }
+}
+
+/// Is the rank that `mapa` gets `%cluster_ctarank`, or the only one?
+fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
+    if flow.function.reqnctapercluster == Some([1, 1, 1]) {
+        return true;
+    }
+    let Some(arg) = i.operand("b") else { return false };
+    let mut now = (at, &arg.value);
+    for _ in 0..16 {
+        match now.1 {
+            Operand::Sreg(register) => return *register == special::cluster_ctarank,
+            Operand::Reg(r, lane) => {
+                let Some(m) = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane)) else { return false };
+                let made = flow.instr(m);
+                match made.operand("a") {
+                    Some(a) if made.opcode == op::mov => now = (m, &a.value),
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The value of a kernel parameter: a pointer, if its declaration says so.
+fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
+    let Some(Operand::Address(base, offset)) = i.value("a") else { return From::Unknown };
+    let (id, offset) = match base {
+        Base::Var(v) => (*v, *offset),
+        Base::Reg(r) => match facts[flow.ssa.read(at, *r, 0) as usize] {
+            From::Bottom => return From::Bottom,
+            From::Address(Address { base: Origin::Var(v), offset: Some(o), .. }) => (v, o.wrapping_add(*offset)),
+            _ => return From::Unknown,
+        },
+        Base::Abs => return From::Unknown,
+    };
+    let mut found = None;
+    for (n, p) in flow.function.params.iter().enumerate() {
+        if p.var == Some(id) {
+            found = Some((n, p));
+            break;
+        }
+    }
+    let Some((n, p)) = found else { return From::Unknown };
+    let small = i.types.last().is_some_and(|t| t.bits() < 64) && flow.module.address_size == 64;
+    // Of the other spaces it is not said whether the number is a generic address.
+    let global = p.read_only || matches!(p.ptr, Some((Some(Space::Global), _)));
+    match p.ptr {
+        _ if global && offset == 0 && !p.array && !small && flow.function.entry => From::Address(Address {
+            space: Space::Global,
+            // A parameter is a generic address; `.ptr` only says where it points (PTX ISA 11.3.4).
+            generic: true,
+            base: Origin::Pointer(n as u32),
+            offset: Some(0),
+            mapped: false,
+            map: u32::MAX,
+            by: u32::MAX,
+        }),
+        _ if small => From::Index,
+        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32, Some(0)),
+        _ => From::Unknown,
+    }
+}

@@ -1,0 +1,206 @@
+//! What one CTA of the first cluster of a grid does: the numbers that follow from its rank, and the blocks that it can come to.
+
+use crate::Flow;
+use crate::lanes::{boolean, comparison, holds, keeps, operation};
+use crate::ssa::{Val, Value};
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::ty::Class;
+
+/// What is known of a value in the CTA.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fact {
+    /// Nothing came here yet.
+    Bottom,
+    /// This number.
+    Is(u64),
+    /// Anything.
+    Unknown,
+}
+
+/// A CTA by its rank.
+pub struct Rank {
+    facts: Vec<Fact>,
+}
+
+impl Rank {
+    /// Evaluates the function for the CTA of this rank.
+    pub fn new(flow: &Flow, rank: u32) -> Rank {
+        let mut eval = |_: Val, value: &Value, facts: &[Fact]| match value {
+            Value::Undef | Value::Param => Fact::Unknown,
+            Value::Phi { args, .. } => {
+                let mut all = Fact::Bottom;
+                for a in args {
+                    all = join(all, facts[*a as usize]);
+                }
+                all
+            }
+            Value::Def { instr, old, .. } => {
+                let new = result(flow, rank, *instr, facts);
+                let Some(old) = old else { return new };
+                let old = facts[*old as usize];
+                match flow.guard(*instr) {
+                    Some((p, positive)) => match facts[p as usize] {
+                        Fact::Bottom => Fact::Bottom,
+                        Fact::Is(n) if (n != 0) == positive => new,
+                        Fact::Is(_) => old,
+                        Fact::Unknown => join(new, old),
+                    },
+                    // A part of a register.
+                    None => Fact::Unknown,
+                }
+            }
+        };
+        let facts = flow.ssa.solve(Fact::Bottom, &mut eval);
+        Rank { facts: facts.unwrap_or_default() }
+    }
+
+    fn predicate(&self, p: Val) -> Option<bool> {
+        match self.facts.get(p as usize) {
+            Some(Fact::Is(n)) => Some(*n != 0),
+            _ => None,
+        }
+    }
+
+    /// May an instruction run where the CTA comes to it, as far as its guard says?
+    pub fn may_run(&self, flow: &Flow, at: u32) -> bool {
+        match flow.guard(at) {
+            Some((p, positive)) => self.predicate(p) != Some(!positive),
+            None => true,
+        }
+    }
+
+    /// By block: may the CTA come there?
+    pub fn reached(&self, flow: &Flow) -> Vec<bool> {
+        let mut reached = vec![false; flow.cfg.blocks.len()];
+        let mut stack = Vec::new();
+        stack.extend(flow.cfg.rpo.first());
+        while let Some(b) = stack.pop() {
+            if std::mem::replace(&mut reached[b as usize], true) {
+                continue;
+            }
+            let goes = match flow.cfg.branch(b).and_then(|at| flow.guard(at)) {
+                Some((p, _)) => self.predicate(p),
+                None => None,
+            };
+            for e in &flow.cfg.blocks[b as usize].succ {
+                if goes.is_none() || e.when.is_none() || e.when == goes {
+                    stack.push(e.to);
+                }
+            }
+        }
+        reached
+    }
+}
+
+fn join(a: Fact, b: Fact) -> Fact {
+    match (a, b) {
+        (Fact::Bottom, x) | (x, Fact::Bottom) => x,
+        (a, b) if a == b => a,
+        _ => Fact::Unknown,
+    }
+}
+
+/// A special register in the CTA. In the first cluster `%ctaid` is `%cluster_ctaid`.
+fn special(flow: &Flow, rank: u32, register: SpecialRegister) -> Fact {
+    let dims = flow.function.reqnctapercluster;
+    if register == special::cluster_ctarank {
+        return Fact::Is(u64::from(rank));
+    }
+    let Some([x, y, z]) = dims else { return Fact::Unknown };
+    let (x, y, z) = (x.max(1), y.max(1), z.max(1));
+    Fact::Is(u64::from(match register {
+        special::cluster_ctaid_x | special::ctaid_x => rank % x,
+        special::cluster_ctaid_y | special::ctaid_y => rank / x % y,
+        special::cluster_ctaid_z | special::ctaid_z => rank / x / y,
+        special::clusterid_x | special::clusterid_y | special::clusterid_z => 0,
+        special::cluster_nctaid_x => x,
+        special::cluster_nctaid_y => y,
+        special::cluster_nctaid_z => z,
+        special::cluster_nctarank => x.saturating_mul(y).saturating_mul(z),
+        _ => return Fact::Unknown,
+    }))
+}
+
+/// What an instruction makes.
+fn result(flow: &Flow, rank: u32, at: u32, facts: &[Fact]) -> Fact {
+    let i = flow.instr(at);
+    let of = |name: &str| match i.value(name) {
+        Some(Operand::Imm(n)) => Fact::Is(*n),
+        Some(Operand::Reg(r, lane)) => facts[flow.ssa.read(at, *r, *lane) as usize],
+        Some(Operand::NotReg(r)) => not(facts[flow.ssa.read(at, *r, 0) as usize]),
+        Some(Operand::Sreg(register)) => special(flow, rank, *register),
+        _ => Fact::Unknown,
+    };
+    match i.opcode {
+        op::mov | op::cvt if keeps(i) => of("a"),
+        op::not if i.has(q::pred) => not(of("a")),
+        op::and if i.has(q::pred) => both(of("a"), of("b"), 0),
+        op::or if i.has(q::pred) => both(of("a"), of("b"), 1),
+        op::setp => compare(i, &of),
+        op::selp => match of("c") {
+            Fact::Is(0) => of("b"),
+            Fact::Is(_) => of("a"),
+            other => other,
+        },
+        op => arithmetic(op, i, &of),
+    }
+}
+
+fn not(f: Fact) -> Fact {
+    match f {
+        Fact::Is(n) => Fact::Is(u64::from(n == 0)),
+        f => f,
+    }
+}
+
+/// Conjunction or disjunction: what one operand decides alone is decided.
+fn both(a: Fact, b: Fact, decides: u64) -> Fact {
+    match (a, b) {
+        (Fact::Is(n), _) | (_, Fact::Is(n)) if n == decides => Fact::Is(decides),
+        (Fact::Bottom, _) | (_, Fact::Bottom) => Fact::Bottom,
+        (Fact::Is(_), Fact::Is(_)) => Fact::Is(1 - decides),
+        _ => Fact::Unknown,
+    }
+}
+
+/// `setp` of integers, with one destination.
+fn compare(i: &Instr, of: &dyn Fn(&str) -> Fact) -> Fact {
+    let single = matches!(i.operands.first(), Some(arg) if matches!(arg.value, Operand::Reg(..)));
+    let (Some(ty), Some(op), true) = (i.types.last(), comparison(i), single) else { return Fact::Unknown };
+    if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty.bits() > 64 {
+        return Fact::Unknown;
+    }
+    let compared = match (of("a"), of("b")) {
+        (Fact::Is(a), Fact::Is(b)) => Fact::Is(u64::from(holds(op, ty.class() == Class::Signed, ty.bits(), a, b))),
+        (Fact::Bottom, _) | (_, Fact::Bottom) => Fact::Bottom,
+        _ => Fact::Unknown,
+    };
+    match boolean(i) {
+        None => compared,
+        Some(q::and) => both(compared, of("c"), 0),
+        Some(q::or) => both(compared, of("c"), 1),
+        Some(_) => Fact::Unknown,
+    }
+}
+
+/// Integers of 32 bits.
+fn arithmetic(op: Opcode, i: &Instr, of: &dyn Fn(&str) -> Fact) -> Fact {
+    let [ty] = i.types.as_slice() else { return Fact::Unknown };
+    let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) && ty.bits() == 32;
+    if !integer || i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
+        return Fact::Unknown;
+    }
+    let Some(apply) = operation(op, ty.class() == Class::Signed) else { return Fact::Unknown };
+    let c = if i.operand("c").is_some() { of("c") } else { Fact::Is(0) };
+    match (of("a"), of("b"), c) {
+        (Fact::Is(a), Fact::Is(b), Fact::Is(c)) => match apply(a as u32, b as u32, c as u32) {
+            Some(n) => Fact::Is(u64::from(n)),
+            None => Fact::Unknown,
+        },
+        (Fact::Bottom, _, _) | (_, Fact::Bottom, _) | (_, _, Fact::Bottom) => Fact::Bottom,
+        _ => Fact::Unknown,
+    }
+}

@@ -1,0 +1,324 @@
+//! Reaching threads: who may be at a place, from the predicates of the branches that lead there. A forward data-flow analysis of
+//! which predicates are known to hold.
+
+use crate::Flow;
+use crate::dataflow::{Bits, Meet, forward};
+use crate::lanes::{Fact, Lanes, Shared, Threads};
+use crate::sites::{Site, surely};
+use crate::ssa::{UNDEF, Val};
+use crate::threads::{ALL, Set, has_thread};
+use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::span::Span;
+
+/// Predicates that say something, and what holds of them at the start of each block, on every path there.
+pub struct Places {
+    preds: Vec<Val>,
+    /// Bit `2n`: predicate `n` is false here; `2n + 1`: it is true.
+    at: Vec<Bits>,
+    /// By bit: where a branch makes it hold, and what becomes of those who go the other way.
+    why: Vec<Option<(Span, Others)>>,
+    /// Blocks that only leave.
+    pub leaves: Vec<bool>,
+    /// Values of `clusterlaunchcontrol.query_cancel.is_canceled`.
+    pub canceled: Vec<Val>,
+}
+
+/// What becomes of the threads that go another way at a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Others {
+    /// They run on, or it is not known.
+    Stay,
+    /// They run on to the end of the kernel, where those who are here come too, and do nothing else.
+    Leave,
+    /// They exit at the branch.
+    Exit,
+}
+
+/// Who may be at an instruction.
+#[derive(Debug, Clone)]
+pub struct Who {
+    /// At most these threads of the CTA.
+    pub set: Set,
+    /// At most the lane that an `elect.sync` elected.
+    pub elected: bool,
+    /// Not the lane that one elected.
+    pub passed: bool,
+    /// What says so: the guard or branch.
+    pub why: Option<Span>,
+    /// What has become of the others.
+    pub others: Others,
+}
+
+/// How much of a warp is at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// At most one lane of each warp.
+    One,
+    /// Some lanes, in each warp that has any there.
+    Some,
+}
+
+impl Places {
+    /// Solves for all blocks of the function.
+    pub fn new(flow: &Flow, lanes: &Lanes) -> Places {
+        let mut preds: Vec<Val> = Vec::new();
+        let mut canceled = Vec::new();
+        for (_, at, i) in flow.walk() {
+            if i.opcode == op::clusterlaunchcontrol_query_cancel && i.has(q::is_canceled) {
+                for (_, v) in flow.ssa.defs(at) {
+                    canceled.push(*v);
+                }
+            }
+        }
+        for &b in &flow.cfg.rpo {
+            let Some(i) = flow.cfg.branch(b) else { continue };
+            let Some((p, _)) = flow.guard(i) else { continue };
+            let p = flow.origin(p);
+            let says = match lanes.facts[p as usize] {
+                Fact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.passed != [UNDEF; 2],
+                _ => false,
+            };
+            // The common case has few; a kernel with more is searched for the first ones only.
+            if (says || canceled.contains(&p)) && preds.len() < 256 && !preds.contains(&p) {
+                preds.push(p);
+            }
+        }
+        let why = vec![None; preds.len() * 2];
+        let mut out = Places { at: Vec::new(), why, preds, leaves: leaves(flow), canceled };
+        if !out.preds.is_empty() {
+            out.solve(flow);
+        }
+        out
+    }
+
+    /// Finds what holds at the start of each block.
+    fn solve(&mut self, flow: &Flow) {
+        // A predicate that is made anew is not yet known again.
+        let mut made: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
+        for (b, at, _) in flow.walk() {
+            for (_, v) in flow.ssa.defs(at) {
+                if let Some(n) = position(&self.preds, *v) {
+                    made[b as usize].push(n as u32);
+                }
+            }
+        }
+        let mut block = |b: u32, set: &mut Bits| {
+            for n in &made[b as usize] {
+                set.unset(2 * *n as usize);
+                set.unset(2 * *n as usize + 1);
+            }
+        };
+        let bits = self.preds.len() * 2;
+        let mut edge = |b: u32, n: usize, set: &mut Bits| {
+            if let Some(bit) = self.edge(flow, b, n) {
+                set.set(bit);
+            }
+        };
+        self.at = forward(&flow.cfg, bits, Meet::Every, &mut block, &mut edge);
+    }
+
+    /// What holds on one of the ways out of a block: its bit; notes why.
+    fn edge(&mut self, flow: &Flow, b: u32, way: usize) -> Option<usize> {
+        let succ = &flow.cfg.blocks[b as usize].succ;
+        let when = succ[way].when?;
+        let branch = flow.cfg.branch(b)?;
+        let bit = 2 * self.number(flow, flow.guard(branch)?.0)? + usize::from(when);
+        let (span, mut others) = self.why[bit].unwrap_or((flow.instr(branch).span, Others::Exit));
+        for other in succ.iter().filter(|other| other.when != Some(when)) {
+            others = others.min(self.others(flow, other.to));
+        }
+        self.why[bit] = Some((span, others));
+        Some(bit)
+    }
+
+    /// What becomes of the threads that go to this block.
+    fn others(&self, flow: &Flow, to: u32) -> Others {
+        let block = &flow.cfg.blocks[to as usize];
+        let only_exits = block.pred.len() == 1 && block.succ.iter().all(|e| e.to == flow.cfg.exit);
+        match self.leaves[to as usize] {
+            false => Others::Stay,
+            true if to == flow.cfg.exit || only_exits => Others::Exit,
+            true => Others::Leave,
+        }
+    }
+
+    fn number(&self, flow: &Flow, p: Val) -> Option<usize> {
+        position(&self.preds, flow.origin(p))
+    }
+
+    /// What holds of `p` at the start of the block.
+    pub fn known(&self, flow: &Flow, b: u32, p: Val) -> Option<bool> {
+        let n = self.number(flow, p)?;
+        let at = self.at.get(b as usize)?;
+        if at.has(2 * n) {
+            return Some(false);
+        }
+        at.has(2 * n + 1).then_some(true)
+    }
+
+    /// Who may be at instruction `i` of block `b`.
+    pub fn who(&self, flow: &Flow, lanes: &Lanes, b: u32, i: u32) -> Who {
+        let mut who = Who { set: ALL, elected: false, passed: false, why: None, others: Others::Exit };
+        if let Some(at) = self.at.get(b as usize) {
+            for (n, p) in self.preds.iter().enumerate() {
+                for value in [false, true] {
+                    let bit = 2 * n + usize::from(value);
+                    if at.has(bit) {
+                        who.add(lanes, *p, value, self.why[bit]);
+                    }
+                }
+            }
+        }
+        if let Some((p, positive)) = flow.guard(i) {
+            who.add(lanes, p, positive, None);
+        }
+        who
+    }
+}
+
+impl Who {
+    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, Others)>) {
+        let Some(Fact::Pred(f)) = lanes.facts.get(p as usize) else { return };
+        let side = usize::from(!value);
+        let set = &lanes.sets[usize::from(if value { f.yes } else { f.no })];
+        let (elected, passed) = (f.elected[side] != UNDEF, f.passed[side] != UNDEF);
+        if *set == ALL && !elected && !passed {
+            return;
+        }
+        for (k, word) in set.iter().enumerate() {
+            self.set[k] &= word;
+        }
+        self.elected |= elected;
+        self.passed |= passed;
+        let Some((span, others)) = why else {
+            self.others = Others::Stay;
+            return;
+        };
+        self.why = self.why.or(Some(span));
+        self.others = self.others.min(others);
+    }
+
+    /// The lanes of each warp that may be here, warps without any left out.
+    pub fn warps(&self, threads: Threads) -> Vec<(usize, u32)> {
+        let n = threads.exact.unwrap_or(crate::threads::THREADS);
+        let mut out = Vec::new();
+        for w in 0..n.div_ceil(32) {
+            let mut bits = (self.set[w / 2] >> (32 * (w % 2))) as u32;
+            let there = n - w * 32;
+            if there < 32 {
+                bits &= (1 << there) - 1;
+            }
+            if bits != 0 {
+                out.push((w, bits));
+            }
+        }
+        out
+    }
+
+    /// The lanes of warp `w` that are certainly there when one of `bits` is.
+    pub fn exist(w: usize, bits: u32, threads: Threads) -> u32 {
+        if let Some(n) = threads.exact {
+            let there = n.saturating_sub(w * 32);
+            return if there >= 32 { u32::MAX } else { (1u32 << there) - 1 };
+        }
+        if threads.full_warps {
+            return u32::MAX;
+        }
+        // Whoever is here has a number of at least the lowest of these; all lower ones are there too.
+        let lowest = bits.trailing_zeros();
+        if lowest >= 32 { 0 } else { ((1u32 << lowest) - 1) | (1 << lowest) }
+    }
+
+    /// What part of a warp can be here, if that is certainly not all of one.
+    pub fn part(&self, threads: Threads) -> Option<Part> {
+        let many = threads.many();
+        if self.elected && many {
+            return Some(Part::One);
+        }
+        let warps = self.warps(threads);
+        let (mut lacking, mut one) = (!warps.is_empty(), true);
+        for (w, bits) in warps {
+            lacking &= Who::exist(w, bits, threads) & !bits != 0;
+            one &= bits.is_power_of_two();
+        }
+        if lacking {
+            return Some(if one { Part::One } else { Part::Some });
+        }
+        (self.passed && many).then_some(Part::Some)
+    }
+
+    /// What part of some warp is here, where it is certain who comes.
+    pub fn part_of_one(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<Part> {
+        lanes.threads.exact?;
+        let mut lacks = false;
+        for (w, bits) in self.warps(lanes.threads) {
+            lacks |= Who::exist(w, bits, lanes.threads) & !bits != 0;
+        }
+        let surely = lacks && !self.elected && !self.passed && surely(flow, lanes, Site { block, at });
+        surely.then_some(Part::Some)
+    }
+
+    /// May all lanes of each warp be here that has any?
+    pub fn whole(&self, threads: Threads) -> bool {
+        let n = threads.exact.unwrap_or(crate::threads::THREADS);
+        let mut whole = !self.elected && !self.passed;
+        for (w, bits) in self.warps(threads) {
+            let there = n - w * 32;
+            whole &= bits == if there >= 32 { u32::MAX } else { (1 << there) - 1 };
+        }
+        whole
+    }
+
+    /// As `part`, if CTAs have more than one thread, which the text does not say.
+    pub fn part_if_many(&self, threads: Threads) -> Option<Part> {
+        self.part(if threads.exact.is_none() { Threads { full_warps: true, ..threads } } else { threads })
+    }
+}
+
+/// Blocks that only leave.
+fn leaves(flow: &Flow) -> Vec<bool> {
+    let mut leaves = vec![false; flow.cfg.blocks.len()];
+    leaves[flow.cfg.exit as usize] = true;
+    for &b in flow.cfg.rpo.iter().rev() {
+        let mut only = true;
+        for at in flow.cfg.range(b) {
+            only &= matches!(flow.instr(at).entry.control, Control::Branch | Control::Return | Control::Exit);
+        }
+        for e in &flow.cfg.blocks[b as usize].succ {
+            only &= leaves[e.to as usize];
+        }
+        leaves[b as usize] |= only;
+    }
+    leaves
+}
+
+fn position(list: &[Val], v: Val) -> Option<usize> {
+    for (k, other) in list.iter().enumerate() {
+        if *other == v {
+            return Some(k);
+        }
+    }
+    None
+}
+
+/// Is the place run by every lane of each warp that comes there?
+pub fn every_lane(flow: &Flow, lanes: &Lanes, who: &Who, block: u32, at: u32) -> bool {
+    who.whole(lanes.threads)
+        && !lanes.apart[block as usize]
+        && !matches!(flow.guard(at), Some((p, _)) if lanes.shared(p) < Shared::Warp)
+}
+
+fn many(set: &Set, n: usize) -> u64 {
+    let mut many = 0;
+    for t in 0..n {
+        many += u64::from(has_thread(set, t));
+    }
+    many
+}
+
+/// At most so many threads come there.
+pub fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
+    if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
+}

@@ -1,0 +1,175 @@
+//! Places in memory that instructions name, and what is owed since one of them: the common part of the rules about
+//! asynchronous operations.
+
+use crate::Flow;
+use crate::provenance::{Address, Origin, Provenance, sum};
+use crate::ssa::Val;
+use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
+use ptx_dsl_isa::opcode::op;
+
+/// More places than this are not followed: generated code of such a size would cost seconds.
+pub const MOST: usize = 96;
+
+/// Bytes behind an address.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Region {
+    /// The variable or pointer.
+    pub base: Origin,
+    /// The state space.
+    pub space: Space,
+    /// First byte and the one past the last, if known; `i64::MAX` for an unknown size.
+    pub bytes: Option<(i64, i64)>,
+    /// The value in the address register and the constant behind it: equal ones are the same address.
+    pub value: Option<(Val, i64)>,
+    /// In another CTA, perhaps.
+    pub mapped: bool,
+}
+
+/// The address that an operand is, its constant included.
+pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(Address, Option<(Val, i64)>)> {
+    match o {
+        Operand::Address(Base::Var(v), offset) => {
+            let space = flow.module.vars.get(v.0 as usize)?.space;
+            let base = Origin::Var(*v);
+            let address = Address {
+                space,
+                generic: false,
+                base,
+                offset: Some(*offset),
+                mapped: false,
+                map: u32::MAX,
+                by: u32::MAX,
+            };
+            Some((address, None))
+        }
+        Operand::Address(Base::Reg(r), offset) => {
+            let v = flow.ssa.read(at, *r, 0);
+            let a = from.pointee(v)?;
+            let (origin, more) = number(flow, v);
+            let value = sum(Some(more), *offset).map(|o| (origin, o));
+            Some((Address { offset: sum(a.offset, *offset), ..a }, value))
+        }
+        // A tensor's map, before the coordinates.
+        Operand::Addresses(list) => match list.first()? {
+            Operand::Reg(r, lane) => {
+                let v = flow.ssa.read(at, *r, *lane);
+                Some((from.pointee(v)?, Some((flow.origin(v), 0))))
+            }
+            Operand::VarAddr(v, offset) => {
+                let o = Operand::Address(Base::Var(*v), *offset);
+                address(flow, from, at, &o)
+            }
+            first @ Operand::Address(..) => address(flow, from, at, first),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An address of Tensor Memory as a value and a constant.
+pub fn columns(flow: &Flow, at: u32, o: &Operand) -> Option<(Val, i64)> {
+    let Operand::Address(Base::Reg(r), offset) = o else { return None };
+    let (value, constant) = number(flow, flow.ssa.read(at, *r, 0));
+    Some((value, constant.checked_add(*offset)?))
+}
+
+/// The number from which an address is made by a constant, whatever space it is in.
+fn number(flow: &Flow, v: Val) -> (Val, i64) {
+    let mut v = flow.origin(v);
+    let mut offset = 0i64;
+    for _ in 0..16 {
+        let Some(at) = flow.ssa.maker(v) else { break };
+        let i = flow.instr(at);
+        let mut whole = true;
+        for t in &i.types {
+            whole &= matches!(t.bits(), 32 | 64);
+        }
+        match i.opcode {
+            op::cvta => {}
+            op::mov | op::cvt if whole && i.operands.len() == 2 => {}
+            op::add if whole => {
+                let Some(n) = i.constant("b") else { break };
+                let narrow = matches!(i.types.last(), Some(t) if t.bits() == 32);
+                let n = if narrow { i64::from(n as i32) } else { n as i64 };
+                let Some(sum) = offset.checked_add(n) else { break };
+                offset = sum;
+            }
+            _ => break,
+        }
+        let Some(next) = flow.source(at, "a") else { break };
+        v = flow.origin(next);
+    }
+    (v, offset)
+}
+
+/// The bytes behind an operand; `size` 0: not known.
+pub fn region(flow: &Flow, from: &Provenance, at: u32, arg: &Arg, size: u64) -> Option<Region> {
+    let (a, value) = address(flow, from, at, &arg.value)?;
+    if a.base == Origin::None && value.is_none() {
+        return None;
+    }
+    let bytes = match a.offset {
+        Some(o) if size == 0 => Some((o, i64::MAX)),
+        Some(o) => Some((o, o.saturating_add(size as i64))),
+        None => None,
+    };
+    Some(Region { base: a.base, space: a.space, bytes, value, mapped: a.mapped })
+}
+
+/// The bytes behind the operand of this name.
+pub fn behind(flow: &Flow, from: &Provenance, at: u32, name: &str, size: u64) -> Option<Region> {
+    region(flow, from, at, flow.instr(at).operand(name)?, size)
+}
+
+impl Region {
+    /// Do the two certainly have a byte in common?
+    pub fn meets(&self, flow: &Flow, other: &Region) -> bool {
+        if self.space != other.space || self.mapped || other.mapped {
+            return false;
+        }
+        if self.value.is_some() && self.value == other.value {
+            return true;
+        }
+        if self.base == Origin::None || self.base != other.base {
+            return false;
+        }
+        match (self.bytes, other.bytes) {
+            // Of an unknown size at least the first byte counts.
+            (Some((a, b)), Some((c, d))) => {
+                let b = if b == i64::MAX { a + 1 } else { b };
+                let d = if d == i64::MAX { c + 1 } else { d };
+                a < d && c < b
+            }
+            (Some(x), None) | (None, Some(x)) => whole(flow, self.base, x),
+            (None, None) => false,
+        }
+    }
+
+    /// May the two have a byte in common?
+    pub fn may_meet(&self, other: &Region) -> bool {
+        if self.base == Origin::None || other.base == Origin::None {
+            return true;
+        }
+        self.base == other.base
+            && match (self.bytes, other.bytes) {
+                (Some((a, b)), Some((c, d))) => a < d && c < b,
+                _ => true,
+            }
+    }
+}
+
+fn whole(flow: &Flow, base: Origin, (from, to): (i64, i64)) -> bool {
+    let Origin::Var(v) = base else { return false };
+    let Some(var) = flow.module.vars.get(v.0 as usize) else { return false };
+    !var.dynamic && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
+}
+
+/// What a thread itself reads or writes through the generic proxy: the operand, and whether it writes.
+pub fn plain(i: &Instr) -> Option<(&Arg, bool)> {
+    let writes = match i.opcode {
+        op::ld | op::ldu | op::ldmatrix => false,
+        op::st | op::stmatrix | op::red | op::atom => true,
+        _ => return None,
+    };
+    Some((i.address()?, writes))
+}

@@ -1,0 +1,165 @@
+//! Sites: instructions with their blocks, and how often a site runs. A site runs once for each way to it if every branch on the way up
+//! the dominator tree has a predicate that is known exactly.
+
+use crate::Flow;
+use crate::ctas::under;
+use crate::lanes::{Fact, Lanes};
+use crate::threads::disjoint;
+
+/// An instruction with its place.
+#[derive(Clone, Copy)]
+pub struct Site {
+    /// Its block.
+    pub block: u32,
+    /// Its number.
+    pub at: u32,
+}
+
+/// Blocks are not walked in the order of the text, but mostly.
+pub fn put(list: &mut Vec<Site>, site: Site) {
+    let (Ok(k) | Err(k)) = position(list, site.at);
+    list.insert(k, site);
+}
+
+/// Is the instruction one of these, which are in the order of the text?
+pub fn among(list: &[Site], at: u32) -> bool {
+    position(list, at).is_ok()
+}
+
+fn position(list: &[Site], at: u32) -> Result<usize, usize> {
+    list.binary_search_by_key(&at, |s| s.at)
+}
+
+/// Can the block be reached from itself?
+pub fn in_loop(flow: &Flow, block: u32) -> bool {
+    flow.cfg.in_loop(block)
+}
+
+/// Is one of these in a loop?
+pub fn any_in_loop(flow: &Flow, list: &[Site]) -> bool {
+    for s in list {
+        if in_loop(flow, s.block) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The guard of an instruction, by its value.
+pub fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
+    let (p, positive) = flow.guard(at)?;
+    Some((flow.origin(p), positive))
+}
+
+/// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
+pub fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, false)
+}
+
+/// The same for each round of the loops that the site is in.
+pub fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    certain(flow, lanes, s, true)
+}
+
+/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
+pub fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let steady = |p: u32| {
+        let p = flow.origin(p);
+        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [crate::ssa::UNDEF; 2]);
+        let before = matches!(flow.ssa.maker(p), Some(m) if !in_loop(flow, flow.cfg.block_of(m)));
+        exact(flow, lanes, p) || elected || before
+    };
+    certain_by(flow, s, true, &steady)
+}
+
+/// Is it known for every thread whether it sees the predicate true?
+pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
+    match lanes.facts.get(flow.origin(p) as usize) {
+        Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
+        _ => false,
+    }
+}
+
+/// Is `a` above `b` in a tree of dominators?
+pub fn above(tree: &[u32], a: u32, b: u32) -> bool {
+    let mut at = b;
+    while at != a {
+        match tree.get(at as usize) {
+            Some(&up) if up != crate::cfg::NONE && up != at => at = up,
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
+    certain_by(flow, s, looped, &|p| exact(flow, lanes, p))
+}
+
+fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
+    let told = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
+    if flow.guard(s.at).is_some() && !told(s.at) {
+        return false;
+    }
+    // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
+    let mut at = s.block;
+    loop {
+        let up = flow.cfg.idom[at as usize];
+        if up == crate::cfg::NONE {
+            return false;
+        }
+        if up == at {
+            return true;
+        }
+        if !above(&flow.cfg.ipdom, at, up) {
+            let Some(branch) = flow.cfg.branch(up) else { return false };
+            if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
+                return false;
+            }
+        }
+        at = up;
+    }
+}
+
+/// Is there a way from `up` to `at`, and no other but those that come round?
+fn direct(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
+    let mut found = false;
+    for e in &flow.cfg.blocks[up as usize].succ {
+        found |= e.to == at;
+    }
+    let mut ways = 0;
+    for (p, _) in &flow.cfg.blocks[at as usize].pred {
+        if !looped || !under(flow, at, *p) {
+            ways += 1;
+        }
+    }
+    found && ways == 1
+}
+
+/// Do the other ways of a branch leave the loop, so that each round comes here?
+fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
+    if !in_loop(flow, branch) || !reaches(flow, here, branch) {
+        return false;
+    }
+    for e in &flow.cfg.blocks[branch as usize].succ {
+        if e.to != at && reaches(flow, e.to, here) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Is there a way from one block to another?
+pub fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack = vec![a];
+    while let Some(x) = stack.pop() {
+        if x == b {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[x as usize], true) {
+            flow.cfg.push_ways(x, &mut stack);
+        }
+    }
+    false
+}

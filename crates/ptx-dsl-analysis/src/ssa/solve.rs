@@ -1,0 +1,86 @@
+//! Carries facts from values to what is made of them.
+
+use crate::ssa::{Ssa, Val, Value};
+
+impl Ssa {
+    /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
+    /// does not come to an end soon (facts that keep growing).
+    pub fn solve<T: Copy + PartialEq>(
+        &self,
+        bottom: T,
+        eval: &mut dyn FnMut(Val, &Value, &[T]) -> T,
+    ) -> Option<Vec<T>> {
+        let mut facts = vec![bottom; self.values.len()];
+        let mut again = |v: Val| {
+            let new = eval(v, &self.values[v as usize], &facts);
+            let changed = new != facts[v as usize];
+            facts[v as usize] = new;
+            changed
+        };
+        self.settle(&mut again).then_some(facts)
+    }
+
+    /// Asks for each value whether it changed, and again for those made of it if it did. `false` if that goes on for too long.
+    fn settle(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
+        let n = self.values.len();
+        let mut queued = vec![true; n];
+        let mut now = Vec::with_capacity(n);
+        for v in 0..n as Val {
+            now.push(v);
+        }
+        let mut next = Vec::new();
+        let mut budget = n * 16 + 1000;
+        while !now.is_empty() {
+            for &v in &now {
+                queued[v as usize] = false;
+                if budget == 0 {
+                    return false;
+                }
+                budget -= 1;
+                if !again(v) {
+                    continue;
+                }
+                for &u in self.users(v) {
+                    if !queued[u as usize] {
+                        queued[u as usize] = true;
+                        next.push(u);
+                    }
+                }
+            }
+            now.clear();
+            std::mem::swap(&mut now, &mut next);
+        }
+        true
+    }
+
+    /// Finds for each value the one that it can only be: copies and phis of one value are that value.
+    pub fn origins(&mut self) {
+        const BOTTOM: Val = Val::MAX;
+        let found = self.solve(BOTTOM, &mut |v, value, facts| {
+            let Value::Phi { args, .. } = value else { return v };
+            let mut one = BOTTOM;
+            for a in args {
+                let o = facts[*a as usize];
+                if o == BOTTOM || o == v {
+                    continue;
+                }
+                if one != BOTTOM && one != o {
+                    return v;
+                }
+                one = o;
+            }
+            one
+        });
+        let n = self.values.len();
+        let mut origin = match found {
+            Some(found) => found,
+            None => vec![BOTTOM; n],
+        };
+        for (v, o) in origin.iter_mut().enumerate() {
+            if *o == BOTTOM {
+                *o = v as Val;
+            }
+        }
+        self.origin = origin;
+    }
+}

@@ -1,0 +1,50 @@
+//! Sets of the threads of a CTA.
+
+/// A CTA has at most that many threads (PTX ISA 11.4).
+pub const THREADS: usize = 1024;
+
+/// A set of threads by their linear number.
+pub type Set = [u64; THREADS / 64];
+
+/// Every thread.
+pub const ALL: Set = [u64::MAX; THREADS / 64];
+
+/// Adds the threads of one set to another.
+pub fn unite(to: &mut Set, from: &Set) {
+    for (k, word) in from.iter().enumerate() {
+        to[k] |= word;
+    }
+}
+
+/// Have the two sets no thread in common?
+pub fn disjoint(a: &Set, b: &Set) -> bool {
+    let mut common = 0;
+    for (k, word) in a.iter().enumerate() {
+        common |= word & b[k];
+    }
+    common == 0
+}
+
+/// Is the thread in the set?
+pub fn has_thread(set: &Set, t: usize) -> bool {
+    set[t / 64] >> (t % 64) & 1 == 1
+}
+
+/// Is none of the `n` threads of a CTA in the set?
+pub fn nobody(set: &Set, n: usize) -> bool {
+    for t in 0..n {
+        if has_thread(set, t) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The first of the `n` threads of a CTA that is not in the set.
+pub fn missing(set: &Set, n: usize) -> Option<usize> {
+    let mut t = 0;
+    while t < n && has_thread(set, t) {
+        t += 1;
+    }
+    if t < n { Some(t) } else { None }
+}

@@ -1,0 +1,212 @@
+//! What is taken for done too early: bulk stores whose source alone was waited for (PTX ISA 9.7.9.25.6), matrices that nobody
+//! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
+
+use crate::errors::completion as errors;
+use crate::pending::{Groups, debts, owe, owed};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::provenance::{Origin, Provenance, in_space};
+use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::isa::{Group, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
+use ptx_dsl_isa::span::Span;
+use ptx_dsl_isa::ty::Class;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
+        stores(flow, lanes, from, out);
+    }
+    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Mma)
+        && flow.cfg.any(&|i| i.entry.tensor == Tensor::Load)
+        && flow.function.entry
+        && !flow.calls
+    {
+        results(flow, out);
+    }
+    if flow.cfg.has(op::griddepcontrol) && flow.function.entry && !flow.calls {
+        grid(flow, from, out);
+    }
+}
+
+/// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
+fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bool {
+    let atomic = matches!(i.opcode, op::red | op::atom);
+    if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
+        return false;
+    }
+    let wide = i.has(q::gpu) || i.has(q::sys);
+    let releases = wide && (i.has(q::release) || i.has(q::acq_rel));
+    let strong = fenced && (atomic || i.has(q::relaxed) || i.has(q::volatile));
+    (releases || strong) && (!atomic || on_flag(flow, lanes, at, i))
+}
+
+/// Is an atomic operation one on a flag? Compilers also accumulate data by atomic operations with a release: in floating
+/// point, or each lane in a place of its own.
+fn on_flag(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> bool {
+    let integer = i.types.iter().all(|t| matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
+    let one_place = match i.address().map(|a| &a.value) {
+        Some(Operand::Address(Base::Reg(r), _)) => lanes.shared(flow.ssa.read(at, *r, 0)) >= Shared::Warp,
+        _ => true,
+    };
+    integer && one_place
+}
+
+/// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
+fn stores(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let mut groups = Groups { copies: Vec::new() };
+    let mut target: Vec<Option<Region>> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            target.push(behind(flow, from, at, "dstMem", i.constant("size").unwrap_or(0)));
+        }
+    }
+    if !target.is_empty() {
+        early(flow, lanes, from, &groups, &target, out);
+    }
+}
+
+fn early(
+    flow: &Flow,
+    lanes: &Lanes,
+    from: &Provenance,
+    groups: &Groups,
+    target: &[Option<Region>],
+    out: &mut Vec<Diagnostic>,
+) {
+    // Behind the groups: a fence of the device since.
+    let fence = groups.bits();
+    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
+        op::cp_async_bulk_commit_group => groups.commit(set),
+        op::cp_async_bulk_wait_group if !i.has(q::read) => {
+            groups.wait(set, i.constant("N").unwrap_or(0) as usize, false);
+        }
+        op::call => groups.wait(set, 0, true),
+        op::fence if i.has_any(&[q::gpu, q::sys]) && !i.has(q::acquire) => {
+            set.set(fence);
+        }
+        op::membar if i.has(q::gl) || i.has(q::sys) => set.set(fence),
+        _ => {
+            if let Some(k) = groups.copy(at) {
+                groups.start(set, k);
+                set.unset(fence);
+            }
+        }
+    };
+    let mut said = false;
+    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if said {
+            return;
+        }
+        if let Some((arg, false)) = plain(i)
+            && let Some(here) = region(flow, from, at, arg, i.bytes())
+        {
+            for (k, t) in target.iter().enumerate() {
+                if let Some(t) = t
+                    && t.space == Space::Global
+                    && groups.open(set, k).is_some()
+                    && t.meets(flow, &here)
+                {
+                    said = true;
+                    out.push(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
+                    return;
+                }
+            }
+        }
+        if publishes(flow, lanes, at, i, set.has(fence))
+            && let Some((k, _)) = groups.first_open(set)
+        {
+            said = true;
+            out.push(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
+        }
+    });
+}
+
+/// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
+fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    if flow.cfg.any(&ptx_dsl_analysis::accesses::mbarrier_wait) {
+        return;
+    }
+    let first = flow.cfg.find(&|i| i.entry.tensor == Tensor::Mma);
+    let committed = flow.cfg.any(&|i| i.opcode == op::tcgen05_commit);
+    let Some(first) = first else { return };
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if i.entry.tensor == Tensor::Mma {
+            owe(set, 0);
+        }
+    };
+    let mut said = false;
+    debts(flow, 1, &step, &mut |_, _, i, set| {
+        if !said && i.entry.tensor == Tensor::Load && owed(set, 0) {
+            said = true;
+            out.push(errors::result_not_awaited(i.span, first.span, committed));
+        }
+    });
+}
+
+/// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
+/// writes is there behind the wait.
+fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let Some(wait) = flow.cfg.find(&waits) else { return };
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if waits(i) {
+            set.set(0);
+        }
+    };
+    let mut before: Vec<(Origin, Span)> = Vec::new();
+    let mut after: Vec<Origin> = Vec::new();
+    // Reads before, and whether there are any behind.
+    let mut first: Option<Span> = None;
+    let mut reads = false;
+    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        let behind = set.has(0);
+        if behind {
+            reads |= may_read(i);
+        } else if first.is_none()
+            && i.opcode == op::ld
+            && (i.has(q::global) || !in_space(i))
+            && !i.has(q::nc)
+            && let Some(arg) = i.operand("a")
+        {
+            first = Some(arg.span);
+        }
+        if let Some((arg, _)) = plain(i)
+            && let Some(r) = region(flow, from, at, arg, i.bytes())
+            && r.space == Space::Global
+            && !i.has(q::nc)
+            && r.base != Origin::None
+        {
+            if behind {
+                after.push(r.base);
+            } else if before.len() < MOST {
+                before.push((r.base, arg.span));
+            }
+        }
+    });
+    for (base, span) in &before {
+        if after.contains(base) {
+            out.push(errors::before_the_grid(*span, wait.span, true));
+            return;
+        }
+    }
+    if let (Some(span), false) = (first, reads) {
+        out.push(errors::before_the_grid(span, wait.span, false));
+    }
+}
+
+/// May it read global memory?
+fn may_read(i: &Instr) -> bool {
+    let load = matches!(i.opcode, op::ld | op::ldu | op::ldmatrix);
+    let elsewhere = i.has_any(SHARED) || i.has_any(PARAM) || i.has_any(&[q::_const, q::local]);
+    let updates = [op::atom, op::red, op::red_async, op::multimem_red, op::multimem_red_async];
+    updates.contains(&i.opcode) || (i.accesses(Access::Read) && !(load && elsewhere))
+}
+
+fn waits(i: &Instr) -> bool {
+    i.opcode == op::griddepcontrol && i.has(q::wait)
+}

@@ -1,0 +1,53 @@
+//! Asynchronous operations that every lane of a warp starts with the same operands (PTX ISA 9.7.9.25.4, 9.7.13.17).
+
+use crate::errors::rings as errors;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::reaching::{Places, every_lane};
+use ptx_dsl_analysis::region::behind;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || !lanes.threads.many() {
+        return;
+    }
+    for (block, at, i) in flow.walk() {
+        if !for_one(i) {
+            continue;
+        }
+        let who = places.who(flow, lanes, block, at);
+        if every_lane(flow, lanes, &who, block, at)
+            && alike(flow, lanes, at)
+            && !(who.warps(lanes.threads).len() > 1 && fixed(flow, from, at))
+        {
+            out.push(errors::copied_by_all(i.span, i.entry.opcode));
+            return;
+        }
+    }
+}
+
+/// Is it an operation of one thread whose effect adds up when several threads start it: a bulk copy that completes on an mbarrier, a
+/// bulk reduction, a request for a cluster?
+fn for_one(i: &Instr) -> bool {
+    let copies = i.operand("dstMem").is_some() && i.has(q::mbarrier_complete_tx_bytes);
+    copies
+        || matches!(
+            i.opcode,
+            op::clusterlaunchcontrol_try_cancel | op::cp_reduce_async_bulk | op::cp_reduce_async_bulk_tensor
+        )
+}
+
+/// Do all lanes of a warp have the same operands?
+fn alike(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
+    flow.ssa.uses(at).iter().all(|(_, v)| lanes.shared(*v) >= Shared::Warp)
+}
+
+/// Is the destination a constant address? `elected` reports several warps that write there.
+fn fixed(flow: &Flow, from: &Provenance, at: u32) -> bool {
+    let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
+    matches!(behind(flow, from, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())
+}

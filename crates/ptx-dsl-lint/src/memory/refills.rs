@@ -1,0 +1,147 @@
+//! Buffers that a loop fills in turn and copies out of shared memory: the wait must leave fewer groups pending than there are buffers
+//! (PTX ISA 9.7.9.25.6).
+
+use crate::errors::rings as errors;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::induction::{Induction, Thread};
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::span::Span;
+
+/// Limits: iterations that are evaluated, copies.
+const ITERATIONS: usize = 20;
+const COPIES: usize = 32;
+
+pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if flow.calls || !flow.cfg.has(op::cp_async_bulk_wait_group) {
+        return;
+    }
+    let loops = Loops::new(&flow.cfg);
+    if loops.tangled() {
+        return;
+    }
+    let mut copies = 0;
+    for (block, at, i) in flow.walk() {
+        if !i.has(q::bulk_group) || copies >= COPIES {
+            continue;
+        }
+        let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
+        copies += 1;
+        let Some(ring) = Ring::new(flow, from, &loops, header, at, source) else { continue };
+        let Some((wait, left)) = left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
+        if let Some(store) = store(flow, from, &loops, header, &ring) {
+            let [copy, wait] = [at, wait].map(|at| flow.instr(at).span);
+            out.push(errors::refilled(store, copy, wait, ring.buffers.len(), left));
+            return;
+        }
+    }
+}
+
+/// The buffers that a copy reads, one in each iteration.
+struct Ring {
+    base: Origin,
+    /// Their offsets in the variable, in the order of the iterations.
+    buffers: Vec<i64>,
+    /// The bytes that certainly belong to each.
+    size: i64,
+}
+
+impl Ring {
+    fn new(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
+        let r = region(flow, from, at, source, 1)?;
+        if r.space != Space::Shared || r.mapped || !matches!(r.base, Origin::Var(_)) {
+            return None;
+        }
+        let places = places(flow, loops, header, at, &source.value, ITERATIONS)?;
+        let mut buffers: Vec<i64> = Vec::new();
+        for p in &places {
+            if buffers.first() == Some(p) && buffers.len() > 1 {
+                break;
+            }
+            if !buffers.contains(p) {
+                buffers.push(*p);
+            }
+        }
+        // They are used in a fixed cycle.
+        let turns = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
+        let mut size = flow.instr(at).constant("size").map_or(1, |n| n.min(1 << 20) as i64);
+        for (k, a) in buffers.iter().enumerate() {
+            for b in &buffers[k + 1..] {
+                size = size.min((a - b).abs());
+            }
+        }
+        (turns && places.len() > buffers.len()).then_some(Ring { base: r.base, buffers, size })
+    }
+}
+
+/// The offsets of an address in the first iterations of a loop, for thread 0.
+fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, induction: usize) -> Option<Vec<i64>> {
+    let (base, offset) = match address {
+        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; induction]),
+        Operand::Address(Base::Reg(r), offset) => (Operand::Reg(*r, 0), *offset),
+        _ => return None,
+    };
+    let Operand::Reg(r, _) = base else { return None };
+    let value = flow.ssa.read(at, r, 0);
+    let mut of = Induction::new(flow, loops, header, &[value], None)?;
+    of.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
+    let mut out = Vec::new();
+    for _ in 0..induction {
+        out.push(i64::from((of.operand(at, &base)? as i64).wrapping_add(offset) as i32));
+        if of.ends() {
+            break;
+        }
+        of.next();
+    }
+    Some(out)
+}
+
+/// The wait of a loop and the groups that it leaves pending, if these cover all buffers.
+fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
+    let (mut commits, mut wait) = (0, None);
+    for (block, at, i) in flow.walk() {
+        if !loops.contains(header, block) {
+            continue;
+        }
+        match i.opcode {
+            op::cp_async_bulk_commit_group => commits += 1,
+            op::cp_async_bulk_wait_group => {
+                let n = i.constant("N")?;
+                wait = match wait {
+                    Some((other, least)) if least <= n => Some((other, least)),
+                    _ => Some((at, n)),
+                };
+            }
+            _ => {}
+        }
+    }
+    wait.filter(|(_, n)| commits > 0 && *n >= buffers * commits)
+}
+
+/// A store of the loop into the buffer that the copy of the same iteration reads.
+fn store(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+    for (block, at, i) in flow.walk() {
+        if !loops.contains(header, block) {
+            continue;
+        }
+        let Some((arg, true)) = plain(i) else { continue };
+        match region(flow, from, at, arg, 1) {
+            Some(r) if r.base == ring.base && !r.mapped => {}
+            _ => continue,
+        }
+        let Some(places) = places(flow, loops, header, at, &arg.value, 2) else { continue };
+        let inside = |(t, p): (usize, &i64)| {
+            let start = ring.buffers[t % ring.buffers.len()];
+            (start..start + ring.size).contains(p)
+        };
+        if places.len() == 2 && places.iter().enumerate().all(inside) {
+            return Some(arg.span);
+        }
+    }
+    None
+}

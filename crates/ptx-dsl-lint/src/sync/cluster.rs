@@ -1,0 +1,229 @@
+//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3); registers that warpgroups hand over
+//! (9.7.19.5).
+
+use crate::errors::protocol as errors;
+use crate::pending::{debts, leaves, owe, owed, settle};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{accesses, mbarrier_wait, multicast};
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::provenance::Provenance;
+use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::threads::has_thread;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
+    let several = flow.cfg.has(op::mbarrier_init) && flow.function.reqnctapercluster != Some([1, 1, 1]);
+    if flow.cfg.has(op::mapa) || (several && flow.cfg.any(&multicast)) {
+        remote(flow, lanes, from, out);
+    }
+    if flow.cfg.has(op::setmaxnreg) {
+        registers(flow, lanes, places, out);
+    }
+}
+
+/// Touches the memory of another CTA: the operand.
+fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
+    let several = multicast(i);
+    let mut found = None;
+    accesses(i, &mut |access| {
+        // A mapped address where only the own CTA is reached is another mistake.
+        let mapped = || !access.own && matches!(region(flow, from, at, access.arg, 0), Some(r) if r.mapped);
+        if found.is_none() && (several || mapped()) {
+            found = Some(access.arg);
+        }
+    });
+    found
+}
+
+/// Waits for another CTA, or might.
+fn hears(i: &Instr) -> bool {
+    let op = i.opcode;
+    op == op::barrier_cluster_wait
+        || mbarrier_wait(i)
+        || matches!(op, op::call | op::atom | op::griddepcontrol | op::tcgen05_alloc)
+        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile, q::mmio]))
+}
+
+/// Tells another CTA that something is done, or might.
+fn tells(i: &Instr) -> bool {
+    let op = i.opcode;
+    i.entry.barrier == Barrier::Cluster
+        || matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+        || i.entry.tensor != Tensor::None
+        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
+        || op == op::cp_async_mbarrier_arrive
+        || mbarrier_wait(i)
+        || matches!(op, op::call | op::atom | op::red | op::st_async | op::red_async | op::fence | op::membar)
+        || (matches!(op, op::st | op::ld) && i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]))
+}
+
+fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry {
+        return;
+    }
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if hears(i) {
+            set.set(0);
+        }
+    };
+    let mut said = false;
+    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        if !said
+            && !set.has(0)
+            && let Some(arg) = touches(flow, from, at, i)
+        {
+            said = true;
+            out.push(errors::peer_not_there(arg.span, i.entry.opcode));
+        }
+    });
+    left(flow, lanes, from, out);
+}
+
+/// Whoever reaches into a CTA that may have left.
+fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
+    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(flow, from, at, i).is_some();
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if accessed(at, i) {
+            owe(set, 0);
+        } else if tells(i) {
+            settle(set, 0);
+        }
+    };
+    let mut last = None;
+    let mut said = false;
+    let (arrivals, most) = arrivals(flow);
+    debts(flow, 1, &step, &mut |b, at, i, set| {
+        if accessed(at, i) {
+            last = Some(i.span);
+        }
+        if said || !leaves(i) || !owed(set, 0) {
+            return;
+        }
+        let (least, here) = arrivals[b as usize];
+        let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+        if !closed {
+            said = true;
+            if let Some(span) = last {
+                out.push(errors::leaves_peer(span, i.span));
+            }
+        }
+    });
+}
+
+/// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
+/// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
+fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
+    const MANY: u32 = 1000;
+    let n = flow.cfg.blocks.len();
+    let mut own = vec![0; n];
+    for (b, _, i) in flow.walk() {
+        own[b as usize] += u32::from(i.opcode == op::barrier_cluster_arrive);
+    }
+    let mut at_end = vec![(0, 0); n];
+    // What comes before in the order.
+    let mut done = vec![false; n];
+    let mut most = 0;
+    for &b in &flow.cfg.rpo {
+        let mut before: Option<(u32, u32)> = None;
+        for (p, _) in &flow.cfg.blocks[b as usize].pred {
+            if done[*p as usize] {
+                let (x, y) = at_end[*p as usize];
+                let (least, here) = before.unwrap_or((x, y));
+                before = Some((least.min(x), here.max(y)));
+            }
+        }
+        let (least, here) = before.unwrap_or((0, 0));
+        let own = own[b as usize];
+        at_end[b as usize] = (least + own, here + own);
+        done[b as usize] = true;
+        most = most.max(here + own);
+        if own > 0 && flow.cfg.in_loop(b) {
+            most = most.max(MANY);
+        }
+    }
+    (at_end, most)
+}
+
+/// Does the whole CTA run the instruction if one of its threads does?
+fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+    let shared = |at: u32| match flow.guard(at) {
+        Some((p, _)) => lanes.shared(p) == Shared::Cta,
+        None => true,
+    };
+    if !shared(at) {
+        return false;
+    }
+    let mut b = block;
+    loop {
+        let up = flow.cfg.idom[b as usize];
+        if up == ptx_dsl_analysis::cfg::NONE || up == b {
+            return up == b;
+        }
+        if flow.cfg.ipdom[up as usize] != b && matches!(flow.cfg.branch(up), Some(i) if !shared(i)) {
+            return false;
+        }
+        b = up;
+    }
+}
+
+/// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
+fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    // What each thread has at the end, if only one site is for it.
+    let mut have: Vec<Option<u64>> = vec![None; n];
+    let mut twice = false;
+    let mut grows = None;
+    for (block, at, i) in flow.walk() {
+        if i.opcode != op::setmaxnreg {
+            continue;
+        }
+        let Some(count) = i.constant("imm-reg-count") else { continue };
+        let who = places.who(flow, lanes, block, at);
+        for g in 0..n.div_ceil(128) {
+            let first = g * 128;
+            let end = (first + 128).min(n);
+            let mut there = 0;
+            for t in first..end {
+                there += usize::from(has_thread(&who.set, t));
+            }
+            if there > 0 && there < end - first {
+                out.push(errors::part_of_warpgroup(i.span, g));
+                break;
+            }
+        }
+        for (t, slot) in have.iter_mut().enumerate() {
+            if has_thread(&who.set, t) {
+                twice |= slot.is_some();
+                *slot = Some(count);
+            }
+        }
+        if i.has(q::inc) {
+            grows = grows.or(Some(i.span));
+        }
+    }
+    let (Some(span), false) = (grows, twice) else { return };
+    let threads = n as u64;
+    let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
+    // A CTA gets what it was launched with; that is never more than its part of the 64 K registers.
+    let most = match flow.function.maxnreg {
+        Some(r) => u64::from(r) * threads,
+        None => 65536 / blocks,
+    }
+    .min(65536);
+    let start = (most / threads / 8 * 8).min(255);
+    let mut asked = 0;
+    for h in &have {
+        asked += h.unwrap_or(start);
+    }
+    if asked > most {
+        out.push(errors::too_many_registers(span, asked, most));
+    }
+}

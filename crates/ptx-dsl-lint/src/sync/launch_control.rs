@@ -1,0 +1,463 @@
+//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): responses are waited for, decoded where the request succeeded, and
+//! nobody asks again where one failed.
+
+use crate::errors::{completion, flow as errors};
+use crate::sync::cluster_barrier::meets;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::paths::{Paths, Step};
+use ptx_dsl_analysis::provenance::Provenance;
+use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::region::region;
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::isa::{Barrier, Issue};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    responses(flow, out);
+    decoded(flow, lanes, places, from, out);
+    asked_again(flow, lanes, out);
+}
+
+/// The response of `try_cancel` is there when a wait on its mbarrier says so.
+fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let mut reads = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if i.opcode == op::clusterlaunchcontrol_query_cancel {
+            for (_, v) in flow.ssa.uses(at) {
+                made_of_loads(flow, *v, 2, &mut reads);
+            }
+        }
+    }
+    let asks = flow.cfg.find(&|i| i.opcode == op::clusterlaunchcontrol_try_cancel);
+    let (Some(asks), false) = (asks, reads.is_empty()) else { return };
+    let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
+    // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if i.opcode == op::clusterlaunchcontrol_try_cancel {
+            set.set(0);
+            set.set(1);
+            set.unset(2);
+        } else if mbarrier_wait(i) || i.opcode == op::call {
+            let asked = set.has(1);
+            set.clear();
+            set.put(2, asked);
+        } else if i.opcode != op::fence && meets(i) {
+            set.unset(0);
+        }
+    };
+    let mut said = false;
+    each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
+        if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
+            said = true;
+            out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
+        }
+    });
+}
+
+/// The loads that a value comes from: put together from halves, or from quarters.
+fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
+    let Some(maker) = flow.ssa.maker(v) else { return };
+    match flow.instr(maker).opcode {
+        op::ld => out.push(maker),
+        op::mov if moves > 0 => {
+            for (_, part) in flow.ssa.uses(maker) {
+                made_of_loads(flow, *part, moves - 1, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Is it `query_cancel` for the CTA?
+fn decodes(i: &Instr) -> bool {
+    i.opcode == op::clusterlaunchcontrol_query_cancel && !i.has(q::is_canceled)
+}
+
+/// `get_first_ctaid` of a failed response is undefined. To decode it does no harm; to go by the result does.
+fn decoded(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry {
+        return;
+    }
+    for (block, at, i) in flow.walk() {
+        if decodes(i) {
+            let answer = Answer::new(flow, places, from, at);
+            if let Some(found) = answer.use_of(flow, lanes, places, block, at) {
+                out.push(found);
+            }
+        }
+    }
+}
+
+/// What is known at a place about the answer to "did the request succeed".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// It did, or the way here depends on the answer.
+    Yes,
+    /// It did not.
+    No,
+    /// Some path here has asked.
+    Asked,
+    /// No path here has.
+    NotAsked,
+}
+
+/// The queries whether one response is a success, and all that is made of the answers.
+struct Answer {
+    /// Predicates of `is_canceled`.
+    preds: Vec<Val>,
+    /// By value: it depends on one of them.
+    depends: Vec<bool>,
+    /// By block: a query can come before its start.
+    asked: Vec<bool>,
+    /// The queries: block and instruction.
+    queries: Vec<(u32, u32)>,
+    /// An answer goes to memory or to a function: what comes from there may depend on it.
+    escapes: bool,
+}
+
+impl Answer {
+    /// `at` decodes a response.
+    fn new(flow: &Flow, places: &Places, from: &Provenance, at: u32) -> Answer {
+        let mut answer = Answer {
+            preds: Vec::new(),
+            depends: vec![false; flow.ssa.values.len()],
+            asked: vec![false; flow.cfg.blocks.len()],
+            queries: Vec::new(),
+            escapes: flow.calls,
+        };
+        for (block, query, i) in flow.walk() {
+            if i.opcode == op::clusterlaunchcontrol_query_cancel
+                && i.has(q::is_canceled)
+                && same_response(flow, from, at, query)
+            {
+                answer.queries.push((block, query));
+                answer
+                    .preds
+                    .extend(flow.ssa.defs(query).iter().map(|(_, v)| *v).filter(|v| places.canceled.contains(v)));
+            }
+        }
+        answer.follow(flow);
+        answer.reach(flow);
+        answer
+    }
+
+    /// Marks the values that depend on an answer: made of it, or joined behind a branch on it.
+    fn follow(&mut self, flow: &Flow) {
+        let mut stack = self.preds.clone();
+        for _ in 0..4 {
+            while let Some(v) = stack.pop() {
+                if !std::mem::replace(&mut self.depends[v as usize], true) {
+                    stack.extend(flow.ssa.users(v));
+                }
+            }
+            for (v, value) in flow.ssa.values.iter().enumerate() {
+                if let Value::Phi { block, .. } = value
+                    && !self.depends[v]
+                    && self.branches(flow, flow.cfg.idom[*block as usize])
+                {
+                    stack.push(v as Val);
+                }
+            }
+            if stack.is_empty() {
+                break;
+            }
+        }
+        for (_, at, i) in flow.walk() {
+            let out_of_registers = i.opcode == op::call || stores(i);
+            let read = flow.ssa.uses(at).iter().any(|(_, v)| self.depends[*v as usize]);
+            self.escapes |= out_of_registers && read;
+        }
+    }
+
+    /// Marks the blocks that a query leads to.
+    fn reach(&mut self, flow: &Flow) {
+        let mut stack = Vec::new();
+        for (block, _) in &self.queries {
+            flow.cfg.push_ways(*block, &mut stack);
+        }
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut self.asked[b as usize], true) {
+                flow.cfg.push_ways(b, &mut stack);
+            }
+        }
+    }
+
+    /// Does the block end with a branch that depends on an answer?
+    fn branches(&self, flow: &Flow, block: u32) -> bool {
+        if block == NONE {
+            return false;
+        }
+        let Some(branch) = flow.cfg.branch(block) else { return false };
+        flow.ssa.uses(branch).iter().any(|(_, v)| self.depends[*v as usize])
+    }
+
+    /// What is known at an instruction, its guard included.
+    fn at(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+        if let Some((p, positive)) = flow.guard(at) {
+            if self.preds.contains(&flow.origin(p)) {
+                return if positive { Known::Yes } else { Known::No };
+            }
+            if self.depends[p as usize] {
+                return Known::Yes;
+            }
+        }
+        self.before(flow, places, block, at)
+    }
+
+    /// What is known before an instruction, or at the end of a block.
+    fn before(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+        let mut known = None;
+        for p in &self.preds {
+            known = known.max(places.known(flow, block, *p));
+        }
+        match known {
+            Some(true) => return Known::Yes,
+            Some(false) => return Known::No,
+            None => {}
+        }
+        // Branches above that do not all lead here.
+        let mut b = block;
+        loop {
+            let up = flow.cfg.idom[b as usize];
+            if up == NONE || up == b {
+                break;
+            }
+            if self.branches(flow, up) && !flow.cfg.dominates(flow.cfg.ipdom[up as usize], block) {
+                return Known::Yes;
+            }
+            b = up;
+        }
+        let here = self.queries.iter().any(|(b, query)| *b == block && *query < at);
+        if here || self.asked[block as usize] { Known::Asked } else { Known::NotAsked }
+    }
+
+    /// What is wrong with how the result of instruction `at` is used.
+    fn use_of(&self, flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Diagnostic> {
+        let known = self.at(flow, places, block, at);
+        if known == Known::Yes {
+            return None;
+        }
+        let span = flow.instr(at).span;
+        let (mut doubtful, mut stored) = (None, None);
+        for Use { block, at: place, decides } in self.uses(flow, places, at) {
+            let here = flow.instr(place).span;
+            let known = self.at(flow, places, block, place);
+            match known {
+                Known::Yes => {}
+                _ if !decides => stored = stored.or(Some(here)),
+                Known::No => return Some(errors::first_ctaid_of_failure(span, here)),
+                Known::NotAsked if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
+                Known::Asked if self.straight(flow, lanes, place) => {
+                    return Some(errors::first_ctaid_used(span, here, true));
+                }
+                _ => doubtful = doubtful.or(Some(here)),
+            }
+        }
+        if known == Known::No {
+            return Some(errors::first_ctaid_sunk(span));
+        }
+        if let Some(here) = doubtful.or(stored).filter(|_| !self.escapes) {
+            return Some(errors::first_ctaid_used(span, here, false));
+        }
+        (self.queries.is_empty() && !self.escapes).then(|| errors::first_ctaid_unasked(span))
+    }
+
+    /// Does a path without any other condition lead from a query with the answer "no" to this instruction?
+    fn straight(&self, flow: &Flow, lanes: &Lanes, goal: u32) -> bool {
+        let mut goes = |at: u32, _: &Instr| match at {
+            _ if at == goal => Step::Found,
+            _ if self.queries.iter().any(|(_, query)| *query == at) => Step::Stop,
+            _ => Step::Go,
+        };
+        self.queries.iter().take(16).any(|&(block, query)| {
+            let Some((_, p)) = flow.ssa.defs(query).first() else { return false };
+            let hit = Paths::new(flow, lanes).behind(block, query, Some((*p, false)), &mut goes);
+            matches!(hit, Some(hit) if hit.certain)
+        })
+    }
+
+    /// Does the value reach a join by an edge that is taken whatever the answer is?
+    fn joins(&self, flow: &Flow, places: &Places, v: Val, block: u32, args: &[Val]) -> bool {
+        let pred = &flow.cfg.blocks[block as usize].pred;
+        if pred.len() != args.len() {
+            return true;
+        }
+        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(flow, places, from, edge))
+    }
+
+    /// Is the edge taken only where the request succeeded, or by a choice that depends on the answer?
+    fn under(&self, flow: &Flow, places: &Places, from: u32, edge: u32) -> bool {
+        if self.branches(flow, from) {
+            let when = flow.cfg.blocks[from as usize].succ[edge as usize].when;
+            let guard = flow.cfg.branch(from).and_then(|at| flow.guard(at));
+            return !matches!(guard, Some((p, _)) if self.preds.contains(&flow.origin(p)) && when == Some(false));
+        }
+        self.before(flow, places, from, flow.cfg.range(from).end) == Known::Yes
+    }
+
+    /// The places where what is made of the results of instruction `at` decides, addresses or is stored.
+    fn uses(&self, flow: &Flow, places: &Places, at: u32) -> Vec<Use> {
+        let mut made = vec![false; flow.ssa.values.len()];
+        let mut stack: Vec<Val> = flow.ssa.defs(at).iter().map(|(_, v)| *v).collect();
+        while let Some(v) = stack.pop() {
+            // What was chosen by the answer is used under it.
+            if self.depends[v as usize] || std::mem::replace(&mut made[v as usize], true) {
+                continue;
+            }
+            stack.extend(flow.ssa.users(v).iter().filter(|user| match &flow.ssa.values[**user as usize] {
+                // What a load brings does not show whether its address was right; the load itself is a use.
+                Value::Def { instr, .. } => flow.instr(*instr).address().is_none(),
+                Value::Phi { block, args } => self.joins(flow, places, v, *block, args),
+                Value::Undef | Value::Param => false,
+            }));
+        }
+        let mut uses = Vec::new();
+        for (block, place, i) in flow.walk() {
+            let reads = |v: Val| made[v as usize];
+            let guard = flow.guard(place).is_some_and(|(p, _)| reads(p));
+            let decides = guard || i.opcode == op::brx_idx && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
+            let mut addresses = false;
+            for a in &i.operands {
+                match &a.value {
+                    Operand::Address(Base::Reg(r), _) => addresses |= reads(flow.ssa.read(place, *r, 0)),
+                    value @ Operand::Addresses(_) => {
+                        value.registers(&mut |r, lane| addresses |= reads(flow.ssa.read(place, r, lane)));
+                    }
+                    _ => {}
+                }
+            }
+            let stores = stores(i) && flow.ssa.uses(place).iter().any(|(_, v)| reads(*v));
+            if decides || addresses || stores {
+                uses.push(Use { block, at: place, decides: decides || addresses });
+            }
+        }
+        uses
+    }
+}
+
+/// Does it hand registers to memory, or to other lanes?
+fn stores(i: &Instr) -> bool {
+    let stores = [op::st, op::st_async, op::st_bulk, op::stmatrix, op::atom, op::red, op::red_async];
+    stores.contains(&i.opcode) || i.opcode == op::redux_sync
+}
+
+/// A use of what a response says.
+struct Use {
+    block: u32,
+    at: u32,
+    /// It decides or addresses; else it is stored.
+    decides: bool,
+}
+
+/// Do two instructions look at the same response? The same value, or loads of the same place; if that is not known, they may.
+fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
+    let value = |at: u32| flow.source(at, "try_cancel_response").map(|v| flow.origin(v));
+    let (Some(x), Some(y)) = (value(a), value(b)) else { return true };
+    if x == y {
+        return true;
+    }
+    let place = |v: Val| {
+        let mut loads = Vec::new();
+        made_of_loads(flow, v, 2, &mut loads);
+        let first = *loads.first()?;
+        region(flow, from, first, flow.instr(first).address()?, 16)
+    };
+    match (place(x), place(y)) {
+        (Some(x), Some(y)) => x.may_meet(&y),
+        _ => true,
+    }
+}
+
+/// Where responses are asked about: block, instruction, predicate.
+fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
+    let mut list = Vec::new();
+    for (block, at, i) in flow.walk() {
+        if i.opcode == op::clusterlaunchcontrol_query_cancel
+            && i.has(q::is_canceled)
+            && i.pred.is_none()
+            && let Some((_, v)) = flow.ssa.defs(at).first()
+            && list.len() < 16
+        {
+            list.push((block, at, *v));
+        }
+    }
+    list
+}
+
+/// `try_cancel` on a way that a failed response leads to.
+fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut said = Vec::new();
+    for (block, query, p) in queries(flow) {
+        let depends = |v: Val| depends(flow, block, v);
+        let mut paths = Paths::new(flow, lanes);
+        paths.no_guess = Some(&depends);
+        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.opcode {
+            op::clusterlaunchcontrol_try_cancel => Step::Found,
+            op::clusterlaunchcontrol_query_cancel if i.has(q::is_canceled) => Step::Stop,
+            _ => Step::Go,
+        });
+        if let Some(hit) = hit
+            && !said.contains(&hit.at)
+        {
+            said.push(hit.at);
+            let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
+            out.push(completion::asks_again(ask, query, hit.certain));
+        }
+    }
+}
+
+/// May the value depend on the answer to the query at the end of this block? Then it is not guessed: loads, shuffles, and
+/// values that meet behind the query.
+fn depends(flow: &Flow, query: u32, v: Val) -> bool {
+    let mut seen = Vec::new();
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if seen.len() > 64 {
+            return true;
+        }
+        match &flow.ssa.values[v as usize] {
+            Value::Def { instr, .. } => {
+                let i = flow.instr(*instr);
+                if mbarrier_wait(i) {
+                    continue;
+                }
+                if answers(i) {
+                    return true;
+                }
+                flow.ssa.push_sources(v, &mut stack);
+            }
+            // The counter of a loop around the query does not; what it became behind the query was looked at.
+            Value::Phi { block: join, .. } if flow.cfg.dominates(*join, query) => {}
+            Value::Phi { .. } => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// May it bring what the answer to a query says?
+fn answers(i: &Instr) -> bool {
+    let op = i.opcode;
+    if op == op::ld {
+        return !i.has(q::param) && !i.has(q::_const);
+    }
+    i.entry.issue == Issue::Lanes
+        || i.entry.barrier != Barrier::None
+        || matches!(op, op::shfl | op::vote | op::atom | op::call)
+        || matches!(op, op::clusterlaunchcontrol_try_cancel | op::clusterlaunchcontrol_query_cancel)
+}

@@ -1,0 +1,401 @@
+//! What an mbarrier (PTX ISA 9.7.13.15) is told to wait for, against what can come: counts, bytes, phases; its life from
+//! `init` to `inval`, and who may know of it.
+
+use crate::errors::protocol as errors;
+use crate::pending::{debts, owe, owed, settle};
+use crate::sync::expect_tx::announces;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::dataflow::Bits;
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::region::{Region, behind};
+use ptx_dsl_analysis::sites::{Site, above, among, any_in_loop, guard, in_loop, put, surely};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::isa::{Barrier, Mbarrier};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// An object and what happens to it.
+pub(crate) struct Object {
+    pub place: (u32, i64),
+    pub inits: Vec<Site>,
+    pub arrives: Vec<Site>,
+    pub expects: Vec<Site>,
+    pub copies: Vec<Site>,
+    pub waits: Vec<Site>,
+}
+
+pub(crate) struct Objects {
+    pub list: Vec<Object>,
+    /// Something of the kind has an address that is not known, or another CTA may reach the objects.
+    pub unclear: bool,
+    /// An `init` has an address that is not known.
+    pub unknown_init: bool,
+    /// Those of which the variable is known, as in a loop over an array.
+    pub array_inits: Vec<(Site, u32)>,
+    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    pub shared: Vec<u32>,
+}
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    if flow.cfg.any(&|i| i.entry.mbarrier != Mbarrier::None) {
+        let objects = objects(flow, from);
+        if !objects.unknown_init && lanes.threads.exact.is_some() {
+            never_initialised(flow, &objects, out);
+        }
+        crate::sync::lifetime::check(flow, lanes, places, from, &objects, out);
+        crate::sync::phases::check(flow, lanes, places, from, &objects, out);
+        if !objects.unclear {
+            counts(flow, lanes, places, &objects, out);
+            transactions(flow, &objects, out);
+        } else if let Some(one) = crate::sync::phases::only(flow, from) {
+            transactions(flow, &one, out);
+        }
+    }
+    if flow.cfg.has(op::mbarrier_init) || flow.cfg.has(op::tcgen05_alloc) {
+        crate::sync::lifetime::unseen(flow, lanes, places, from, out);
+    }
+    if flow.cfg.any(&|i| i.entry.barrier != Barrier::None) {
+        crate::sync::named_barriers::check(flow, lanes, places, out);
+    }
+}
+
+pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
+    match (r.base, r.bytes) {
+        (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
+        _ => None,
+    }
+}
+
+/// The object that the operand of this name is the address of.
+pub(crate) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<(u32, i64)> {
+    place(&behind(flow, from, at, name, 8)?)
+}
+
+/// The name of the operand that is the address of an mbarrier; empty for none.
+pub(crate) fn mbarrier(i: &Instr) -> &'static str {
+    for spec in i.entry.operands {
+        if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
+            return spec.name;
+        }
+    }
+    ""
+}
+
+pub(crate) fn objects(flow: &Flow, from: &Provenance) -> Objects {
+    let mut all =
+        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
+    for (block, at, i) in flow.walk() {
+        add(flow, from, Site { block, at }, i, &mut all);
+    }
+    all
+}
+
+/// Adds what an instruction does to an object.
+fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
+    let op = i.opcode;
+    if op == op::mapa {
+        match i.value("a") {
+            Some(Operand::Reg(r, lane)) => {
+                if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
+                    && let Origin::Var(v) = a.base
+                {
+                    all.shared.push(v.0);
+                }
+            }
+            Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
+            _ => {}
+        }
+        all.unclear = true;
+        return;
+    }
+    let on = mbarrier(i);
+    if i.operand(on).is_none() {
+        return;
+    }
+    let region = behind(flow, from, site.at, on, 8);
+    let many = multicast(i) || i.has(q::cta_group_2);
+    let known = region.as_ref().and_then(place);
+    if let Some(Region { base: Origin::Var(v), .. }) = region {
+        if many {
+            all.shared.push(v.0);
+        } else if op == op::mbarrier_init && known.is_none() {
+            all.array_inits.push((site, v.0));
+        }
+    }
+    let (Some(p), false) = (known, many) else {
+        all.unclear = true;
+        all.unknown_init |= op == op::mbarrier_init;
+        return;
+    };
+    let o = all.object(p);
+    match op {
+        op::mbarrier_init => put(&mut o.inits, site),
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => {
+            put(&mut o.arrives, site);
+            if announces(i) {
+                put(&mut o.expects, site);
+            }
+        }
+        op::mbarrier_expect_tx => put(&mut o.expects, site),
+        op::mbarrier_test_wait | op::mbarrier_try_wait => put(&mut o.waits, site),
+        op::mbarrier_inval | op::mbarrier_check_layout => {}
+        op::mbarrier_complete_tx => put(&mut o.copies, site),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => put(&mut o.arrives, site),
+        _ => put(&mut o.copies, site),
+    }
+}
+
+impl Objects {
+    /// The object at a place, a new one if there is none yet.
+    fn object(&mut self, place: (u32, i64)) -> &mut Object {
+        let mut at = self.list.len();
+        for (k, o) in self.list.iter().enumerate() {
+            if o.place == place {
+                at = k;
+                break;
+            }
+        }
+        if at == self.list.len() {
+            self.list.push(Object::new(place));
+        }
+        &mut self.list[at]
+    }
+}
+
+impl Object {
+    pub(crate) fn new(place: (u32, i64)) -> Object {
+        Object {
+            place,
+            inits: Vec::new(),
+            arrives: Vec::new(),
+            expects: Vec::new(),
+            copies: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+}
+
+pub(crate) fn name(flow: &Flow, place: (u32, i64)) -> String {
+    let name = flow.variable(place.0);
+    if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
+}
+
+/// The constant parity that a wait is for.
+pub(crate) fn parity(flow: &Flow, wait: &Site) -> Option<u64> {
+    flow.instr(wait.at).constant("phaseParity")
+}
+
+/// How often a thread that runs the instruction arrives; `None` if that is computed.
+pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
+    match i.opcode {
+        // It adds one and takes it away, except with `.noinc`.
+        op::cp_async_mbarrier_arrive => Some(u64::from(i.has(q::noinc))),
+        _ if i.operand("count").is_some() => i.constant("count"),
+        _ => Some(1),
+    }
+}
+
+fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    for o in &objects.list {
+        let [init] = o.inits.as_slice() else { continue };
+        let Some(count) = flow.instr(init.at).constant("count") else { continue };
+        if in_loop(flow, init.block) || any_in_loop(flow, &o.arrives) {
+            continue;
+        }
+        let mut come = 0u64;
+        let mut clear = true;
+        let mut over = None;
+        for s in &o.arrives {
+            let i = flow.instr(s.at);
+            let who = places.who(flow, lanes, s.block, s.at);
+            let each = arrivals_of(i).unwrap_or_else(|| {
+                clear = false;
+                0
+            });
+            if !who.elected
+                && !who.passed
+                && surely(flow, lanes, *s)
+                && each <= count
+                && each.saturating_mul(most(&who, lanes, n)) > count
+            {
+                over = over.or(Some((i.span, each * most(&who, lanes, n))));
+            }
+            come = come.saturating_add(each.saturating_mul(most(&who, lanes, n)));
+        }
+        if !clear {
+            continue;
+        }
+
+        if let Some((span, come)) = over {
+            let init = flow.instr(init.at).span;
+            out.push(errors::more_arrive(span, &name(flow, o.place), count, come, init));
+        }
+        // Who only looks once need not wait.
+        if come < count
+            && let Some(wait) = first_wait(flow, &o.waits)
+            && in_loop(flow, wait.block)
+        {
+            let span = flow.instr(wait.at).span;
+            let init = flow.instr(init.at).span;
+            out.push(errors::never_complete(span, &name(flow, o.place), count, come, init));
+        } else if come <= count {
+            second_phase(flow, o, out);
+        }
+    }
+}
+
+/// The first wait that may be for the first phase.
+fn first_wait<'o>(flow: &Flow, waits: &'o [Site]) -> Option<&'o Site> {
+    for wait in waits {
+        let first = match parity(flow, wait) {
+            Some(p) => p == 0,
+            None => flow.instr(wait.at).operand("state").is_some(),
+        };
+        if first {
+            return Some(wait);
+        }
+    }
+    None
+}
+
+/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
+/// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
+fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    for o in &objects.list {
+        let (true, Some(arrival), Some(wait)) = (o.inits.is_empty(), o.arrives.first(), o.waits.first()) else {
+            continue;
+        };
+        let mut first = arrival.at.min(wait.at);
+        if let Some(expect) = o.expects.first() {
+            first = first.min(expect.at);
+        }
+        if let Some(var) = flow.module.vars.get(o.place.0 as usize)
+            && !var.dynamic
+        {
+            out.push(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
+        }
+    }
+}
+
+/// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
+fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
+    if let Some(w) = o.waits.first()
+        && brought_once(flow, o)
+        && let Some(arg) = flow.instr(w.at).operand("phaseParity")
+    {
+        out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        return;
+    }
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if among(&o.arrives, at) || among(&o.copies, at) {
+            owe(set, 0);
+        } else if mbarrier_wait(i) && i.constant("phaseParity") != Some(1) && among(&o.waits, at) {
+            settle(set, 0);
+        }
+    };
+    let mut said = false;
+    debts(flow, 1, &step, &mut |_, at, i, set| {
+        if !said
+            && owed(set, 0)
+            && among(&o.waits, at)
+            && let Some(arg) = i.operand("phaseParity")
+            && matches!(arg.value, Operand::Imm(1))
+        {
+            said = true;
+            out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        }
+    });
+}
+
+/// Do all waits, for parity 1, come after what a copy brings once? Whoever waits for that, waits for the first phase too.
+fn brought_once(flow: &Flow, o: &Object) -> bool {
+    let mut brought = false;
+    for s in &o.copies {
+        brought |= flow.instr(s.at).operand("dstMem").is_some();
+    }
+    for s in &o.waits {
+        brought &= parity(flow, s) == Some(1);
+    }
+    brought && !any_in_loop(flow, &o.copies) && !any_in_loop(flow, &o.arrives)
+}
+
+/// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
+fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+    let loops = Loops::new(&flow.cfg);
+    for o in &objects.list {
+        balance(flow, &loops, o, out);
+    }
+}
+
+fn balance(flow: &Flow, loops: &Loops, o: &Object, out: &mut Vec<Diagnostic>) {
+    let (Some(first), Some(copy)) = (o.expects.first(), o.copies.first()) else { return };
+    let with = |a: &Site, b: &Site| {
+        a.block == b.block
+            || (loops.same(a.block, b.block)
+                && flow.cfg.dominates(a.block, b.block)
+                && above(&flow.cfg.ipdom, b.block, a.block))
+    };
+    for list in [&o.expects, &o.copies] {
+        for s in list {
+            if !(with(first, s) || with(s, first)) || guard(flow, s.at) != guard(flow, first.at) {
+                return;
+            }
+        }
+    }
+    // Behind a wait for the phase another one is under way.
+    let before = |a: &Site, b: &Site| {
+        if a.block == b.block { a.at < b.at } else { flow.cfg.dominates(a.block, b.block) }
+    };
+    for w in &o.waits {
+        let (mut some_before, mut some_behind) = (false, false);
+        for list in [&o.expects, &o.copies] {
+            for s in list {
+                some_before |= before(s, w);
+                some_behind |= before(w, s);
+            }
+        }
+        if some_before && some_behind {
+            return;
+        }
+    }
+    let (mut want, mut come) = (0u64, 0u64);
+    for s in &o.expects {
+        let Some(n) = expected(flow.instr(s.at)) else { return };
+        want = want.saturating_add(n);
+    }
+    for s in &o.copies {
+        let Some(n) = copied(flow.instr(s.at)) else { return };
+        come = come.saturating_add(n);
+    }
+    if want != come {
+        let i = flow.instr(first.at);
+        let arg = i.operand("txCount").or(i.operand("tx_count"));
+        let span = if let Some(arg) = arg { arg.span } else { i.span };
+        out.push(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
+    }
+}
+
+/// The bytes that an instruction announces.
+fn expected(i: &Instr) -> Option<u64> {
+    i.constant("txCount").or(i.constant("tx_count"))
+}
+
+/// The bytes that an instruction brings.
+fn copied(i: &Instr) -> Option<u64> {
+    match i.opcode {
+        op::cp_async_bulk | op::cp_reduce_async_bulk if !i.has(q::ignore_oob) => i.constant("size"),
+        op::clusterlaunchcontrol_try_cancel => Some(16),
+        op::mbarrier_complete_tx => i.constant("txCount"),
+        _ => None,
+    }
+}

@@ -1,0 +1,265 @@
+//! Arrivals on the objects of a ring against the count of `mbarrier.init` (PTX ISA 9.7.13.15.2).
+
+use crate::errors::{protocol, rings as errors};
+use crate::sync::mbarriers::name;
+use crate::sync::rings::{Does, Rings, Use};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared};
+use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::sites::{Site, exact, in_loop};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, out: &mut Vec<Diagnostic>) {
+    let mut said: Vec<Span> = Vec::new();
+    for wait in &rings.uses {
+        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
+        {
+            continue;
+        }
+        for offset in &wait.objects {
+            let Some(object) = Object::new(flow, rings, wait.var, *offset) else { continue };
+            let found = too_few(flow, lanes, places, rings, wait, &object, out)
+                || too_many(flow, lanes, places, rings, &object, &mut said, out);
+            if found {
+                said.push(flow.instr(wait.site.at).span);
+                break;
+            }
+        }
+    }
+}
+
+/// An object of a ring that is initialised once.
+struct Object<'r> {
+    var: u32,
+    offset: i64,
+    init: &'r Use,
+    count: u64,
+    arrivals: Vec<&'r Use>,
+}
+
+impl<'r> Object<'r> {
+    fn new(flow: &Flow, rings: &'r Rings, var: u32, offset: i64) -> Option<Object<'r>> {
+        let (mut init, mut arrivals, mut ring) = (None, Vec::new(), false);
+        for u in rings.of(var) {
+            if !u.objects.contains(&offset) {
+                continue;
+            }
+            ring |= u.visits.len() > 1;
+            match u.does {
+                Does::Init | Does::Arrive(_) if u.any => return None,
+                Does::Init if init.is_some() => return None,
+                Does::Init => init = Some((u, u.first(offset)?.number?)),
+                Does::Arrive(_) => arrivals.push(u),
+                _ => {}
+            }
+        }
+        let (init, count) = init?;
+        // An object that is initialised again in each iteration of an outer loop is not a ring of the kernel.
+        let again = init.header.is_none() && in_loop(flow, init.site.block);
+        (ring && !again).then_some(Object { var, offset, init, count, arrivals })
+    }
+}
+
+/// A wait for more arrivals than come in one round of the ring.
+fn too_few(
+    flow: &Flow,
+    lanes: &Lanes,
+    places: &Places,
+    rings: &Rings,
+    wait: &Use,
+    object: &Object,
+    out: &mut Vec<Diagnostic>,
+) -> bool {
+    let Some(threads) = at_most(flow, lanes) else { return false };
+    let mut come = 0u64;
+    for a in &object.arrivals {
+        let Does::Arrive(Some(each)) = a.does else { return false };
+        if !once_a_phase(flow, rings, a) {
+            return false;
+        }
+        let who = places.who(flow, lanes, a.site.block, a.site.at);
+        come = come.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
+    }
+    if come >= object.count || rings.success(flow, wait).is_none() {
+        return false;
+    }
+    // A wait that starts with parity 1 blocks in the second round only.
+    let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
+    let span = flow.instr(wait.site.at).span;
+    let init = flow.instr(object.init.site.at).span;
+    out.push(errors::never_complete_round(
+        span,
+        &name(flow, (object.var, object.offset)),
+        object.count,
+        come,
+        init,
+        sure,
+    ));
+    true
+}
+
+/// The largest number of threads that a CTA can have, if the kernel gives one.
+fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
+    if lanes.threads.exact.is_some() {
+        return lanes.threads.exact;
+    }
+    let [x, y, z] = flow.function.maxntid?;
+    let n = u64::from(x).saturating_mul(u64::from(y)).saturating_mul(u64::from(z));
+    usize::try_from(n).ok()
+}
+
+/// Does a thread arrive here at most once per phase? That holds outside of loops; behind a wait of the same iteration on a ring of the
+/// same size; and if every iteration waits on the same object.
+fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
+    let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
+    if arrival.header.is_some_and(|h| h != inner) {
+        return false;
+    }
+    for w in &rings.uses {
+        if w.does != Does::Wait
+            || w.objects.len() != arrival.objects.len()
+            || !rings.loops.contains(inner, w.site.block)
+        {
+            continue;
+        }
+        let Some(behind) = rings.success(flow, w) else { continue };
+        let same = w.var == arrival.var && w.objects == arrival.objects;
+        if flow.cfg.dominates(behind, arrival.site.block) || (same && every_iteration(flow, inner, behind)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Does every iteration of a loop execute the block?
+fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
+    for (p, _) in &flow.cfg.blocks[header as usize].pred {
+        if flow.cfg.dominates(header, *p) && !flow.cfg.dominates(block, *p) {
+            return false;
+        }
+    }
+    true
+}
+
+/// More arrivals in one iteration than the count.
+fn too_many(
+    flow: &Flow,
+    lanes: &Lanes,
+    places: &Places,
+    rings: &Rings,
+    object: &Object,
+    said: &mut Vec<Span>,
+    out: &mut Vec<Diagnostic>,
+) -> bool {
+    for a in &object.arrivals {
+        let span = flow.instr(a.site.at).span;
+        let Some(first) = a.first(object.offset) else { continue };
+        let inner = rings.loops.of(a.site.block);
+        // A loop that also waits for the object may arrive for several phases in one iteration.
+        let alone = waits_within(rings, inner, object);
+        let mut come = 0;
+        for b in &object.arrivals {
+            let Does::Arrive(Some(each)) = b.does else { continue };
+            let same = b.site.at == a.site.at
+                || (!alone
+                    && rings.loops.of(b.site.block) == inner
+                    && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
+            if same && together(flow, lanes, b.site) {
+                come += each * at_least(lanes, places, flow, b.site);
+            }
+        }
+        if come > object.count {
+            if !said.contains(&span) {
+                said.push(span);
+                let init = flow.instr(object.init.site.at).span;
+                out.push(protocol::more_arrive(
+                    span,
+                    &name(flow, (object.var, object.offset)),
+                    object.count,
+                    come,
+                    init,
+                ));
+            }
+            return true;
+        }
+    }
+    false
+}
+
+/// Does this loop wait for the object? Without a loop: does anything?
+fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
+    for w in rings.of(object.var) {
+        let inside = match header {
+            Some(h) => rings.loops.contains(h, w.site.block),
+            None => true,
+        };
+        if w.does == Does::Wait && inside && w.objects.contains(&object.offset) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The least number of threads that execute a place which any executes.
+fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
+    let who = places.who(flow, lanes, s.block, s.at);
+    if who.elected || who.passed {
+        return 0;
+    }
+    let mut sum = 0u64;
+    let mut least = 32;
+    for (_, bits) in who.warps(lanes.threads) {
+        sum += u64::from(bits.count_ones());
+        least = least.min(u64::from(bits.count_ones()));
+    }
+    match lanes.threads.exact {
+        Some(_) => sum,
+        None if lanes.threads.full_warps => least,
+        None => 0,
+    }
+}
+
+/// Do all threads that can be at a place execute it, or none of them? Every branch that leads there is uniform in the CTA, or its
+/// threads are known.
+fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let known = |at: u32| match flow.guard(at) {
+        Some((p, _)) => {
+            let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);
+            exact(flow, lanes, p) || (lanes.shared(p) == Shared::Cta && !elected)
+        }
+        None => false,
+    };
+    if flow.guard(s.at).is_some() && !known(s.at) {
+        return false;
+    }
+    let mut b = s.block;
+    loop {
+        let up = flow.cfg.idom[b as usize];
+        if up == NONE {
+            return false;
+        }
+        if up == b {
+            return true;
+        }
+        if flow.cfg.ipdom[up as usize] != b
+            && let Some(branch) = flow.cfg.branch(up)
+            && !known(branch)
+            && !polls(flow, up)
+        {
+            return false;
+        }
+        b = up;
+    }
+}
+
+/// Is the block a loop that polls an mbarrier? All threads leave it on the same edge.
+fn polls(flow: &Flow, b: u32) -> bool {
+    for n in 0..flow.cfg.blocks[b as usize].succ.len() {
+        if crate::sync::states::passed(flow, b, n).is_some() {
+            return flow.cfg.in_loop(b);
+        }
+    }
+    false
+}

@@ -1,0 +1,184 @@
+//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): which phase the first waits are for, and when the parity flips.
+
+use crate::errors::rings as errors;
+use crate::errors::rings::RingParity;
+use crate::sync::mbarriers::name;
+use crate::sync::rings::{Does, Rings, Use};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_isa::diag::Diagnostic;
+
+pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+    let mut said: Vec<u32> = Vec::new();
+    for wait in &rings.uses {
+        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, rings, wait, out) {
+            said.push(wait.var);
+        }
+    }
+    for wait in &rings.uses {
+        if wait.does == Does::Wait
+            && !wait.any
+            && wait.header.is_some()
+            && rings.known(wait.var)
+            && !said.contains(&wait.var)
+            && early(flow, rings, wait, out)
+        {
+            said.push(wait.var);
+        }
+    }
+    if said.is_empty() && rings.all_known() {
+        circle(flow, rings, out);
+    }
+}
+
+fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mut Vec<Diagnostic>) {
+    let i = flow.instr(wait.site.at);
+    let span = match i.operand("phaseParity") {
+        Some(arg) => arg.span,
+        None => i.span,
+    };
+    let other = other.map(|o| flow.instr(o.site.at).span);
+    let name = name(flow, (wait.var, wait.visits[0].offset));
+    out.push(errors::ring_parity(span, &name, wait.objects.len(), which, other));
+}
+
+/// Says if the parity of a wait does not follow the rounds of its ring.
+fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+    let stages = wait.objects.len();
+    let Some(parities) = known(wait) else { return false };
+    if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {
+        return false;
+    }
+    let wraps = |t: usize| {
+        let mut wraps = 0;
+        for k in 1..=t {
+            wraps += u64::from(wait.visits[k].offset < wait.visits[k - 1].offset);
+        }
+        wraps
+    };
+    let follows = |of: &dyn Fn(usize) -> u64| {
+        let kind = parities[0] ^ (of(0) & 1);
+        parities.iter().enumerate().all(|(t, p)| *p == (of(t) & 1) ^ kind)
+    };
+    let constant = follows(&|_| 0);
+    if follows(&wraps) || (constant && !steady(rings, wait)) {
+        return false;
+    }
+    let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
+    say(flow, wait, which, None, out);
+    true
+}
+
+/// Is one phase of each object completed between two visits of the wait, as far as other waits and `init`s tell?
+fn steady(rings: &Rings, wait: &Use) -> bool {
+    rings.own(wait.var)
+        && rings.of(wait.var).all(|u| match u.does {
+            Does::Init => u.header.is_none() || u.header != wait.header,
+            Does::Wait => {
+                !u.any && u.header == wait.header && u.visits.iter().all(|v| v.number == wait.visits[0].number)
+            }
+            _ => true,
+        })
+}
+
+/// The parity in each iteration.
+fn known(wait: &Use) -> Option<Vec<u64>> {
+    let mut out = Vec::with_capacity(wait.visits.len());
+    for v in &wait.visits {
+        out.push(v.number? & 1);
+    }
+    Some(out)
+}
+
+/// Does each iteration go to the next object, and wrap from the last one to the first?
+fn one_by_one(wait: &Use) -> bool {
+    let mut order = wait.objects.clone();
+    order.sort_unstable();
+    for pair in wait.visits.windows(2) {
+        let at = |offset: i64| order.iter().position(|o| *o == offset);
+        let (Some(a), Some(b)) = (at(pair[0].offset), at(pair[1].offset)) else { return false };
+        if b != (a + 1) % order.len() {
+            return false;
+        }
+    }
+    true
+}
+
+/// An object that copies complete on and whose first waits, all of them, return at once.
+fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+    for offset in &wait.objects {
+        let (mut copied, mut inits) = (false, 0);
+        let mut passes = true;
+        let mut copies = Vec::new();
+        for u in rings.of(wait.var) {
+            if u.does == Does::Copy && u.objects.contains(offset) {
+                copies.push(rings.loops.of(u.site.block));
+            }
+        }
+        for u in rings.of(wait.var) {
+            let Some(first) = u.first(*offset) else { continue };
+            match u.does {
+                Does::Copy => copied |= flow.instr(u.site.at).operand("dstMem").is_some(),
+                Does::Init => inits += 1,
+                // An arrival elsewhere may complete the first phase on purpose.
+                Does::Arrive(_) => {
+                    let own = rings.loops.of(u.site.block);
+                    passes &= own.is_some() && copies.contains(&own);
+                }
+                Does::Wait if u.any => {
+                    passes &= u.visits.iter().all(|v| v.offset != *offset || v.number == Some(1));
+                }
+                Does::Wait => passes &= first.number == Some(1),
+                Does::Other => {}
+            }
+        }
+        if copied && passes && inits == 1 {
+            say(flow, wait, RingParity::PassesAtOnce, None, out);
+            return true;
+        }
+    }
+    false
+}
+
+/// A deadlock of first waits: each needs an arrival that comes behind another one of them. The greatest such set is what remains
+/// when waits with any other arrival are removed.
+fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+    // Waits for a first phase, and the block behind each.
+    let mut blocked: Vec<(&Use, u32)> = Vec::new();
+    for w in &rings.uses {
+        if w.does == Does::Wait
+            && !w.any
+            && w.visits[0].number == Some(0)
+            && let Some(behind) = rings.success(flow, w)
+        {
+            blocked.push((w, behind));
+        }
+    }
+    let stands_behind =
+        |u: &Use, blocked: &[(&Use, u32)]| blocked.iter().any(|(_, behind)| flow.cfg.dominates(*behind, u.site.block));
+    loop {
+        let before = blocked.len();
+        let kept: Vec<(&Use, u32)> = blocked
+            .iter()
+            .copied()
+            .filter(|(w, _)| {
+                let (mut arrives, mut all) = (false, true);
+                for u in rings.of(w.var) {
+                    if matches!(u.does, Does::Arrive(_)) && u.objects.contains(&w.visits[0].offset) {
+                        arrives = true;
+                        all &= stands_behind(u, &blocked);
+                    }
+                }
+                arrives && all
+            })
+            .collect();
+        blocked = kept;
+        if blocked.len() == before {
+            break;
+        }
+    }
+    // Report the producer's wait: no copy completes on its object.
+    let copied = |w: &Use| rings.of(w.var).any(|u| u.does == Does::Copy && u.objects.contains(&w.visits[0].offset));
+    let Some((first, _)) = blocked.iter().find(|(w, _)| !copied(w)).or(blocked.first()) else { return };
+    let other = blocked.iter().find(|(w, _)| w.var != first.var || w.visits[0].offset != first.visits[0].offset);
+    say(flow, first, RingParity::NeverPasses, other.map(|(w, _)| *w), out);
+}

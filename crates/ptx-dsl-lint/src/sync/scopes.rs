@@ -1,0 +1,543 @@
+//! Who sees what: scopes that hold both sides of a synchronisation (PTX ISA 8.5), release and acquire on one object (8.8),
+//! flags that are polled.
+
+use crate::errors::order as errors;
+use crate::pending::{debts, owe, owed, settle};
+use crate::sync::mbarriers::mbarrier;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
+use ptx_dsl_analysis::dataflow::Bits;
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::region::{MOST, Region, behind, region};
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Space};
+use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let has = |op: Opcode| flow.cfg.has(op);
+    if has(op::mapa) {
+        remote(flow, from, out);
+    }
+    if has(op::mapa) || flow.cfg.any(&multicast) {
+        waits(flow, from, out);
+    }
+    let strong = flow.cfg.any(&|i| strong(i) || i.has(q::relaxed));
+    if !strong {
+        return;
+    }
+    if !flow.calls {
+        polled(flow, from, out);
+    }
+    if flow.function.entry && !flow.calls {
+        flags(flow, from, out);
+    }
+}
+
+/// Scopes from narrow to wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    Cta,
+    Cluster,
+    Gpu,
+    Sys,
+}
+
+fn scope(i: &Instr) -> Scope {
+    let has = |q| i.has(q);
+    if has(q::cta) {
+        Scope::Cta
+    } else if has(q::cluster) {
+        Scope::Cluster
+    } else if has(q::sys) || has(q::volatile) || has(q::mmio) {
+        Scope::Sys
+    } else if has(q::gpu) || has(q::gl) || matches!(i.opcode, op::atom | op::red) {
+        Scope::Gpu
+    } else {
+        Scope::Cta
+    }
+}
+
+/// A load, store or atomic operation of the memory model's strong kind.
+fn strong(i: &Instr) -> bool {
+    match i.opcode {
+        op::ld | op::st => i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]),
+        op::atom | op::red => true,
+        _ => false,
+    }
+}
+
+fn acquires(i: &Instr) -> bool {
+    (i.has(q::acquire) || i.has(q::acq_rel)) && matches!(i.opcode, op::ld | op::atom | op::red)
+}
+
+fn releases(i: &Instr) -> bool {
+    (i.has(q::release) || i.has(q::acq_rel)) && matches!(i.opcode, op::st | op::atom | op::red)
+}
+
+/// A fence that orders memory in the generic proxy.
+fn fence(i: &Instr) -> bool {
+    matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init])
+}
+
+/// Operations on the memory of another CTA, of a scope that ends at the own one.
+fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    for (_, at, i) in flow.walk() {
+        let op = i.opcode;
+        let object = matches!(
+            op,
+            op::mbarrier_arrive | op::mbarrier_arrive_drop | op::mbarrier_expect_tx | op::mbarrier_complete_tx
+        );
+        if !i.has(q::cta) || !(object || strong(i)) {
+            continue;
+        }
+        let Some(arg) = i.address() else { continue };
+        if !matches!(region(flow, from, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
+            continue;
+        }
+        if object {
+            let counts = matches!(i.entry.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
+            let relaxed = i.has(q::relaxed) && !counts;
+            out.push(errors::scope_too_narrow(i.span, !relaxed));
+        } else if !i.has(q::shared) && !i.has(q::shared_cta) {
+            out.push(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
+        }
+    }
+}
+
+/// Waits of the scope of their CTA, where other CTAs arrive.
+fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
+    let mut wide: Vec<u32> = Vec::new();
+    let mut stores = false;
+    for (_, at, i) in flow.walk() {
+        let op = i.opcode;
+        if multicast(i)
+            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, from, at, mbarrier(i), 8)
+        {
+            wide.push(v.0);
+            continue;
+        }
+        let Some(arg) = i.address() else { continue };
+        let store = op == op::st && !i.has(q::shared) && !i.has(q::shared_cta);
+        let arrives =
+            matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
+        if (store || arrives)
+            && let Some(r) = region(flow, from, at, arg, 8)
+            && r.mapped
+        {
+            stores |= store;
+            if let (true, Origin::Var(v)) = (arrives, r.base) {
+                wide.push(v.0);
+            }
+        }
+    }
+    for (_, at, i) in flow.walk() {
+        // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
+        let narrow = i.has(q::cta) || stores;
+        if narrow
+            && mbarrier_wait(i)
+            && !i.has(q::cluster)
+            && !i.has(q::relaxed)
+            && let Some(r) = behind(flow, from, at, "addr", 8)
+            && let Origin::Var(v) = r.base
+            && wide.contains(&v.0)
+        {
+            out.push(errors::wait_too_narrow(i.span));
+            return;
+        }
+    }
+}
+
+/// A loop that reads a flag again and again.
+struct Poll {
+    /// Its blocks.
+    blocks: Vec<u32>,
+    span: Span,
+    base: Option<Origin>,
+}
+
+/// What may stand in a loop that only waits.
+fn idle(i: &Instr) -> bool {
+    matches!(
+        i.opcode,
+        op::ld
+            | op::setp
+            | op::bra
+            | op::nanosleep
+            | op::and
+            | op::or
+            | op::xor
+            | op::mov
+            | op::cvt
+            | op::add
+            | op::sub
+            | op::selp
+            | op::atom
+            | op::not
+            | op::mbarrier_try_wait
+            | op::mbarrier_test_wait
+            | op::shr
+            | op::shl
+    )
+}
+
+/// Does the predicate come from the read?
+fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
+    let mut stack = vec![p];
+    let mut budget = 64;
+    let mut seen = Vec::new();
+    while let Some(v) = stack.pop() {
+        budget -= 1;
+        if budget == 0 || seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if matches!(flow.ssa.values[v as usize], Value::Def { instr, .. } if instr == read) {
+            return true;
+        }
+        flow.ssa.push_sources(v, &mut stack);
+    }
+    false
+}
+
+fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
+    let loops = Loops::new(&flow.cfg);
+    // Of each loop, at its head.
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
+    for &b in &flow.cfg.rpo {
+        if let Some(h) = loops.of(b) {
+            members[h as usize].push(b);
+        }
+    }
+    let mut out = Vec::new();
+    for blocks in members {
+        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MOST {
+            continue;
+        }
+        let Some(at) = first_read(flow, &blocks) else { continue };
+        if leaves_by(flow, &blocks, at) {
+            let read = flow.instr(at);
+            let base = match read.address() {
+                Some(arg) => region(flow, from, at, arg, 4).map(|r| r.base),
+                None => None,
+            };
+            out.push(Poll { blocks, span: read.span, base });
+        }
+    }
+    out
+}
+
+/// The first read of a flag in a loop that only waits, without acquire.
+fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
+    let mut first = None;
+    for b in blocks {
+        for at in flow.cfg.range(*b) {
+            let i = flow.instr(at);
+            if !idle(i) || acquires(i) {
+                return None;
+            }
+            if first.is_none() && reads(i) && !updates(flow, at, i) {
+                first = Some(at);
+            }
+        }
+    }
+    first
+}
+
+/// Reads a flag, with no order.
+fn reads(i: &Instr) -> bool {
+    match i.opcode {
+        // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
+        op::ld => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
+        op::atom => !acquires(i),
+        op::mbarrier_try_wait | op::mbarrier_test_wait => i.has(q::relaxed),
+        _ => false,
+    }
+}
+
+/// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
+fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
+    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
+}
+
+/// Does a branch of the loop choose by what was read?
+fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
+    for b in blocks {
+        if let Some(branch) = flow.cfg.branch(*b)
+            && let Some((p, _)) = flow.guard(branch)
+            && made_of(flow, p, read)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// A loop that waits for a flag without acquire, then plain loads.
+fn polled(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let polls = polls(flow, from);
+    if !polls.is_empty() {
+        read_behind(flow, &polls, out);
+    }
+}
+
+fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
+    // The loop that an instruction is in.
+    let inside = |at: u32| {
+        let block = flow.cfg.block_of(at);
+        for (k, poll) in polls.iter().enumerate() {
+            if poll.blocks.contains(&block) {
+                return Some(k);
+            }
+        }
+        None
+    };
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if let Some(k) = inside(at) {
+            owe(set, k);
+        } else if orders(i) {
+            for k in 0..polls.len() {
+                settle(set, k);
+            }
+        }
+    };
+    let mut said = false;
+    debts(flow, polls.len(), &step, &mut |_, at, i, set| {
+        if said || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
+            return;
+        }
+        for (k, poll) in polls.iter().enumerate() {
+            if owed(set, k) {
+                said = true;
+                out.push(errors::polled_without_acquire(i.span, poll.span));
+                return;
+            }
+        }
+    });
+}
+
+/// Qualifiers of loads that are ordered, or of memory that nobody else writes.
+const NOT_PLAIN: &[Qualifier] = &[
+    q::volatile,
+    q::relaxed,
+    q::acquire,
+    q::mmio,
+    q::nc,
+    q::local,
+    q::param,
+    q::param_entry,
+    q::param_func,
+    q::_const,
+];
+
+/// Orders what comes behind it after what was read.
+fn orders(i: &Instr) -> bool {
+    let op = i.opcode;
+    i.entry.barrier != Barrier::None
+        || fence(i)
+        || i.entry.tensor == Tensor::Fence
+        || op == op::griddepcontrol
+        || i.has(q::acquire)
+        || i.has(q::acq_rel)
+        || (mbarrier_wait(i) && !i.has(q::relaxed))
+}
+
+/// An access to a flag.
+struct Flag {
+    at: u32,
+    region: Region,
+    scope: Scope,
+    acquires: bool,
+    releases: bool,
+    reads: bool,
+    /// Writes something other than 0.
+    writes: bool,
+    weak: bool,
+    where_: Conditions,
+}
+
+/// The accesses to flags, and what else is done about order.
+struct Flags {
+    list: Vec<Flag>,
+    /// Synchronising accesses to who knows where.
+    unknown_acquire: bool,
+    unknown_release: bool,
+    fences: bool,
+}
+
+impl Flags {
+    fn new(flow: &Flow, from: &Provenance) -> Flags {
+        let ctas = Ctas::new(flow);
+        let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
+        for (block, at, i) in flow.walk() {
+            out.fences |= fence(i);
+            let op = i.opcode;
+            if !matches!(op, op::ld | op::st | op::atom | op::red) || i.has_any(&[q::local, q::param, q::_const]) {
+                continue;
+            }
+            match flag_region(flow, from, at, i) {
+                Some(region) if out.list.len() < MOST => {
+                    out.list.push(Flag::new(i, at, region, ctas.conditions(flow, block, at)));
+                }
+                _ => {
+                    out.unknown_acquire |= acquires(i);
+                    out.unknown_release |= releases(i);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Where an access goes, if it is known whose memory that is.
+fn flag_region(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
+    let r = region(flow, from, at, i.address()?, i.bytes())?;
+    (r.base != Origin::None).then_some(r)
+}
+
+impl Flag {
+    fn new(i: &Instr, at: u32, region: Region, where_: Conditions) -> Flag {
+        let op = i.opcode;
+        Flag {
+            at,
+            region,
+            scope: scope(i),
+            acquires: acquires(i),
+            releases: releases(i),
+            reads: matches!(op, op::ld | op::atom),
+            writes: matches!(op, op::atom | op::red) || (op == op::st && i.constant("b") != Some(0)),
+            weak: !strong(i),
+            where_,
+        }
+    }
+}
+
+/// Flags in global or shared memory.
+fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let all = Flags::new(flow, from);
+    let list = &all.list;
+    let span = |f: &Flag| flow.instr(f.at).span;
+    // One of the two sides has no order.
+    if !all.fences {
+        if let Some((a, w)) = unpaired(flow, list, all.unknown_release, true) {
+            out.push(errors::one_sided(span(a), span(w), true));
+        } else if let Some((r, l)) = unpaired(flow, list, all.unknown_acquire, false) {
+            out.push(errors::one_sided(span(r), span(l), false));
+        }
+    }
+    scopes(flow, list, out);
+    // One place of all CTAs, and atomic operations that are atomic in one.
+    for f in list {
+        let i = flow.instr(f.at);
+        if f.scope == Scope::Cta
+            && !f.weak
+            && f.writes
+            && !f.acquires
+            && !f.releases
+            && matches!(i.opcode, op::atom | op::red)
+            && f.region.space == Space::Global
+            && f.region.bytes.is_some()
+            && f.where_.is_empty()
+        {
+            out.push(errors::atomic_in_one_cta(i.span, i.entry.opcode));
+            break;
+        }
+    }
+    // A fence for the own CTA before a flag that others poll.
+    narrow_fences(flow, from, out);
+}
+
+/// Scopes that do not hold both sides.
+fn scopes(flow: &Flow, list: &[Flag], out: &mut Vec<Diagnostic>) {
+    for r in list {
+        if !r.releases || r.region.mapped || r.region.space != Space::Global {
+            continue;
+        }
+        for a in list {
+            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.meets(flow, &r.region) {
+                continue;
+            }
+            let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
+            let between = apart(&a.where_, &r.where_);
+            if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
+                out.push(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
+                return;
+            }
+        }
+    }
+}
+
+/// An access that synchronises, and one of the other kind on the same object, if none of those does. Flags and data often
+/// share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
+fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> Option<(&'a Flag, &'a Flag)> {
+    if unknown {
+        return None;
+    }
+    for f in list {
+        let synchronises = if acquire { f.acquires } else { f.releases };
+        if !synchronises {
+            continue;
+        }
+        let mut other = None;
+        let mut paired = f.region.mapped || (f.acquires && f.releases);
+        for g in list {
+            if f.region.base != g.region.base || !f.region.may_meet(&g.region) {
+                continue;
+            }
+            paired |= if acquire { g.releases } else { g.acquires };
+            // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
+            let resets = !g.writes && !f.writes;
+            let counts = if acquire {
+                !g.reads && !resets || g.reads && g.writes && g.at != f.at
+            } else {
+                g.reads && g.at != f.at
+            };
+            if counts && !g.acquires && !g.releases && f.region.meets(flow, &g.region) {
+                other = other.or(Some(g));
+            }
+        }
+        if !paired && let Some(g) = other {
+            return Some((f, g));
+        }
+    }
+    None
+}
+
+/// `membar.cta`, then a flag of wider scope that the kernel polls.
+fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let narrow = |i: &Instr| fence(i) && i.has(q::cta);
+    let Some(first) = flow.cfg.find(&narrow) else { return };
+    if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
+        return;
+    }
+    let polls = polls(flow, from);
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if narrow(i) {
+            owe(set, 0);
+        }
+    };
+    let mut said = false;
+    debts(flow, 1, &step, &mut |_, at, i, set| {
+        let flag =
+            matches!(i.opcode, op::st | op::atom | op::red) && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
+        if said || !flag || !owed(set, 0) || i.constant("b") == Some(0) {
+            return;
+        }
+        let Some(r) = flag_region(flow, from, at, i) else { return };
+        let (mut polled, mut inside) = (false, false);
+        for p in &polls {
+            polled |= p.base == Some(r.base);
+            inside |= p.span == i.span;
+        }
+        if r.space == Space::Global && polled && !inside {
+            said = true;
+            out.push(errors::fence_scope(first.span, i.span));
+        }
+    });
+}

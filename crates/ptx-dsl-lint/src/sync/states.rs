@@ -1,0 +1,189 @@
+//! States of the phases of an mbarrier (PTX ISA 9.7.13.15): whose a wait is for, and the wait behind which a branch goes on.
+
+use crate::errors::order as errors;
+use crate::sync::mbarriers::{mbarrier, name, place};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
+use ptx_dsl_analysis::provenance::Provenance;
+use ptx_dsl_analysis::region::{MOST, Region, behind};
+use ptx_dsl_analysis::ssa::Val;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// What an object's address is: a place in a variable, or else a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum On {
+    Place(u32, i64),
+    Value(Val, i64),
+}
+
+pub(crate) fn of_region(r: &Region) -> Option<On> {
+    if let Some((var, offset)) = place(r) {
+        return Some(On::Place(var, offset));
+    }
+    let (v, offset) = r.value?;
+    Some(On::Value(v, offset))
+}
+
+fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
+    of_region(&behind(flow, from, at, mbarrier(flow.instr(at)), 8)?)
+}
+
+pub(crate) fn arrives(i: &Instr) -> bool {
+    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
+}
+
+/// The arrival that made a state, through copies of it.
+fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
+    let mut now = (at, o);
+    for _ in 0..16 {
+        let Operand::Reg(r, lane) = now.1 else { return None };
+        let m = flow.ssa.maker(flow.ssa.read(now.0, *r, *lane))?;
+        let made = flow.instr(m);
+        if arrives(made) {
+            return Some(m);
+        }
+        now = (m, &made.operand("a").filter(|_| made.opcode == op::mov)?.value);
+    }
+    None
+}
+
+/// Waits by a state: it is that of this object, and of the phase that is under way.
+pub(crate) fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let mut list: Vec<Arrival> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MOST {
+            list.push(Arrival { at, on: on(flow, from, at) });
+        }
+    }
+    if list.is_empty() {
+        return;
+    }
+    let mut block = |b: u32, set: &mut Bits| {
+        for at in flow.cfg.range(b) {
+            arrive(flow, from, &list, at, set);
+        }
+    };
+    let mut edge = |b: u32, way: usize, set: &mut Bits| {
+        if let Some(wait) = passed(flow, b, way) {
+            wait_for(flow, from, &list, wait, set);
+        }
+    };
+    let at_start = forward(&flow.cfg, 3 * list.len(), Meet::Any, &mut block, &mut edge);
+    for &b in &flow.cfg.rpo {
+        let mut set = at_start[b as usize].clone();
+        for at in flow.cfg.range(b) {
+            state(flow, from, &list, at, &set, out);
+            arrive(flow, from, &list, at, &mut set);
+        }
+    }
+}
+
+/// An arrival whose state is kept, and the object it is for.
+struct Arrival {
+    at: u32,
+    on: Option<On>,
+}
+
+/// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
+fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
+    let i = flow.instr(at);
+    if !arrives(i) {
+        return;
+    }
+    let here = on(flow, from, at);
+    for (k, arrival) in list.iter().enumerate() {
+        if arrival.at == at {
+            set.set(3 * k);
+            set.unset(3 * k + 1);
+            set.unset(3 * k + 2);
+        } else if here.is_some() && arrival.on == here && i.pred.is_none() && set.has(3 * k + 1) {
+            set.unset(3 * k + 1);
+            set.set(3 * k + 2);
+        }
+    }
+}
+
+/// The way on which the wait has succeeded.
+fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
+    let here = on(flow, from, at);
+    let made = match flow.instr(at).value("state") {
+        Some(state) => state_of(flow, at, state),
+        None => None,
+    };
+    for (k, arrival) in list.iter().enumerate() {
+        if (made == Some(arrival.at) || (here.is_some() && arrival.on == here)) && set.has(3 * k) {
+            set.unset(3 * k);
+            set.set(3 * k + 1);
+        }
+    }
+}
+
+/// The use of a state.
+fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, out: &mut Vec<Diagnostic>) {
+    let i = flow.instr(at);
+    let counts = i.opcode == op::mbarrier_pending_count;
+    if !counts && !mbarrier_wait(i) {
+        return;
+    }
+    let Some(arg) = i.operand("state") else { return };
+    let Some(made) = state_of(flow, at, &arg.value) else { return };
+    for (k, arrival) in list.iter().enumerate() {
+        if arrival.at != made {
+            continue;
+        }
+        let made = flow.instr(made);
+        if counts {
+            if !made.has(q::noComplete) {
+                out.push(errors::count_of_other_state(arg.span, made.span));
+            }
+        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(flow, from, at))
+            && (v, o) != (w, p)
+        {
+            out.push(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
+        } else if set.has(3 * k + 2) {
+            let sure = !set.has(3 * k) && !set.has(3 * k + 1);
+            out.push(errors::state_of_past(arg.span, made.span, sure));
+        }
+        return;
+    }
+}
+
+/// The wait that a predicate is the answer of, and the value of the predicate if it says yes. Compilers of C take it through
+/// numbers, 1 for yes.
+fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
+    let (mut v, mut yes) = (p, true);
+    for _ in 0..24 {
+        let m = flow.ssa.maker(v)?;
+        let i = flow.instr(m);
+        let with = |name: &str, n: u64| i.constant(name).is_some_and(|c| c == n);
+        let (next, same) = match i.opcode {
+            _ if mbarrier_wait(i) => return Some((m, yes)),
+            op::mov | op::cvt => ("a", true),
+            op::and if with("b", 1) => ("a", true),
+            op::xor if with("b", 1) => ("a", false),
+            op::not if i.has(q::pred) => ("a", false),
+            op::selp if with("a", 1) && with("b", 0) => ("c", true),
+            op::selp if with("a", 0) && with("b", 1) => ("c", false),
+            op::setp if i.operands.len() == 3 && (with("b", 0) || with("b", 1)) && (i.has(q::eq) || i.has(q::ne)) => {
+                ("a", i.has(q::eq) == with("b", 1))
+            }
+            _ => return None,
+        };
+        yes = yes == same;
+        let Operand::Reg(r, lane) = i.operand(next)?.value else { return None };
+        v = flow.ssa.read(m, r, lane);
+    }
+    None
+}
+
+/// The wait that has succeeded where this way is taken.
+pub(crate) fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
+    let branch = flow.cfg.branch(b)?;
+    let (p, _) = flow.guard(branch)?;
+    let (wait, yes) = answer(flow, p)?;
+    (flow.cfg.blocks[b as usize].succ[way].when == Some(yes)).then_some(wait)
+}

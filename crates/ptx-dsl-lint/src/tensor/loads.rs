@@ -1,0 +1,312 @@
+//! `tcgen05.ld` (PTX ISA 9.7.16.8): its registers and its columns until `tcgen05.wait::ld`.
+//!
+//! ptxas gives each load a scoreboard, and the first instruction that reads one of its registers waits for it. A read before
+//! the wait is therefore against the manual, and works. What no read protects goes wrong: registers that a second load
+//! writes, and columns that somebody else may write or allocate.
+
+use crate::errors::{flow as errors, protocol};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::dataflow::{Bits, both};
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::region::{Region, behind, plain, region};
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, VarId};
+use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Load) {
+        let loads = Loads::new(flow);
+        loads.check(flow, from, out);
+    }
+}
+
+/// The loads of a kernel.
+struct Loads {
+    /// By number: the instruction.
+    at: Vec<u32>,
+    /// By instruction: the number of the load, or [`NONE`].
+    number: Vec<u32>,
+    /// Variables that loads write, with the number of the load, in ascending order.
+    written: Vec<(u32, u32)>,
+}
+
+/// So many early reads are shown; a kernel of a compiler may have hundreds.
+const SHOWN: usize = 4;
+
+impl Loads {
+    fn new(flow: &Flow) -> Loads {
+        let mut loads = Loads { at: Vec::new(), number: vec![NONE; flow.cfg.instrs.len()], written: Vec::new() };
+        for (_, at, i) in flow.walk() {
+            if i.entry.tensor == Tensor::Load {
+                let k = loads.at.len() as u32;
+                loads.number[at as usize] = k;
+                loads.at.push(at);
+                loads.written.extend(flow.ssa.defs(at).iter().map(|(var, _)| (*var, k)));
+            }
+        }
+        loads.written.sort_unstable();
+        loads
+    }
+
+    /// The loads that write a variable.
+    fn of(&self, var: u32) -> impl Iterator<Item = usize> {
+        let first = self.written.partition_point(|(v, _)| *v < var);
+        self.written[first..].iter().take_while(move |(v, _)| *v == var).map(|(_, k)| *k as usize)
+    }
+
+    /// What an instruction does to the two sets of loads: bit `k`: load `k` has not been waited for; bit `n + k`: and
+    /// nothing has read its registers.
+    fn step(&self, flow: &Flow, at: u32, i: &Instr, set: &mut Bits, every: bool) {
+        let n = self.at.len();
+        if wait_ld(i) || i.opcode == op::call {
+            set.clear();
+            return;
+        }
+        for (var, _) in reads(flow, at, i) {
+            for k in self.of(*var) {
+                set.unset(n + k);
+            }
+        }
+        let k = self.number[at as usize] as usize;
+        if k < n {
+            let runs = !every || i.pred.is_none();
+            set.put(k, runs);
+            set.put(n + k, runs);
+        }
+    }
+
+    fn check(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+        let n = self.at.len();
+        let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count() == 1;
+        let mut early: Vec<Diagnostic> = Vec::new();
+        let (mut read, mut reloaded, mut released) = (Bits::none(n), Bits::none(n), false);
+        let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
+        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+            for (var, value) in reads(flow, at, i) {
+                let Some(load) = made_by(flow, *value) else { continue };
+                let k = self.number[load as usize] as usize;
+                if k < n && some.has(k) && !read.has(k) {
+                    read.set(k);
+                    let (place, name) = (flow.place(i, *var), flow.name(*var));
+                    early.push(errors::load_not_awaited(place, name, flow.instr(load).span, every.has(k)));
+                }
+            }
+            if i.entry.tensor == Tensor::Load {
+                for (var, _) in flow.ssa.defs(at) {
+                    for k in self.of(*var).filter(|k| some.has(n + *k)) {
+                        if !reloaded.has(k) {
+                            reloaded.set(k);
+                            let first = flow.instr(self.at[k]).span;
+                            out.push(errors::loaded_again(i.span, flow.name(*var), first, every.has(n + k)));
+                        }
+                    }
+                }
+            } else if let Some(arg) = i.operand("taddr")
+                && i.entry.tensor == Tensor::Dealloc
+                && !released
+                && let Some(k) = (0..n).find(|k| some.has(n + k) && self.read_behind(flow, *k, at))
+            {
+                released = true;
+                let sure = every.has(n + k) && one_allocation;
+                out.push(errors::released_while_loading(arg.span, flow.instr(self.at[k]).span, sure));
+            }
+        });
+        self.arrivals(flow, from, out);
+        let more = early.len().saturating_sub(SHOWN);
+        early.truncate(SHOWN);
+        if let Some(last) = early.last_mut().filter(|_| more > 0) {
+            last.notes.push(format!("registers of {more} more loads of this kernel are read before the wait"));
+        }
+        out.append(&mut early);
+    }
+
+    /// Does an instruction behind this one read what load `k` brings? A result that nobody reads may be anything.
+    fn read_behind(&self, flow: &Flow, k: usize, at: u32) -> bool {
+        let block = flow.cfg.block_of(at);
+        let mut behind = vec![false; flow.cfg.blocks.len()];
+        let mut stack = Vec::new();
+        flow.cfg.push_ways(block, &mut stack);
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut behind[b as usize], true) {
+                flow.cfg.push_ways(b, &mut stack);
+            }
+        }
+        flow.walk().any(|(b, reader, i)| {
+            (behind[b as usize] || b == block && reader > at)
+                && reads(flow, reader, i).iter().any(|(_, v)| made_by(flow, *v) == Some(self.at[k]))
+        })
+    }
+
+    /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
+    /// what is still being loaded (9.7.16.6.4).
+    fn arrivals(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+        if flow.calls || !flow.cfg.has(op::mbarrier_arrive) {
+            return;
+        }
+        let releases = Releases::new(flow, from);
+        if releases.waits.is_empty() {
+            return;
+        }
+        let n = self.at.len();
+        let mut said = false;
+        let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
+        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+            if said || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
+                return;
+            }
+            let Some(object) = behind(flow, from, at, "addr", 8) else { return };
+            for k in (0..n).filter(|k| some.has(n + k)) {
+                let overlap = releases.overlap(flow, &object, self.at[k]);
+                if overlap != Overlap::No {
+                    said = true;
+                    let sure = overlap == Overlap::Yes && every.has(n + k);
+                    out.push(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
+                    return;
+                }
+            }
+        });
+    }
+}
+
+fn wait_ld(i: &Instr) -> bool {
+    i.entry.tensor == Tensor::Wait && i.has(q::ld)
+}
+
+/// A `mov` that is not in the text: results of calls go through these.
+fn moved(i: &Instr) -> bool {
+    i.index == u32::MAX && i.opcode == op::mov && i.pred.is_none()
+}
+
+/// What an instruction of the text reads.
+fn reads<'f>(flow: &'f Flow, at: u32, i: &Instr) -> &'f [(u32, Val)] {
+    if moved(i) { &[] } else { flow.ssa.uses(at) }
+}
+
+/// The instruction that made a value, through moves that are not in the text.
+fn made_by(flow: &Flow, v: Val) -> Option<u32> {
+    let mut from = flow.origin(v);
+    while let Some(maker) = flow.ssa.maker(from)
+        && moved(flow.instr(maker))
+        && let Some((_, source)) = flow.ssa.uses(maker).first()
+    {
+        from = flow.origin(*source);
+    }
+    match flow.ssa.values[from as usize] {
+        Value::Def { instr, .. } => Some(instr),
+        _ => None,
+    }
+}
+
+/// Waits for mbarriers behind which a thread writes Tensor Memory before the CTA meets again.
+struct Releases {
+    waits: Vec<(Region, Vec<u32>)>,
+    /// Variables that hold mbarriers and nothing else.
+    barriers: Vec<VarId>,
+}
+
+impl Releases {
+    fn new(flow: &Flow, from: &Provenance) -> Releases {
+        let mut releases = Releases { waits: Vec::new(), barriers: Vec::new() };
+        for (block, at, i) in flow.walk() {
+            if mbarrier_wait(i)
+                && let Some(on) = behind(flow, from, at, "addr", 8)
+                && let Origin::Var(var) = on.base
+            {
+                if !releases.barriers.contains(&var) && holds_barriers(flow, from, var) {
+                    releases.barriers.push(var);
+                }
+                let writes = writes_behind(flow, block, at);
+                if !writes.is_empty() {
+                    releases.waits.push((on, writes));
+                }
+            }
+        }
+        releases
+    }
+
+    /// Does an arrival on `object` let a thread write the columns that the instruction `load` reads?
+    fn overlap(&self, flow: &Flow, object: &Region, load: u32) -> Overlap {
+        let Origin::Var(var) = object.base else { return Overlap::No };
+        let mut most = Overlap::No;
+        for (on, writes) in &self.waits {
+            let certain = on.meets(flow, object);
+            // Objects of a ring have addresses that are computed; those in one array belong together.
+            let computed = on.base == object.base && on.bytes.is_none() && object.bytes.is_none();
+            if certain || computed && self.barriers.contains(&var) {
+                let most_here = writes.iter().map(|write| overlap(flow, load, *write)).max().unwrap_or(Overlap::No);
+                most = most.max(if certain { most_here } else { most_here.min(Overlap::Perhaps) });
+            }
+        }
+        most
+    }
+}
+
+/// Do two instructions access the same columns?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Overlap {
+    No,
+    Perhaps,
+    Yes,
+}
+
+/// Is the variable used for mbarriers only?
+fn holds_barriers(flow: &Flow, from: &Provenance, var: VarId) -> bool {
+    let here = |r: Option<Region>| matches!(r, Some(r) if r.base == Origin::Var(var));
+    let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
+    !dynamic
+        && !flow.walk().any(|(_, at, i)| match plain(i) {
+            Some((arg, _)) => here(region(flow, from, at, arg, i.bytes())),
+            None => here(behind(flow, from, at, "dstMem", 0)) || here(behind(flow, from, at, "srcMem", 0)),
+        })
+}
+
+/// Writes of Tensor Memory that a thread comes to behind a wait, with no barrier of the CTA between.
+fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
+    let mut writes = Vec::new();
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack = vec![(block, at + 1)];
+    while let Some((block, first)) = stack.pop() {
+        let met = (first..flow.cfg.range(block).end).any(|at| {
+            let entry = flow.instr(at).entry;
+            if matches!(entry.tensor, Tensor::Mma | Tensor::Copy | Tensor::Store | Tensor::Dealloc) {
+                writes.push(at);
+            }
+            entry.barrier != Barrier::None
+        });
+        if met || writes.len() > 64 {
+            continue;
+        }
+        for e in &flow.cfg.blocks[block as usize].succ {
+            if !std::mem::replace(&mut seen[e.to as usize], true) {
+                stack.push((e.to, flow.cfg.range(e.to).start));
+            }
+        }
+    }
+    writes
+}
+
+/// Does a write touch the columns of a load? Known if both addresses are the same value and constants.
+fn overlap(flow: &Flow, load: u32, write: u32) -> Overlap {
+    let address = |at: u32| {
+        let i = flow.instr(at);
+        let arg = i.operand("taddr").or_else(|| i.operand("d-tmem"))?;
+        ptx_dsl_analysis::region::columns(flow, at, &arg.value)
+    };
+    if flow.instr(write).entry.tensor == Tensor::Dealloc {
+        let allocations = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count();
+        return if allocations == 1 { Overlap::Yes } else { Overlap::Perhaps };
+    }
+    let (Some((x, first)), Some((y, second))) = (address(load), address(write)) else { return Overlap::Perhaps };
+    // A load reads at least one column for each register, and at most four.
+    let registers = flow.ssa.defs(load).len() as i64;
+    match second.checked_sub(first) {
+        Some(distance) if x == y && (0..registers).contains(&distance) => Overlap::Yes,
+        Some(distance) if x == y && distance >= 4 * registers => Overlap::No,
+        _ => Overlap::Perhaps,
+    }
+}

@@ -1,0 +1,148 @@
+//! What `tcgen05` instructions owe: PTX ISA 9.7.16.
+
+use crate::errors::flow as errors;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::dataflow::{Bits, Meet, both, each, simple};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    // Most kernels have none of it.
+    if !flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
+        return;
+    }
+    allocation(flow, out);
+    permit(flow, out);
+    rendezvous(flow, out);
+}
+
+/// What is allocated is deallocated before the kernel ends (9.7.16.7.1).
+fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut allocs = Vec::new();
+    let mut frees = Vec::new();
+    for (block, at, i) in flow.walk() {
+        if i.opcode == op::tcgen05_alloc {
+            allocs.push((block, at));
+        } else if i.opcode == op::tcgen05_dealloc {
+            frees.push((block, at));
+        }
+    }
+    let Some(&(_, first)) = allocs.first() else { return };
+    let first = flow.instr(first).span;
+    if frees.is_empty() {
+        out.push(errors::never_freed(first, true));
+    } else if let Some(alloc) = never_freed(flow, &allocs, &frees) {
+        // Another warp may be the one that deallocates.
+        out.push(errors::never_freed(flow.instr(alloc).span, false));
+    } else {
+        held(flow, first, out);
+    }
+}
+
+/// The first `alloc` behind which no `dealloc` comes.
+fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Option<u32> {
+    // From where can a `dealloc` still come? Blocks backwards from them.
+    let mut reach = vec![false; flow.cfg.blocks.len()];
+    let mut stack = Vec::new();
+    for (b, _) in frees {
+        stack.push(*b);
+    }
+    while let Some(b) = stack.pop() {
+        if !std::mem::replace(&mut reach[b as usize], true) {
+            flow.cfg.push_preds(b, &mut stack);
+        }
+    }
+    for &(b, at) in allocs {
+        let mut later = false;
+        for f in frees {
+            later |= f.0 == b && f.1 > at;
+        }
+        for e in &flow.cfg.blocks[b as usize].succ {
+            later |= reach[e.to as usize];
+        }
+        if !later {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Leaving with what is allocated. `first` is the first `alloc`.
+fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if i.opcode == op::tcgen05_alloc && i.pred.is_none() {
+            set.set(0);
+        } else if i.opcode == op::tcgen05_dealloc {
+            set.unset(0);
+        }
+    };
+    let held = simple(&flow.cfg, 1, Meet::Every, &step);
+    let one_warp = match flow.function.reqntid {
+        Some([x, y, z]) => u64::from(x) * u64::from(y) * u64::from(z) <= 32,
+        None => false,
+    };
+    for (b, _) in &flow.cfg.blocks[flow.cfg.exit as usize].pred {
+        let mut set = held[*b as usize].clone();
+        let mut last = None;
+        for at in flow.cfg.range(*b) {
+            step(at, flow.instr(at), &mut set);
+            last = Some(flow.instr(at));
+        }
+        let span = match last {
+            Some(i) => match i.opcode {
+                op::trap => continue,
+                op::ret | op::exit => i.span,
+                _ => first,
+            },
+            None => first,
+        };
+        if set.has(0) {
+            out.push(errors::left_allocated(span, first, one_warp));
+            return;
+        }
+    }
+}
+
+/// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
+fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let gives = flow.cfg.find(&|i| i.opcode == op::tcgen05_relinquish_alloc_permit);
+    let Some(gives) = gives else { return };
+    let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| {
+        if i.opcode == op::tcgen05_relinquish_alloc_permit && !(every && i.pred.is_some()) {
+            set.set(0);
+        }
+    };
+    let mut said = false;
+    both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
+        if !said && any.has(0) && i.opcode == op::tcgen05_alloc {
+            said = true;
+            out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
+        }
+    });
+}
+
+/// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
+fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry {
+        return;
+    }
+    let step = |_: u32, i: &Instr, set: &mut Bits| {
+        if matches!(i.opcode, op::barrier_cluster_wait | op::mbarrier_try_wait | op::mbarrier_test_wait | op::call) {
+            set.set(0);
+        }
+    };
+    let mut said = false;
+    each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
+        if !said && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
+            said = true;
+            out.push(errors::dealloc_without_rendezvous(i.span));
+        }
+    });
+}

@@ -1,0 +1,240 @@
+//! `tcgen05.fence` between accesses of different threads to Tensor Memory (Table 46 of 9.7.16.5, 9.7.16.6.3). The first thread
+//! executes `::before_thread_sync` between its access and the synchronization, the second one `::after_thread_sync` between
+//! the synchronization and its access. `tcgen05.commit` implies the first of the two.
+//!
+//! ptxas 13.5 generates no instruction for these fences, and shipped compilers leave them out: a finding is a warning.
+
+use crate::errors::tensor as errors;
+use crate::errors::tensor::Fence;
+use crate::pending::{debts, owe, owed, settle};
+use crate::tensor::tcgen05::columns::{Overlap, overlap};
+use crate::tensor::tcgen05::meetings::{Meetings, Tells};
+use crate::tensor::tcgen05::{Kernel, MOST, fences_after, fences_before, is, tells};
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Meeting, Tensor};
+
+/// A missing fence: the second access or the arrival, and the first access or the wait.
+type Missing = (u32, u32);
+
+pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
+    let flow = kernel.flow;
+    if !flow.cfg.any(&|i| i.entry.tensor.is_operation()) || one_warp(kernel) {
+        return;
+    }
+    let (mut before, mut after) = (None, None);
+    through_meetings(kernel, &mut before, &mut after);
+    told(kernel, meetings, &mut before);
+    heard(kernel, meetings, &mut after);
+    if after.is_none() {
+        after = results(kernel);
+    }
+    let say = |(at, from): Missing, which: Fence, out: &mut Vec<Diagnostic>| {
+        let (i, from) = (flow.instr(at), flow.instr(from));
+        out.push(errors::fence_missing(i.span, i.entry.opcode, from.span, from.entry.opcode, which));
+    };
+    match (before, after) {
+        (Some(b), Some(a)) if b == a => say(b, Fence::Both, out),
+        (before, after) => {
+            if let Some(missing) = before {
+                say(missing, Fence::Before, out);
+            }
+            if let Some(missing) = after {
+                say(missing, Fence::After, out);
+            }
+        }
+    }
+}
+
+fn accesses(i: &Instr) -> bool {
+    is(i, Tensor::Load) || is(i, Tensor::Store)
+}
+
+/// Does a single warp make all accesses? It needs no fences.
+fn one_warp(kernel: &Kernel) -> bool {
+    let threads = kernel.lanes.threads;
+    if threads.exact.is_some_and(|n| n <= 32) {
+        return true;
+    }
+    let mut only = None;
+    for (block, at, i) in kernel.flow.walk() {
+        if !accesses(i) && !i.entry.tensor.is_operation() {
+            continue;
+        }
+        let who = kernel.places.who(kernel.flow, kernel.lanes, block, at).warps(threads);
+        let [(warp, _)] = who.as_slice() else { return false };
+        if *only.get_or_insert(*warp) != *warp {
+            return false;
+        }
+    }
+    true
+}
+
+/// What has followed an access. Several states hold where paths join.
+#[derive(Clone, Copy)]
+enum State {
+    /// Nothing.
+    Bare,
+    /// `::before_thread_sync`.
+    Fenced,
+    /// A synchronization, without the fence before it.
+    Met,
+    /// `::before_thread_sync`, then a synchronization.
+    FencedMet,
+    /// A synchronization without the fence before it, then `::after_thread_sync`.
+    MetFenced,
+    /// Both fences around a synchronization.
+    Done,
+}
+
+const STATES: usize = 6;
+
+/// A load or store, a synchronization and an operation on one path through the code, which all threads take.
+fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut Option<Missing>) {
+    let flow = kernel.flow;
+    let list = sites(kernel, &accesses);
+    let turn = |set: &mut Bits, from: State, to: State| {
+        for k in 0..list.len() {
+            set.turn(STATES * k + from as usize, STATES * k + to as usize);
+        }
+    };
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if fences_before(i) {
+            // A later synchronization may be the one that orders the accesses.
+            turn(set, State::Bare, State::Fenced);
+            turn(set, State::Met, State::Fenced);
+            turn(set, State::MetFenced, State::Fenced);
+        } else if fences_after(i) {
+            turn(set, State::FencedMet, State::Done);
+            turn(set, State::Met, State::MetFenced);
+        } else if tells(i) {
+            turn(set, State::Bare, State::Met);
+            turn(set, State::Fenced, State::FencedMet);
+        } else if let Some(k) = list.iter().position(|s| *s == at) {
+            set.begin(STATES * k, STATES, State::Bare as usize);
+        }
+    };
+    each(&flow.cfg, STATES * list.len(), &step, &mut |_, at, i, set| {
+        if !i.entry.tensor.is_operation() || (before.is_some() && after.is_some()) {
+            return;
+        }
+        for (k, &access) in list.iter().enumerate() {
+            let has = |state: State| set.has(STATES * k + state as usize);
+            let met = has(State::Met);
+            let no_before = (met || has(State::MetFenced)) && !has(State::FencedMet);
+            let no_after = (met || has(State::FencedMet)) && !has(State::MetFenced);
+            if has(State::Bare)
+                || has(State::Fenced)
+                || has(State::Done)
+                || !(no_before || no_after)
+                || overlap(flow, kernel.from, access, at) == Overlap::Never
+            {
+                continue;
+            }
+            if no_before {
+                before.get_or_insert((at, access));
+            }
+            if no_after {
+                after.get_or_insert((at, access));
+            }
+        }
+    });
+}
+
+/// The instructions of a kind, at most [`MOST`].
+fn sites(kernel: &Kernel, of: &dyn Fn(&Instr) -> bool) -> Vec<u32> {
+    let mut list = Vec::new();
+    for (_, at, i) in kernel.flow.walk() {
+        if of(i) && list.len() < MOST {
+            list.push(at);
+        }
+    }
+    list
+}
+
+/// An arrival after a load or store, for which a thread waits that then starts an operation.
+fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
+    let flow = kernel.flow;
+    let list = sites(kernel, &accesses);
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if fences_before(i) {
+            for k in 0..list.len() {
+                settle(set, k);
+            }
+        } else if let Some(k) = list.iter().position(|s| *s == at) {
+            owe(set, k);
+        }
+    };
+    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+        if before.is_some() || !tells(i) {
+            return;
+        }
+        let Some(k) = (0..list.len()).find(|k| owed(set, *k)) else { return };
+        if let Some(operation) = meetings.released(flow, at, false)
+            && overlap(flow, kernel.from, list[k], operation) != Overlap::Never
+        {
+            *before = Some((at, list[k]));
+        }
+    });
+}
+
+/// A load or store after a wait for operations; an operation after a wait for threads that load or store.
+fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
+    let flow = kernel.flow;
+    let mut list = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
+    list.retain(|at| meetings.heard(*at) != Tells::Other);
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if fences_after(i) {
+            for k in 0..list.len() {
+                settle(set, k);
+            }
+        } else if let Some(k) = list.iter().position(|w| *w == at) {
+            owe(set, k);
+        }
+    };
+    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+        let wants = match i.entry.tensor {
+            Tensor::Load | Tensor::Store => Tells::Operations,
+            Tensor::Mma | Tensor::Copy => Tells::Accesses,
+            _ => return,
+        };
+        if after.is_some() {
+            return;
+        }
+        for (k, &wait) in list.iter().enumerate() {
+            if owed(set, k) && meetings.heard(wait) == wants {
+                *after = Some((at, wait));
+                return;
+            }
+        }
+    });
+}
+
+/// The first load after a wait, in a kernel where no load follows `::after_thread_sync`. Some load reads results of operations.
+fn results(kernel: &Kernel) -> Option<Missing> {
+    let flow = kernel.flow;
+    if !flow.cfg.any(&|i| is(i, Tensor::Commit)) {
+        return None;
+    }
+    let waits = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
+    // Bit 0: after a fence; the others: after a wait.
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if fences_after(i) {
+            set.set(0);
+        } else if let Some(k) = waits.iter().position(|w| *w == at) {
+            set.set(1 + k);
+        }
+    };
+    let (mut fenced, mut first) = (false, None);
+    each(&flow.cfg, 1 + waits.len(), &step, &mut |_, at, i, set| {
+        if is(i, Tensor::Load) {
+            fenced |= set.has(0);
+            // The last one is mostly the wait for the results.
+            if let (None, Some(k)) = (first, (0..waits.len()).rev().find(|k| set.has(1 + k))) {
+                first = Some((at, waits[k]));
+            }
+        }
+    });
+    first.filter(|_| !fenced)
+}

@@ -1,0 +1,206 @@
+//! Arrivals and waits, matched by their barrier: which operation a waiting thread starts next, and what the arrivals at an
+//! mbarrier stand for.
+
+use crate::tensor::tcgen05::{Kernel, MOST, behind, is, tells};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::region::{Region, behind as bytes_behind};
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Meeting, Tensor};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// The barrier that an instruction uses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Object {
+    /// An mbarrier in a variable, with its offset if that is known.
+    Mbarrier(u32, Option<i64>),
+    /// An mbarrier somewhere.
+    SomeMbarrier,
+    /// A barrier of the CTA, with its number if that is known.
+    Barrier(Option<u64>),
+    /// That of the cluster.
+    Cluster,
+}
+
+/// What all arrivals at an mbarrier stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tells {
+    /// Operations are done: `tcgen05.commit`.
+    Operations,
+    /// Threads that load from or store to Tensor Memory have got this far.
+    Accesses,
+    /// Something else, or not known.
+    Other,
+}
+
+struct Arrival {
+    at: u32,
+    block: u32,
+    object: Object,
+    tells: Tells,
+}
+
+struct Wait {
+    at: u32,
+    block: u32,
+    object: Object,
+    tells: Tells,
+    /// The operation that the thread starts next, with no wait between but waits for data.
+    next: Option<u32>,
+    /// The same, whatever waits come between.
+    later: Option<u32>,
+}
+
+/// All of a kernel.
+pub(crate) struct Meetings {
+    arrivals: Vec<Arrival>,
+    waits: Vec<Wait>,
+}
+
+impl Meetings {
+    pub(crate) fn new(kernel: &Kernel) -> Meetings {
+        let flow = kernel.flow;
+        let accesses = |i: &Instr| is(i, Tensor::Load) || is(i, Tensor::Store);
+        let accessed = behind(flow, &mut flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
+        let mut out = Meetings { arrivals: Vec::new(), waits: Vec::new() };
+        for (block, at, i) in flow.walk() {
+            let object = object(kernel, at, i);
+            if waits(i) && out.waits.len() < MOST {
+                let tells = Tells::Other;
+                out.waits.push(Wait { at, block, object, tells, next: None, later: None });
+            }
+            if tells(i) || completes(i) {
+                let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
+                let tells = if is(i, Tensor::Commit) {
+                    Tells::Operations
+                } else if tells(i) && !i.has(q::expect_tx) && (accessed[block as usize] || earlier()) {
+                    Tells::Accesses
+                } else {
+                    Tells::Other
+                };
+                out.arrivals.push(Arrival { at, block, object, tells });
+            }
+        }
+        for wait in &mut out.waits {
+            wait.tells = all(&out.arrivals, wait.object);
+        }
+        for k in 0..out.waits.len() {
+            let (block, at) = (out.waits[k].block, out.waits[k].at);
+            let for_data = |at: u32| {
+                let data = |w: &Wait| w.at == at && w.tells == Tells::Other && matches!(w.object, Object::Mbarrier(..));
+                out.waits.iter().any(data)
+            };
+            let next = first(flow, block, at, &|at, i| waits(i) && !for_data(at));
+            let later = first(flow, block, at, &|_, _| false);
+            (out.waits[k].next, out.waits[k].later) = (next, later);
+        }
+        out
+    }
+
+    /// What the arrivals stand for that a wait is for.
+    pub(crate) fn heard(&self, at: u32) -> Tells {
+        match self.waits.iter().find(|w| w.at == at) {
+            Some(w) => w.tells,
+            None => Tells::Other,
+        }
+    }
+
+    /// The operation that another thread starts after it has waited for this arrival; `later`: whatever waits come between.
+    pub(crate) fn released(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
+        let arrival = self.arrivals.iter().find(|a| a.at == at)?;
+        for w in &self.waits {
+            let Some(next) = (if later { w.later } else { w.next }) else { continue };
+            let meets = match arrival.object {
+                Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(arrival.object, w.object),
+                // Two places are for different threads if neither is reachable from the other.
+                Object::Barrier(Some(_)) => {
+                    arrival.object == w.object && apart(flow, (arrival.block, at), (w.block, w.at))
+                }
+                _ => false,
+            };
+            if meets {
+                return Some(next);
+            }
+        }
+        None
+    }
+}
+
+fn waits(i: &Instr) -> bool {
+    matches!(i.entry.meeting, Meeting::Wait | Meeting::Both)
+}
+
+/// Does it complete something on an mbarrier other than an arrival of its thread?
+fn completes(i: &Instr) -> bool {
+    i.operand("mbar").is_some() || matches!(i.opcode, op::mbarrier_complete_tx | op::cp_async_mbarrier_arrive)
+}
+
+fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
+    let name = if i.operand("mbar").is_some() { "mbar" } else { "addr" };
+    if i.operand(name).is_none() {
+        return if i.operand("a").is_some() { Object::Barrier(i.constant("a")) } else { Object::Cluster };
+    }
+    match bytes_behind(kernel.flow, kernel.from, at, name, 8) {
+        Some(Region { base: Origin::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
+        _ => Object::SomeMbarrier,
+    }
+}
+
+/// May two be the same?
+fn may_be(a: Object, b: Object) -> bool {
+    match (a, b) {
+        (Object::Mbarrier(x, Some(m)), Object::Mbarrier(y, Some(n))) => (x, m) == (y, n),
+        (Object::Mbarrier(x, _), Object::Mbarrier(y, _)) => x == y,
+        (Object::SomeMbarrier, Object::Mbarrier(..)) | (Object::Mbarrier(..), Object::SomeMbarrier) => true,
+        _ => a == b,
+    }
+}
+
+/// What all arrivals that may be at an object tell of.
+fn all(arrivals: &[Arrival], object: Object) -> Tells {
+    if !matches!(object, Object::Mbarrier(..)) {
+        return Tells::Other;
+    }
+    let mut found = None;
+    for a in arrivals {
+        if may_be(a.object, object) && *found.get_or_insert(a.tells) != a.tells {
+            return Tells::Other;
+        }
+    }
+    found.unwrap_or(Tells::Other)
+}
+
+/// The first operation that is reachable from a wait without passing what `stops`.
+fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) -> Option<u32> {
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack = vec![(block, at + 1)];
+    while let Some((b, first)) = stack.pop() {
+        let mut stopped = false;
+        for at in first..flow.cfg.range(b).end {
+            let i = flow.instr(at);
+            if i.entry.tensor.is_operation() {
+                return Some(at);
+            }
+            stopped |= stops(at, i);
+            if stopped {
+                break;
+            }
+        }
+        if !stopped {
+            for e in &flow.cfg.blocks[b as usize].succ {
+                if !std::mem::replace(&mut seen[e.to as usize], true) {
+                    stack.push((e.to, flow.cfg.range(e.to).start));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Is neither place reachable from the other?
+fn apart(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
+    a.0 != b.0
+        && !behind(flow, &mut [a.0].into_iter())[b.0 as usize]
+        && !behind(flow, &mut [b.0].into_iter())[a.0 as usize]
+}

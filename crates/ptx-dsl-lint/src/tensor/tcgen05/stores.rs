@@ -1,0 +1,69 @@
+//! `tcgen05.st` is asynchronous: it has completed after `tcgen05.wait::st` (9.7.16.8.5). That wait comes before the arrival that
+//! lets another thread use the data, and before an operation on it.
+
+use crate::errors::tensor as errors;
+use crate::pending::{owe, owed, settle};
+use crate::tensor::tcgen05::columns::{Overlap, overlap};
+use crate::tensor::tcgen05::meetings::Meetings;
+use crate::tensor::tcgen05::{Kernel, MOST, behind, is, tells, waits_for_stores};
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Tensor;
+
+pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
+    let flow = kernel.flow;
+    // Each with whether no wait can follow.
+    let (mut stores, mut never) = (Vec::new(), Vec::new());
+    for (block, at, i) in flow.walk() {
+        if is(i, Tensor::Store) && stores.len() < MOST {
+            stores.push(at);
+            never.push(!waited_later(kernel, block, at));
+        }
+    }
+    if stores.is_empty() || !flow.cfg.any(&|i| i.entry.tensor.is_operation()) {
+        return;
+    }
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if waits_for_stores(i) {
+            for k in 0..stores.len() {
+                settle(set, k);
+            }
+        } else if let Some(k) = stores.iter().position(|s| *s == at) {
+            owe(set, k);
+        }
+    };
+    let mut said = false;
+    each(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
+        if said || !(i.entry.tensor.is_operation() || tells(i)) {
+            return;
+        }
+        for (k, &store) in stores.iter().enumerate() {
+            if !owed(set, k) {
+                continue;
+            }
+            // An operation of this thread, or one of a thread that waits for this arrival.
+            let operation =
+                if i.entry.tensor.is_operation() { Some(at) } else { meetings.released(flow, at, never[k]) };
+            let Some(operation) = operation else { continue };
+            let sure = match overlap(flow, kernel.from, store, operation) {
+                Overlap::Never => continue,
+                Overlap::Perhaps => false,
+                Overlap::Certainly => true,
+            };
+            said = true;
+            let told = if operation == at { None } else { Some(flow.instr(operation).span) };
+            out.push(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, told, sure));
+            return;
+        }
+    });
+}
+
+/// Can a wait for stores follow the instruction?
+fn waited_later(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let cfg = &kernel.flow.cfg;
+    let later = behind(kernel.flow, &mut [block].into_iter());
+    let waits = |at: u32| waits_for_stores(kernel.flow.instr(at));
+    cfg.range(block).any(|k| k > at && waits(k))
+        || cfg.rpo.iter().any(|b| later[*b as usize] && cfg.range(*b).any(waits))
+}

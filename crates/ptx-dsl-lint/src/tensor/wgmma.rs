@@ -1,0 +1,136 @@
+//! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait.
+
+use crate::errors::protocol as errors;
+use crate::pending::{Groups, leaves};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::region::MOST;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::{Group, Role, Step};
+use ptx_dsl_isa::opcode::op;
+
+pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    if flow.cfg.any(&is_mma) && !flow.calls {
+        wgmma(flow, out);
+    }
+}
+
+fn is_mma(i: &Instr) -> bool {
+    i.entry.group == Group::Wgmma(Step::Start)
+}
+
+/// The registers that an MMA holds: accumulators, and a fragment of A.
+fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
+    let mut out = Vec::new();
+    for a in &i.operands {
+        if a.role == Role::Dst || a.name == "a" {
+            a.value.registers(&mut |r, lane| out.push(flow.ssa.var(r, lane)));
+        }
+    }
+    out
+}
+
+/// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
+fn renames(i: &Instr) -> bool {
+    moves(i) && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
+}
+
+/// A `mov`, one that packs or unpacks included. ptxas waits for the MMA before it runs the instructions that it makes of one.
+fn moves(i: &Instr) -> bool {
+    i.opcode == op::mov
+}
+
+fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let mut groups = Groups { copies: Vec::new() };
+    let mut vars: Vec<Vec<u32>> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if is_mma(i) && groups.copies.len() < MOST {
+            groups.copies.push(at);
+            vars.push(held(flow, i));
+        }
+    }
+    let Some(first) = groups.copies.first() else { return };
+    if !flow.cfg.any(&|i| i.opcode == op::wgmma_commit_group) && flow.function.entry {
+        out.push(errors::never_committed(flow.instr(*first).span));
+        return;
+    }
+    used(flow, &groups, &vars, out);
+}
+
+fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnostic>) {
+    // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
+    // MMA with no fence at all before it counts.
+    let tail = groups.bits();
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        match i.opcode {
+            op::wgmma_commit_group => groups.commit(set),
+            op::wgmma_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
+            op::wgmma_fence => set.set(tail),
+            _ => {}
+        }
+        if let Some(k) = groups.copy(at) {
+            groups.start(set, k);
+        }
+    };
+    let mut said = Bits::none(vars.len());
+    let (mut any, mut fenceless) = (false, false);
+    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if is_mma(i) {
+            if !set.has(tail) && !fenceless {
+                fenceless = true;
+                out.push(errors::no_wgmma_fence(i.span));
+            }
+        } else if !renames(i) {
+            for (k, vars) in vars.iter().enumerate() {
+                if said.has(k) || groups.open(set, k).is_none() {
+                    continue;
+                }
+                let mma = flow.instr(groups.copies[k]).span;
+                let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
+                    errors::wgmma_result_early(flow.place(i, var), flow.name(var), mma, moves(i))
+                } else if let Some(var) = writes_one(flow, at, vars) {
+                    errors::wgmma_overwritten(i.span, flow.name(var), mma)
+                } else {
+                    continue;
+                };
+                out.push(found);
+                said.set(k);
+                any = true;
+            }
+        }
+        if leaves(i)
+            && i.pred.is_none()
+            && flow.function.entry
+            && !any
+            && let Some((k, never)) = groups.first_open(set)
+        {
+            said.set(k);
+            any = true;
+            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
+        }
+    });
+}
+
+/// The variable by which an instruction reads what an MMA makes.
+fn reads_result(flow: &Flow, at: u32, mma: u32) -> Option<u32> {
+    for (var, v) in flow.ssa.uses(at) {
+        let origin = flow.origin(*v);
+        for (_, made) in flow.ssa.defs(mma) {
+            if *made == origin {
+                return Some(*var);
+            }
+        }
+    }
+    None
+}
+
+/// The first of these variables that an instruction writes.
+fn writes_one(flow: &Flow, at: u32, vars: &[u32]) -> Option<u32> {
+    for (var, _) in flow.ssa.defs(at) {
+        if vars.contains(var) {
+            return Some(*var);
+        }
+    }
+    None
+}

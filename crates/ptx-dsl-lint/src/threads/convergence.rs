@@ -1,0 +1,267 @@
+//! Who may be at a place, from the predicates of the branches that lead there, and the rules about it: Table 46 of
+//! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
+
+use crate::errors::{completion, flow as errors};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
+use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared, Threads};
+use ptx_dsl_analysis::reaching::{Others, Part, Places, Who, every_lane};
+use ptx_dsl_analysis::ssa::Val;
+use ptx_dsl_analysis::threads::ALL;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::span::Span;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    issued(flow, lanes, places, out);
+    crate::sync::barriers::check(flow, lanes, places, out);
+}
+
+fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    let entry = flow.function.entry;
+    for (block, at, i) in flow.walk() {
+        let grain = tcgen05(i);
+        let mask = mask(flow, lanes, at, i);
+        let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
+        if !warp && mask.is_none() && grain != Some(Grain::Thread) {
+            continue;
+        }
+        let who = places.who(flow, lanes, block, at);
+        let op = opcode(i);
+        if warp {
+            let mut sure = who.part(lanes.threads);
+            if sure.is_none() {
+                sure = who.part_of_one(flow, lanes, block, at);
+            }
+            let part = if sure.is_some() { sure } else { who.part_if_many(lanes.threads) };
+            if let Some(part) = part {
+                let barrier = grain.is_none();
+                // Lanes that have left are no longer waited for by the barriers of today's machines.
+                let error = sure.is_some() && !(barrier && who.others >= Others::Leave && who.why.is_some());
+                let one = part == Part::One;
+                out.push(if barrier {
+                    errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
+                } else {
+                    errors::warp_in_part(i.span, &op, one, who.why, error)
+                });
+                continue;
+            }
+        }
+        if warp
+            && grain.is_none()
+            && lanes.threads.exact != Some(1)
+            && let Some(why) = uneven(flow, lanes, places, block, at)
+        {
+            out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+            continue;
+        }
+        let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
+        if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
+            // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
+            let error = lanes.threads.many() && !op.contains(".commit");
+            out.push(errors::thread_in_all_lanes(i.span, &op, error));
+        }
+        if let Some((span, mask)) = mask {
+            partial(&who, lanes.threads, span, mask, i, out);
+            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
+        }
+    }
+}
+
+/// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
+/// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
+fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
+    let stays = |b: u32| !places.leaves[b as usize];
+    let instr = flow.instr(at);
+    if instr.pred.is_some() && compares(flow, lanes, at) {
+        return Some(instr.span);
+    }
+    // A loop around it that some lanes leave earlier.
+    let mut b = block;
+    for _ in 0..16 {
+        if b == ptx_dsl_analysis::cfg::NONE || !flow.cfg.in_loop(b) {
+            break;
+        }
+        if let Some(branch) = flow.cfg.branch(b) {
+            let (mut here, mut elsewhere) = (false, false);
+            for e in &flow.cfg.blocks[b as usize].succ {
+                let leads_here = flow.cfg.dominates(e.to, block);
+                here |= leads_here;
+                elsewhere |= !leads_here && stays(e.to);
+            }
+            if here && elsewhere && compares(flow, lanes, branch) {
+                return Some(flow.instr(branch).span);
+            }
+        }
+        b = flow.cfg.ipdom[b as usize];
+    }
+    let mut b = block;
+    for _ in 0..64 {
+        let up = flow.cfg.idom[b as usize];
+        if up == ptx_dsl_analysis::cfg::NONE || up == b {
+            break;
+        }
+        let joins = flow.cfg.ipdom[up as usize];
+        if let Some(branch) = flow.cfg.branch(up)
+            && joins != b
+            && compares(flow, lanes, branch)
+            && !flow.cfg.dominates(joins, block)
+        {
+            let mut others = true;
+            for e in &flow.cfg.blocks[up as usize].succ {
+                others &= e.to == b || stays(e.to);
+            }
+            if others {
+                return Some(flow.instr(branch).span);
+            }
+        }
+        b = up;
+    }
+    None
+}
+
+/// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
+fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
+    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+    if flow.instr(at).entry.control == Control::BranchTable {
+        for (_, v) in flow.ssa.uses(at) {
+            if differs(*v) {
+                return true;
+            }
+        }
+        return false;
+    }
+    let Some((p, _)) = flow.guard(at) else { return false };
+    let Some(maker) = flow.ssa.maker(p) else { return false };
+    let setp = flow.instr(maker);
+    if setp.opcode != op::setp || setp.operands.len() != 3 {
+        return false;
+    }
+    let (Some(a), Some(b)) = (flow.source(maker, "a"), flow.source(maker, "b")) else { return false };
+    let unknown = |v: Val| {
+        !matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_))) && lanes.shared(v) >= Shared::Warp
+    };
+    (differs(a) && unknown(b)) || (differs(b) && unknown(a))
+}
+
+#[allow(clippy::too_many_arguments)]
+fn masks(
+    who: &Who,
+    threads: Threads,
+    all_lanes: bool,
+    span: Span,
+    mask: u32,
+    op: &str,
+    i: &Instr,
+    out: &mut Vec<Diagnostic>,
+) {
+    // A lane that has exited need not run what names it.
+    if who.others == Others::Exit && who.why.is_some() {
+        return;
+    }
+    let left = who.others == Others::Leave && who.why.is_some();
+    if who.elected && mask.count_ones() > 1 && threads.many() {
+        out.push(errors::mask_names_absent(
+            span,
+            op,
+            mask,
+            "only the elected lane is here",
+            who.why,
+            !left,
+            i.entry.section,
+        ));
+        return;
+    }
+    if who.passed && mask == u32::MAX && threads.many() {
+        out.push(errors::mask_names_absent(
+            span,
+            op,
+            mask,
+            "the elected lane is not here",
+            who.why,
+            !left,
+            i.entry.section,
+        ));
+        return;
+    }
+    let absent = lacking(who, threads, &|there, bits| there & !bits & mask);
+    if who.set != ALL
+        && let Some(first) = absent
+    {
+        out.push(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
+    } else if all_lanes
+        && (threads.exact.is_some() || threads.full_warps)
+        && let Some(first) = lacking(who, threads, &|there, _| there & !mask)
+    {
+        // Every lane runs it, and those that the mask does not name must not.
+        out.push(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
+    }
+}
+
+/// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
+fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
+    let mut first = None;
+    for (w, bits) in who.warps(threads) {
+        let lacking = of(Who::exist(w, bits, threads), bits);
+        if lacking == 0 {
+            return None;
+        }
+        first = first.or(Some(lacking));
+    }
+    first
+}
+
+/// An election among lanes that the CTA does not have, and lanes that are read but not named.
+fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+    if i.opcode == op::elect_sync
+        && threads.exact.is_some()
+        && lacking(who, threads, &|there, _| mask & !there).is_some()
+        && let Some((w, bits)) = who.warps(threads).first()
+    {
+        out.push(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
+    }
+    // Among all 32 lanes: no segments, and the last lane is 31.
+    if i.opcode == op::shfl_sync
+        && i.has(q::idx)
+        && let (Some(arg), Some(lane)) = (i.operand("b"), i.constant("b"))
+        && matches!(i.constant("c"), Some(c) if c as u32 == 0x1f)
+        && mask >> (lane & 31) & 1 == 0
+    {
+        out.push(completion::source_lane(arg.span, lane as u32 & 31, mask));
+    }
+}
+
+fn lanes_text(mask: u32) -> String {
+    let n = mask.trailing_zeros();
+    match mask.count_ones() {
+        1 => format!("lane {n} is not here"),
+        k => format!("lane {n} and {} more are not here", k - 1),
+    }
+}
+
+/// The constant mask of lanes, with its place.
+fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
+    let arg = i.operand("membermask")?;
+    match arg.value {
+        Operand::Imm(m) => Some((arg.span, m as u32)),
+        Operand::Reg(r, lane) => match lanes.facts.get(flow.ssa.read(at, r, lane) as usize)? {
+            Fact::Const(m) => Some((arg.span, *m as u32)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The opcode as it is written, up to `.aligned`.
+pub(crate) fn opcode(i: &Instr) -> String {
+    let mut out = i.opcode.to_string();
+    // `tcgen05.wait` goes on with `::ld`.
+    let last = i.quals.iter().position(|q| *q == q::aligned).or(i.quals.iter().position(|q| q.joins_opcode()));
+    for q in &i.quals[..last.map_or(0, |last| last + 1)] {
+        out.push_str(q.text());
+    }
+    out
+}

@@ -1,0 +1,170 @@
+//! What any compiler would say: registers that nobody wrote, code that nothing reaches, guards that are constant.
+
+use crate::errors::flow as errors;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::guards::{CONSTANT, decided, not_taken};
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::paths::{Paths, Step, perhaps_unwritten};
+use ptx_dsl_analysis::ssa::UNDEF;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::opcode::op;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    unwritten(flow, lanes, out);
+    unreachable(flow, out);
+    constant_guards(flow, lanes, out);
+}
+
+/// Registers that no path writes before they are read. ptxas takes them for anything.
+fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    let mut said: Vec<u32> = Vec::new();
+    for (_, at, i) in flow.walk() {
+        if unwritten_too(flow, at, i) {
+            continue;
+        }
+        for (var, v) in flow.ssa.uses(at) {
+            if flow.origin(*v) == UNDEF && !said.contains(var) && said.len() < 20 {
+                said.push(*var);
+                out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
+            }
+        }
+    }
+    // On some path: one is looked for on which the conditions agree with each other.
+    let asked = perhaps(flow, &said);
+    if asked.is_empty() {
+        return;
+    }
+    let mut paths = Paths::new(flow, lanes);
+    for (var, use_at) in asked {
+        if said.contains(&var) {
+            continue;
+        }
+        let hit = paths.at_entry(&mut |at, _| {
+            if at == use_at {
+                return Step::Found;
+            }
+            for (written, _) in flow.ssa.defs(at) {
+                if *written == var {
+                    return Step::Stop;
+                }
+            }
+            Step::Go
+        });
+        if hit.is_some() {
+            said.push(var);
+            let i = flow.instr(use_at);
+            out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
+        }
+    }
+}
+
+/// May it read what nobody wrote?
+fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
+    let (mut constants, mut vectors) = (false, false);
+    for a in &i.operands {
+        constants |= matches!(a.value, Operand::Imm(_));
+        vectors |= matches!(a.value, Operand::Vector(_));
+    }
+    let uses = flow.ssa.uses(at);
+    match i.opcode {
+        // `xor d, a, a` is a way to write zero.
+        op::xor | op::sub => uses.len() == 1 && i.pred.is_none() && !constants,
+        // Compilers pack what they need with what they do not.
+        op::mov if vectors => {
+            for (_, v) in uses {
+                if flow.origin(*v) != UNDEF {
+                    return true;
+                }
+            }
+            false
+        }
+        _ => false,
+    }
+}
+
+/// Uses of variables that some path leaves unwritten, and the variables: those to look at.
+fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
+    let perhaps = perhaps_unwritten(flow);
+    let mut asked: Vec<(u32, u32)> = Vec::new();
+    if perhaps.len() < 2 || !perhaps[1..].contains(&true) {
+        return asked;
+    }
+    for (_, at, i) in flow.walk() {
+        // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
+        // manual's own examples let everybody wait with it.
+        let op = i.opcode;
+        if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
+            || i.entry.mbarrier != Mbarrier::None
+        {
+            continue;
+        }
+        for (var, v) in flow.ssa.uses(at) {
+            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || said.contains(var) {
+                continue;
+            }
+            let mut tries = 0;
+            for (other, _) in &asked {
+                tries += u32::from(other == var);
+            }
+            if tries < 3 && asked.len() < 48 {
+                asked.push((*var, at));
+            }
+        }
+    }
+    asked
+}
+
+/// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
+fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
+    let mut reached = vec![false; flow.cfg.blocks.len()];
+    for b in &flow.cfg.rpo {
+        reached[*b as usize] = true;
+    }
+    let mut before = true;
+    for (b, is_reached) in reached.iter().enumerate() {
+        if *is_reached {
+            before = true;
+            continue;
+        }
+        for i in flow.cfg.range(b as u32) {
+            let op = flow.instr(i).opcode;
+            if before && !matches!(op, op::bra | op::ret | op::exit | op::trap | op::brkpt) {
+                before = false;
+                out.push(errors::unreachable(flow.instr(i).span));
+            }
+        }
+    }
+}
+
+/// Guards that never hold: comparisons of constants, of numbers that cannot be so large, of threads that are not there, and
+/// what the branch before has excluded.
+fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+    let mut said = Vec::new();
+    for (block, at, i) in flow.walk() {
+        let Some((runs, why)) = decided(flow, lanes, block, at) else { continue };
+        if why == CONSTANT || !leads_away(i) {
+            // A guard that is always true is how generated code spells a choice made for good.
+            if !runs {
+                out.push(errors::never_runs(i.span, i.entry.opcode, why));
+            }
+        } else if flow.cfg.branch(block) == Some(at)
+            // A branch that is never taken, or always, matters if there is something that nobody comes to then.
+            && let Some((_, positive)) = flow.guard(at)
+            && let Some(dead) = not_taken(flow, block, runs == positive)
+            && flow.cfg.blocks[dead as usize].pred.len() == 1
+            && let Some(first) = flow.cfg.range(dead).next()
+            && !leads_away(flow.instr(first))
+            && !said.contains(&dead)
+        {
+            said.push(dead);
+            let first = flow.instr(first);
+            out.push(errors::never_runs(first.span, first.entry.opcode, why));
+        }
+    }
+}
+
+fn leads_away(i: &Instr) -> bool {
+    matches!(i.opcode, op::bra | op::ret | op::exit | op::trap)
+}

@@ -1,0 +1,104 @@
+//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
+
+use crate::errors::completion as errors;
+use crate::sync::barriers::only_elected;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::reaching::{Places, every_lane};
+use ptx_dsl_analysis::region::{Region, region};
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::isa::sreg::Varies;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let Some(n) = lanes.threads.exact else { return };
+    if n <= 32 || !flow.function.entry || flow.calls {
+        return;
+    }
+    let mut said = false;
+    for (block, at, i) in flow.walk() {
+        if said || !once(i) {
+            continue;
+        }
+        let who = places.who(flow, lanes, block, at);
+        let elected = who.elected && only_elected(flow, lanes, block, at);
+        let every = every_lane(flow, lanes, &who, block, at) && i.entry.tensor == Tensor::None;
+        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(flow, lanes, from, at, i) {
+            continue;
+        }
+        said = true;
+        let warps = n.div_ceil(32).min(who.warps(lanes.threads).len());
+        out.push(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
+    }
+}
+
+/// Is meant to be done once, if all its operands are the same?
+fn once(i: &Instr) -> bool {
+    let op = i.opcode;
+    let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
+    into_shared || op == op::clusterlaunchcontrol_try_cancel || (i.entry.tensor == Tensor::Mma && i.has(q::cta_group_1))
+}
+
+/// Are the operands the same in all warps of the CTA?
+fn same(flow: &Flow, lanes: &Lanes, from: &Provenance, at: u32, i: &Instr) -> bool {
+    let place = match i.operand("dstMem") {
+        None => i.operand("addr"),
+        place => place,
+    };
+    if let Some(arg) = place {
+        match region(flow, from, at, arg, 1) {
+            Some(Region { base: Origin::Var(_), bytes: Some(_), mapped: false, .. }) => {}
+            _ => return false,
+        }
+    }
+    for (_, v) in flow.ssa.uses(at) {
+        let guard = matches!(flow.guard(at), Some((p, _)) if p == *v);
+        if !guard && !alike(flow, lanes, *v) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Is a value made of nothing that differs between warps?
+fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
+    let mut seen = Vec::new();
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) || lanes.shared(v) == Shared::Cta {
+            continue;
+        }
+        if seen.len() >= 64 {
+            return false;
+        }
+        seen.push(v);
+        match &flow.ssa.values[v as usize] {
+            Value::Def { instr, old: None, .. } if !differs(flow.instr(*instr)) => {}
+            Value::Phi { .. } => {}
+            _ => return false,
+        }
+        flow.ssa.push_sources(v, &mut stack);
+    }
+    true
+}
+
+/// Does it bring what may differ between warps?
+fn differs(i: &Instr) -> bool {
+    for a in &i.operands {
+        if let Operand::Sreg(register) = a.value
+            && matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)
+        {
+            return true;
+        }
+    }
+    matches!(
+        i.opcode,
+        op::shfl_sync | op::vote_sync | op::match_ | op::atom | op::activemask | op::elect_sync | op::call
+    )
+}
