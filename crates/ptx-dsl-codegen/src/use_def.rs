@@ -1,7 +1,7 @@
 //! Use-def information of single instructions: which registers they read and write.
 
-use crate::instr::{carry_use, is_destination, parts_of};
-use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand, RegId};
+use crate::instr::{carry_use, is_destination};
+use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
 
 /// An element of a register of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,22 +28,17 @@ impl RegKey {
         self.reg == CARRY
     }
 
-    /// The register that a scalar operand names or is addressed by.
+    /// The register that an operand itself names.
     pub fn of(f: FuncId, o: &Operand) -> Option<Self> {
-        match o {
-            Operand::Reg(r, e) => Some(RegKey::new(f, *r, *e)),
-            Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => {
-                Some(RegKey::new(f, *r, 0))
-            }
-            Operand::Neg(o) => RegKey::of(f, o),
-            _ => None,
-        }
+        o.register().map(|(reg, element)| RegKey::new(f, reg, element))
     }
 }
 
 /// The registers of an operand.
 pub fn registers(f: FuncId, o: &Operand) -> Vec<RegKey> {
-    parts_of(o).into_iter().filter_map(|part| RegKey::of(f, part)).collect()
+    let mut found = Vec::new();
+    o.registers(&mut |reg, element| found.push(RegKey::new(f, reg, element)));
+    found
 }
 
 /// What an instruction reads and what it writes.

@@ -1,111 +1,11 @@
-//! Divergence: the regions between a divergent branch and its post-dominator, and the registers that fragments of a warp could
-//! see each other change there. Everything takes time in proportion to the kernel: sets are propagated backward for all branches
-//! at once, 64 registers at a time.
+//! Registers that fragments of a diverged warp could see each other change: those that are defined on one path from a divergent branch
+//! and mentioned on another. Bit vectors are propagated backward for all branches at once, 64 registers at a time.
 
-use super::liveness::{Liveness, Sparse, reversed};
+use super::liveness::{Liveness, Sparse};
 use crate::instr::cta_barrier;
 use crate::region::graph::Program;
 use crate::use_def::RegKey;
 use std::collections::BTreeSet;
-
-/// The post-dominator tree. The node `n` behind the last region stands for the end of the kernel.
-struct PostDominators {
-    /// The immediate post-dominator of each region; the region itself if no path from it ends.
-    parent: Vec<usize>,
-    depth: Vec<usize>,
-}
-
-/// The reverse postorder of the reversed graph, from its last node.
-fn backward_order(predecessors: &[Vec<usize>]) -> Vec<usize> {
-    let end = predecessors.len() - 1;
-    let mut seen = vec![false; predecessors.len()];
-    let (mut order, mut stack) = (Vec::new(), vec![(end, 0)]);
-    seen[end] = true;
-    while let Some((r, i)) = stack.last_mut() {
-        match predecessors[*r].get(*i) {
-            Some(p) => {
-                *i += 1;
-                if !seen[*p] {
-                    seen[*p] = true;
-                    stack.push((*p, 0));
-                }
-            }
-            None => {
-                order.push(*r);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
-}
-
-impl PostDominators {
-    /// Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm.
-    fn new(successors: &[Vec<usize>]) -> Self {
-        let n = successors.len();
-        let mut predecessors = reversed(successors);
-        predecessors.push((0..n).filter(|r| successors[*r].is_empty()).collect());
-        let order = backward_order(&predecessors);
-        let mut position = vec![usize::MAX; n + 1];
-        for (i, r) in order.iter().enumerate() {
-            position[*r] = i;
-        }
-        let mut parent: Vec<Option<usize>> = vec![None; n + 1];
-        parent[n] = Some(n);
-        let intersect = |parent: &[Option<usize>], mut a: usize, mut b: usize| {
-            while a != b {
-                let deeper = if position[a] > position[b] { &mut a } else { &mut b };
-                *deeper = parent[*deeper].unwrap_or(n);
-            }
-            a
-        };
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &r in &order[1..] {
-                let next = if successors[r].is_empty() { &[n] } else { successors[r].as_slice() };
-                let known = next.iter().copied().filter(|s| parent[*s].is_some());
-                let new = known.reduce(|a, b| intersect(&parent, a, b));
-                changed |= parent[r] != new;
-                parent[r] = new;
-            }
-        }
-        let mut depth = vec![0; n + 1];
-        for r in order.iter().skip(1) {
-            depth[*r] = depth[parent[*r].unwrap_or(n)] + 1;
-        }
-        PostDominators { parent: parent.into_iter().enumerate().map(|(r, p)| p.unwrap_or(r)).collect(), depth }
-    }
-}
-
-/// The regions between each of these branches and its immediate post-dominator, with the regions of the branches.
-pub fn divergent_regions(successors: &[Vec<usize>], branches: &[usize]) -> Vec<bool> {
-    let mut inside = vec![false; successors.len()];
-    if branches.is_empty() {
-        return inside;
-    }
-    let tree = PostDominators::new(successors);
-    for &b in branches {
-        inside[b] = true;
-    }
-    // Branches that reconverge nearest to the end come first: what a later branch reaches, and more, is then done already.
-    let joins = branches.iter().filter(|b| tree.parent[**b] != **b);
-    let order: BTreeSet<(usize, usize)> = joins.map(|b| (tree.depth[tree.parent[*b]], *b)).collect();
-    let mut seen = vec![false; successors.len()];
-    for (_, b) in order {
-        let join = tree.parent[b];
-        let mut work = successors[b].clone();
-        while let Some(r) = work.pop() {
-            if r != join && !seen[r] {
-                seen[r] = true;
-                inside[r] = true;
-                work.extend_from_slice(&successors[r]);
-            }
-        }
-    }
-    inside
-}
 
 /// Backward propagation to a fixed point: joins into the set of each region the sets of its successors. `stops` are regions that
 /// take nothing from theirs.

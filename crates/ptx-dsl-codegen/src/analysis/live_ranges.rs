@@ -3,23 +3,21 @@
 //! Compilers reuse registers. After splitting, a web whose lanes are affine is not kept as 32 lanes because of another web.
 //! Reaching definitions are solved with bit vectors, for as many registers at once as fit a word; webs are joined by union-find.
 
-use crate::instr::{callees, is_destination};
-use crate::use_def::registers;
-use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Operand, RegId, Stmt};
-use ptx_dsl_isa::isa::effect::Control;
+use crate::instr::is_destination;
+use ptx_dsl_analysis::cfg::Cfg;
+use ptx_dsl_isa::hir::{Function, Operand, RegId, Stmt};
+use ptx_dsl_isa::isa::Control;
 
 /// The most definitions of a register that is split: they are bits of a word.
 const MOST: usize = 64;
 
 /// The kernel with its live ranges split. `None` if there is nothing to split, or if it calls functions.
 pub fn split(kernel: &Function) -> Option<Function> {
-    Webs::new(kernel)?.rename()
-}
-
-struct Block {
-    /// The instruction behind its last.
-    end: usize,
-    predecessors: Vec<usize>,
+    let cfg = Cfg::new(kernel);
+    if cfg.any(&|i| i.entry.control == Control::Call) {
+        return None;
+    }
+    Webs::new(kernel, cfg).rename()
 }
 
 /// The webs of a register: for each of its definitions, and for each instruction that uses it, the number of the web's first definition.
@@ -27,104 +25,37 @@ type Found = (Vec<usize>, Vec<(usize, usize)>);
 
 struct Webs<'m> {
     f: &'m Function,
-    code: Vec<&'m Instr>,
+    cfg: Cfg<'m>,
     /// Where each instruction is in the body.
     places: Vec<usize>,
-    blocks: Vec<Block>,
-    /// The block of each instruction.
-    block_of: Vec<usize>,
     /// The instructions that write each register, and those that read it.
     writes: Vec<Vec<usize>>,
     reads: Vec<Vec<usize>>,
 }
 
-/// Does a basic block end behind it?
-fn ends(i: &Instr) -> bool {
-    matches!(i.entry.control, Control::Branch | Control::BranchTable | Control::Return | Control::Exit)
-}
-
 impl<'m> Webs<'m> {
-    fn new(f: &'m Function) -> Option<Self> {
-        let (mut code, mut labels) = (Vec::<&Instr>::new(), vec![usize::MAX; f.labels.len()]);
-        let mut places = Vec::new();
-        for (place, s) in f.body.iter().enumerate() {
-            match s {
-                Stmt::Label(l) => labels[l.0 as usize] = code.len(),
-                Stmt::Instr(i) if i.entry.control == Control::Call || !callees(i).is_empty() => return None,
-                Stmt::Instr(i) => {
-                    code.push(i);
-                    places.push(place);
-                }
-            }
-        }
-        let (writes, reads) = (vec![Vec::new(); f.regs.len()], vec![Vec::new(); f.regs.len()]);
-        let mut webs = Webs { f, code, places, blocks: Vec::new(), block_of: Vec::new(), writes, reads };
-        webs.find_blocks(&labels);
-        webs.find_edges(&labels);
-        for (n, i) in webs.code.iter().enumerate() {
+    fn new(f: &'m Function, cfg: Cfg<'m>) -> Self {
+        let statements = f.body.iter().enumerate();
+        let places = statements.filter(|(_, s)| matches!(s, Stmt::Instr(_))).map(|(place, _)| place).collect();
+        let (mut writes, mut reads) = (vec![Vec::new(); f.regs.len()], vec![Vec::new(); f.regs.len()]);
+        for (n, i) in cfg.instrs.iter().enumerate() {
             for a in &i.operands {
-                mention(&a.value, if is_destination(a) { &mut webs.writes } else { &mut webs.reads }, n);
+                mention(&a.value, if is_destination(a) { &mut writes } else { &mut reads }, n);
             }
             if let Some((p, _)) = &i.pred {
-                mention(p, &mut webs.reads, n);
+                mention(p, &mut reads, n);
             }
         }
-        Some(webs)
+        Webs { f, cfg, places, writes, reads }
     }
 
-    /// Finds the basic blocks. `labels`: the instruction at each label.
-    fn find_blocks(&mut self, labels: &[usize]) {
-        let mut first = vec![false; self.code.len() + 1];
-        let first = first.as_mut_slice();
-        first[0] = true;
-        for at in labels {
-            if let Some(first) = first.get_mut(*at) {
-                *first = true;
-            }
-        }
-        for (n, i) in self.code.iter().enumerate() {
-            if first[n] {
-                self.blocks.push(Block { end: n, predecessors: Vec::new() });
-            }
-            if let Some(block) = self.blocks.last_mut() {
-                block.end = n + 1;
-            }
-            self.block_of.push(self.blocks.len() - 1);
-            first[n + 1] |= ends(i);
-        }
-    }
-
-    /// Finds the edges between the blocks.
-    fn find_edges(&mut self, labels: &[usize]) {
-        for b in 0..self.blocks.len() {
-            let end = self.blocks[b].end;
-            let last = self.code[end - 1];
-            for a in &last.operands {
-                let named = match &a.value {
-                    Operand::Label(l) => std::slice::from_ref(l),
-                    Operand::Labels(list) => list.as_slice(),
-                    _ => &[],
-                };
-                for l in named {
-                    self.edge(b, labels[l.0 as usize]);
-                }
-            }
-            if last.pred.is_some() || !ends(last) {
-                self.edge(b, end);
-            }
-        }
-    }
-
-    /// Adds an edge to the block of an instruction, unless that is the end of the code.
-    fn edge(&mut self, from: usize, to: usize) {
-        if let Some(b) = self.block_of.get(to) {
-            self.blocks[*b].predecessors.push(from);
-        }
+    fn block_of(&self, at: usize) -> usize {
+        self.cfg.block_of(at as u32) as usize
     }
 
     /// Does a definition keep the old value in some lanes?
     fn keeps(&self, write: usize) -> bool {
-        self.code[write].pred.is_some()
+        self.cfg.instrs[write].pred.is_some()
     }
 
     /// Batches of registers whose definitions fit a word together, each with the first bit of its definitions.
@@ -150,12 +81,13 @@ impl<'m> Webs<'m> {
 
     /// The definitions of these registers that reach each block.
     fn reaching(&self, batch: &[(usize, usize)]) -> Vec<u64> {
+        let n = self.cfg.blocks.len();
         // gen and kill sets
-        let (mut gen_sets, mut kills) = (vec![0u64; self.blocks.len()], vec![0u64; self.blocks.len()]);
+        let (mut gen_sets, mut kills) = (vec![0u64; n], vec![0u64; n]);
         for &(r, first) in batch {
             let all = low_bits(self.writes[r].len()) << first;
             for (w, at) in self.writes[r].iter().enumerate() {
-                let b = self.block_of[*at];
+                let b = self.block_of(*at);
                 if !self.keeps(*at) {
                     gen_sets[b] &= !all;
                     kills[b] |= all;
@@ -163,21 +95,18 @@ impl<'m> Webs<'m> {
                 gen_sets[b] |= 1 << (first + w);
             }
         }
-        let mut into = vec![0u64; self.blocks.len()];
-        let (mut has_back_edge, mut changed) = (false, true);
+        let mut into = vec![0u64; n];
+        let mut changed = true;
         while changed {
             changed = false;
-            for (b, block) in self.blocks.iter().enumerate() {
+            for b in self.cfg.rpo.iter().map(|b| *b as usize) {
                 let mut set = 0;
-                for &p in &block.predecessors {
+                for p in self.cfg.blocks[b].pred.iter().map(|(p, _)| *p as usize) {
                     set |= into[p] & !kills[p] | gen_sets[p];
-                    has_back_edge |= p >= b;
                 }
                 changed |= into[b] != set;
                 into[b] = set;
             }
-            // without back edges one pass is enough
-            changed &= has_back_edge;
         }
         into
     }
@@ -195,8 +124,8 @@ impl<'m> Webs<'m> {
                 (Some(write), None) => (*write, true),
                 (_, Some(read)) => (*read, false),
             };
-            if block != self.block_of[at] {
-                block = self.block_of[at];
+            if block != self.block_of(at) {
+                block = self.block_of(at);
                 set = into[block] >> from & low_bits(writes.len());
             }
             if !write {
@@ -292,32 +221,21 @@ fn low_bits(n: usize) -> u64 {
 
 /// Adds the instruction to the lists of the operand's registers.
 fn mention(o: &Operand, by: &mut [Vec<usize>], n: usize) {
-    for k in registers(FuncId(0), o) {
-        if let Some(list) = by.get_mut(k.reg.0 as usize)
+    o.registers(&mut |r, _| {
+        if let Some(list) = by.get_mut(r.0 as usize)
             && list.last() != Some(&n)
         {
             list.push(n);
         }
-    }
+    });
 }
 
 fn rename(o: &mut Operand, old: RegId, new: RegId) {
-    match o {
-        Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _)
-            if *r == old =>
+    o.visit_mut(&mut |part| {
+        if let Some(r) = part.register_mut()
+            && *r == old
         {
             *r = new;
         }
-        Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            for o in list {
-                rename(o, old, new);
-            }
-        }
-        Operand::Pair(a, b) => {
-            rename(a, old, new);
-            rename(b, old, new);
-        }
-        Operand::Neg(o) => rename(o, old, new),
-        _ => {}
-    }
+    });
 }

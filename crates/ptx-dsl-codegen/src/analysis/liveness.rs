@@ -5,6 +5,7 @@
 
 use super::region_use_def::RegionUseDef;
 use crate::use_def::RegKey;
+use ptx_dsl_analysis::divergence::predecessors;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bits of 64 registers by region, without regions where they are zero.
@@ -99,7 +100,7 @@ impl Liveness {
         let n = successors.len();
         let (live_in, live_out) = (vec![Words::default(); n], vec![Words::default(); n]);
         let mut liveness = Liveness { globals, live_in, live_out };
-        let predecessors = reversed(successors);
+        let predecessors = predecessors(successors);
         let mut solver =
             Solver { predecessors: &predecessors, defs: vec![0; n], live_in: vec![0; n], live_out: vec![0; n] };
         for word in 0..liveness.globals.words() {
@@ -169,15 +170,4 @@ impl Solver<'_> {
         }
         touched
     }
-}
-
-/// The predecessors of each node of a graph.
-pub fn reversed(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut predecessors = vec![Vec::new(); successors.len()];
-    for (r, next) in successors.iter().enumerate() {
-        for s in next {
-            predecessors[*s].push(r);
-        }
-    }
-    predecessors
 }

@@ -8,7 +8,7 @@
 use super::affine::{Affine, VARYING};
 use super::result::{blocking_result, constant_operand, result};
 use super::scalar_op::weight;
-use crate::analysis::divergence::{Barriers, divergent_regions};
+use crate::analysis::divergence::Barriers;
 use crate::analysis::liveness::{GlobalRegisters, Liveness};
 use crate::analysis::region_use_def::{RegionUseDef, address_registers};
 use crate::instr::{is_strong, parts_of};
@@ -17,6 +17,7 @@ use crate::layout::scalar_op::scalar_op;
 use crate::region::chains::{fall_through_loop, is_in_exit_chain};
 use crate::region::graph::{End, Item, Program};
 use crate::use_def::{RegKey, UseDef};
+use ptx_dsl_analysis::divergence::divergent as divergent_regions;
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -111,7 +112,7 @@ impl<'m> Solver<'_, 'm> {
 
     fn operand(&self, env: &Env, f: FuncId, o: &Operand) -> Option<Affine> {
         match o {
-            Operand::Select(..) | Operand::Neg(_) => Some(VARYING),
+            Operand::Select(..) => Some(VARYING),
             o => match RegKey::of(f, o) {
                 Some(key) => self.register(env, key),
                 None => Some(constant_operand(self.k, f, o)),

@@ -45,7 +45,7 @@ impl RegionBuilder<'_, '_> {
         let e = &*self.e;
         let lookup = |o: &Operand| {
             let register = match o {
-                Operand::Select(..) | Operand::Neg(_) => return Some(VARYING),
+                Operand::Select(..) => return Some(VARYING),
                 o => RegKey::of(self.f, o),
             };
             Some(match register {

@@ -3,6 +3,7 @@
 use super::graph::{Callee, End, Item, Program, Region};
 use super::order::normalize;
 use crate::instr::callees;
+use ptx_dsl_analysis::graph::{cyclic, postorder};
 use ptx_dsl_isa::hir::{FuncId, Function, Instr, LabelId, Module, Operand, Stmt};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect::Control;
@@ -47,31 +48,25 @@ fn reject_shared_registers(module: &Module, f: FuncId, p: &mut Program) {
     p.not_yet.push((format!("`{name}`, a register of the module that functions share,"), first.unwrap_or(0)));
 }
 
-/// Finds the functions that can reach themselves in the call graph.
+/// Finds the functions that are on a cycle of the call graph.
 fn find_recursion(p: &mut Program) {
-    let mut calls = vec![Vec::new(); p.returns.len()];
-    for r in &p.regions {
-        if let End::Call { callees, .. } = &r.end {
-            calls[r.func.0 as usize].extend(callees.iter().map(|c| c.func.0 as usize));
-        }
-    }
-    if calls.is_empty() {
+    let n = p.returns.len();
+    if n == 0 {
         return;
     }
-    for f in p.funcs.iter().map(|f| f.0 as usize) {
-        let (mut seen, mut work) = (vec![false; calls.len()], vec![f]);
-        while let Some(g) = work.pop() {
-            for &c in &calls[g] {
-                if !seen[c] {
-                    seen[c] = true;
-                    work.push(c);
-                }
+    let (mut calls, mut callers) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    for r in &p.regions {
+        if let End::Call { callees, .. } = &r.end {
+            for c in callees {
+                calls[r.func.0 as usize].push(c.func.0);
+                callers[c.func.0 as usize].push(r.func.0);
             }
         }
-        if seen[f] {
-            p.recursive.insert(f as u32);
-        }
     }
+    let mut order = postorder(p.funcs[0].0, n, &|f, out| out.extend_from_slice(&calls[f as usize]));
+    order.reverse();
+    let recursive = cyclic(n, &order, &|f, out| out.extend_from_slice(&callers[f as usize]));
+    p.recursive = (0..n as u32).filter(|f| recursive[*f as usize]).collect();
 }
 
 struct Builder<'m, 'p> {

@@ -3,6 +3,7 @@
 
 use super::chains;
 use super::graph::{End, Item, Program, Region};
+use ptx_dsl_analysis::graph::postorder;
 
 pub fn normalize(mut p: Program) -> Program {
     merge(&mut p);
@@ -83,24 +84,9 @@ fn split_point(body: &[Item<'_>]) -> Option<usize> {
 
 /// The reachable regions in reverse postorder.
 fn reverse_postorder(p: &Program<'_>) -> Vec<usize> {
-    let mut seen = vec![false; p.regions.len()];
-    let (mut order, mut stack) = (Vec::new(), vec![(0, p.successors(0))]);
-    seen[0] = true;
-    while let Some((r, next)) = stack.last_mut() {
-        match next.pop() {
-            Some(s) if !seen[s] => {
-                seen[s] = true;
-                stack.push((s, p.successors(s)));
-            }
-            Some(_) => {}
-            None => {
-                order.push(*r);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
+    // the last successor is visited first
+    let next = |r: u32, out: &mut Vec<u32>| out.extend(p.successors(r as usize).iter().rev().map(|s| *s as u32));
+    postorder(0, p.regions.len(), &next).into_iter().rev().map(|r| r as usize).collect()
 }
 
 fn renumber(end: &mut End<'_>, number: &dyn Fn(usize) -> usize) {
