@@ -22,17 +22,6 @@ pub fn sources(i: &Instr) -> Vec<&Arg> {
     i.operands.iter().filter(|a| !is_destination(a)).collect()
 }
 
-/// The scalar parts of an operand, in order.
-pub fn parts_of(o: &Operand) -> Vec<&Operand> {
-    match o {
-        Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
-            list.iter().flat_map(parts_of).collect()
-        }
-        Operand::Pair(a, b) => [parts_of(a), parts_of(b)].concat(),
-        o => vec![o],
-    }
-}
-
 /// The elements of a vector, or the one operand.
 pub fn elements(o: &Operand) -> &[Operand] {
     match o {

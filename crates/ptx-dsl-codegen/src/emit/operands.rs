@@ -3,7 +3,7 @@
 
 use super::Emitter;
 use super::argument::Argument;
-use crate::instr::{parts_of, truncated, words};
+use crate::instr::{truncated, words};
 use crate::names::{RT, identifier_chars};
 use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
@@ -34,7 +34,7 @@ pub fn sreg(register: SpecialRegister) -> TokenStream {
 
 /// How many words a destination takes in the argument list of a warp function.
 pub fn destination_words(arg: &Arg) -> usize {
-    parts_of(&arg.value).len() * words(arg.ty)
+    arg.value.parts().len() * words(arg.ty)
 }
 
 impl Emitter<'_> {
@@ -70,12 +70,15 @@ impl Emitter<'_> {
             }
             Operand::FuncAddr(f) => lit(FUNCTIONS + u64::from(f.0)),
             Operand::Address(base, offset) => self.address(f, *base, *offset, generic),
-            Operand::Vector(_) | Operand::Addresses(_) | Operand::List(_) | Operand::Pair(..) => {
-                return parts_of(operand).into_iter().flat_map(|o| self.read(f, o, ty, generic)).collect();
+            Operand::Vector(_)
+            | Operand::Addresses(_)
+            | Operand::List(_)
+            | Operand::Pair(..)
+            // Video instructions do not run on the host yet, and a launch says so.
+            | Operand::Neg(_) => {
+                return operand.parts().into_iter().flat_map(|o| self.read(f, o, ty, generic)).collect();
             }
             Operand::Select(r, _) => return self.read(f, &Operand::Reg(*r, 0), ty, generic),
-            // Video instructions do not run on the host yet, and a launch says so.
-            Operand::Neg(o) => return self.read(f, o, ty, generic),
             Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => lit(0),
         };
         vec![one]
@@ -100,7 +103,7 @@ impl Emitter<'_> {
 
     /// The values of an operand in all lanes.
     pub fn arguments(&mut self, f: FuncId, operand: &Operand, ty: Option<Ty>, generic: bool) -> Vec<Argument> {
-        parts_of(operand).into_iter().flat_map(|o| self.argument(f, o, ty, generic)).collect()
+        operand.parts().into_iter().flat_map(|o| self.argument(f, o, ty, generic)).collect()
     }
 
     fn argument(&mut self, f: FuncId, operand: &Operand, ty: Option<Ty>, generic: bool) -> Vec<Argument> {
@@ -154,7 +157,7 @@ impl Emitter<'_> {
     ) -> TokenStream {
         let rt = RT;
         let mut stores = TokenStream::new();
-        for part in parts_of(operand) {
+        for part in operand.parts() {
             let Some(v) = values.next() else { break };
             let Operand::Reg(r, e) = part else { continue };
             let (field, bits) = self.field(RegKey::new(f, *r, *e));

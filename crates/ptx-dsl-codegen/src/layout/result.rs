@@ -4,7 +4,7 @@ use super::affine::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use super::scalar_op::scalar_op;
 use super::sreg;
 use super::transfer::{constant_rows, least_period};
-use crate::instr::{carry_use, destinations, is_destination, is_try_wait, is_uniform_for_uniform, parts_of, sources};
+use crate::instr::{carry_use, destinations, is_destination, is_try_wait, is_uniform_for_uniform, sources};
 use crate::kernel::Kernel;
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
@@ -77,7 +77,7 @@ fn result_for_uniform(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     for o in read.iter().map(|a| &a.value).chain(i.pred.iter().map(|(p, _)| p)) {
         uniform &= lookup(o)?.is_uniform();
     }
-    for o in dests.iter().flat_map(|a| parts_of(&a.value)) {
+    for o in dests.iter().flat_map(|a| a.value.parts()) {
         uniform &= !matches!(o, Operand::Select(..));
         // lanes whose predicate is false keep the old value
         if i.pred.is_some() && matches!(o, Operand::Reg(..)) {

@@ -11,7 +11,7 @@ use super::scalar_op::weight;
 use crate::analysis::divergence::Barriers;
 use crate::analysis::liveness::{GlobalRegisters, Liveness};
 use crate::analysis::region_use_def::{RegionUseDef, address_registers};
-use crate::instr::{is_strong, parts_of};
+use crate::instr::is_strong;
 use crate::kernel::Kernel;
 use crate::layout::scalar_op::scalar_op;
 use crate::region::chains::{fall_through_loop, is_in_exit_chain};
@@ -270,7 +270,7 @@ fn lane_serial(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
     if matches!(i.opcode, op::ld | op::st) && (i.has(q::local) || i.has_any(PARAM)) {
         return None;
     }
-    let reads_sreg = i.operands.iter().flat_map(|a| parts_of(&a.value)).any(|o| matches!(o, Operand::Sreg(_)));
+    let reads_sreg = i.operands.iter().flat_map(|a| a.value.parts()).any(|o| matches!(o, Operand::Sreg(_)));
     if reads_sreg || is_strong(i) {
         return None;
     }

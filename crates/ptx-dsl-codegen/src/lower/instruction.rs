@@ -3,7 +3,7 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value, canonical_nan};
 use crate::emit::operands::destination_words;
-use crate::instr::{bits_type, carry_use, destinations, is_uniform_for_uniform, parts_of, sources};
+use crate::instr::{bits_type, carry_use, destinations, is_uniform_for_uniform, sources};
 use crate::layout::affine::{Affine, VARYING};
 use crate::layout::result::{constant_operand, result};
 use crate::layout::scalar_op::{ScalarOp, scalar_op};
@@ -170,7 +170,7 @@ impl RegionBuilder<'_, '_> {
 
     /// Stores words to an operand.
     fn write(&mut self, o: &Operand, words: &mut Iter<'_, TokenStream>, guard: Option<&TokenStream>) {
-        for part in parts_of(o) {
+        for part in o.parts() {
             let Some(v) = words.next() else { return };
             let Operand::Reg(r, _) = part else { continue };
             let bits = self.e.k.reg_bits(self.f, *r);

@@ -3,7 +3,7 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{is_destination, is_passive, is_strong, may_be_global, names_space, parts_of};
+use crate::instr::{is_destination, is_passive, is_strong, may_be_global, names_space};
 use crate::names::{RT, ty};
 use crate::region::graph::Item;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
@@ -21,7 +21,7 @@ const ONE_LOAD: i64 = 256;
 
 /// Does the instruction change the register?
 fn writes(i: &Instr, r: u32) -> bool {
-    let mut targets = i.operands.iter().filter(|a| is_destination(a)).flat_map(|a| parts_of(&a.value));
+    let mut targets = i.operands.iter().filter(|a| is_destination(a)).flat_map(|a| a.value.parts());
     targets.any(|o| matches!(o, Operand::Reg(w, _) if w.0 == r))
 }
 

@@ -3,7 +3,7 @@
 use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, canonical_nan, element};
 use crate::emit::operands::sreg;
-use crate::instr::{parts_of, truncated};
+use crate::instr::truncated;
 use crate::layout::affine::{Affine, VARYING};
 use crate::layout::sreg::{affine as sreg_affine, is_cta_uniform};
 use crate::names::{RT, literal, ty, wrapped_literal};
@@ -209,7 +209,7 @@ impl RegionBuilder<'_, '_> {
 
     /// The words of an operand: in lane `l`, or in a row, given with the period.
     pub(super) fn words(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<TokenStream> {
-        parts_of(o).into_iter().flat_map(|part| self.words_of_part(part, t, row)).collect()
+        o.parts().into_iter().flat_map(|part| self.words_of_part(part, t, row)).collect()
     }
 
     fn words_of_part(&mut self, o: &Operand, t: Option<Ty>, row: Option<(u32, u32)>) -> Vec<TokenStream> {

@@ -2,7 +2,7 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{destinations, names_space, parts_of, sources, words};
+use crate::instr::{destinations, names_space, sources, words};
 use crate::names::{RT, literal, runtime_function, ty};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
@@ -20,7 +20,7 @@ impl RegionBuilder<'_, '_> {
         let mut names: Vec<Ident> = Vec::new();
         let mut results: Vec<(&Operand, usize)> = Vec::new();
         for a in destinations(i) {
-            for o in parts_of(&a.value) {
+            for o in a.value.parts() {
                 results.push((o, names.len()));
                 names.extend((0..words(a.ty)).map(|_| self.name()));
             }

@@ -3,7 +3,7 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::emit::argument::{Argument, Destination};
-use crate::instr::{destinations, names_space, parts_of, sources, truncated};
+use crate::instr::{destinations, names_space, sources, truncated};
 use crate::names::{RT, ty};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
@@ -62,14 +62,14 @@ impl RegionBuilder<'_, '_> {
     pub(super) fn warp_instruction(&mut self, i: &Instr) {
         let mut values = Vec::new();
         for a in sources(i) {
-            for part in parts_of(&a.value) {
+            for part in a.value.parts() {
                 values.extend(self.values(part, a.ty, !names_space(i)));
             }
         }
         let given: Vec<Argument> = values.iter().map(|v| self.argument(v)).collect();
         let (mut results, mut taken, mut before) = (Vec::new(), Vec::new(), Vec::new());
         for a in destinations(i) {
-            let targets = parts_of(&a.value);
+            let targets = a.value.parts();
             if let Some(bits) = self.common_width(&targets) {
                 let (name, t, count) = (self.name(), ty(bits), targets.len());
                 let old = match i.pred {

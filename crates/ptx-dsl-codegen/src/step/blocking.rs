@@ -4,7 +4,7 @@ use super::builder::StepBuilder;
 use super::dispatch::{ARMS, choose};
 use crate::emit::argument::{Argument, Destination};
 use crate::emit::scale::outline_attribute;
-use crate::instr::{cta_barrier, destinations, is_try_wait, is_warp_collective, names_space, parts_of, sources};
+use crate::instr::{cta_barrier, destinations, is_try_wait, is_warp_collective, names_space, sources};
 use crate::names::{RT, region_number};
 use crate::region::graph::End;
 use crate::use_def::RegKey;
@@ -123,7 +123,7 @@ impl StepBuilder<'_, '_> {
         }
         // a field that is also read, or written twice, is set behind the call
         let (mut taken, mut before, mut after) = (Vec::new(), TokenStream::new(), TokenStream::new());
-        for o in destinations(i).iter().flat_map(|a| parts_of(&a.value)) {
+        for o in destinations(i).iter().flat_map(|a| a.value.parts()) {
             let Operand::Reg(r, e) = o else {
                 taken.push(Destination::Ignored);
                 continue;
