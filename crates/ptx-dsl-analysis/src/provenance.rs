@@ -59,6 +59,7 @@ const NOWHERE: Address = Address {
 /// What an address is the address of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Origin {
+    /// Of none that is known.
     None,
     /// A variable.
     Var(VarId),

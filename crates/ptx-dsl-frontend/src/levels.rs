@@ -9,12 +9,7 @@ pub fn is_lint(code: u16) -> bool {
     if crate::is_flow(code) {
         return crate::explain::explanation(code).is_some();
     }
-    for lint in LINTS {
-        if lint.0 == code {
-            return true;
-        }
-    }
-    false
+    LINTS.iter().any(|lint| lint.0 == code)
 }
 
 /// Gives every finding its level; of several for a finding the last counts. Returns what is wrong with the levels themselves.

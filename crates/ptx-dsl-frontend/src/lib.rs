@@ -41,12 +41,7 @@ impl Compiled {
 }
 
 fn has_error(found: &[Diagnostic]) -> bool {
-    for d in found {
-        if d.severity == Severity::Error {
-            return true;
-        }
-    }
-    false
+    found.iter().any(|d| d.severity == Severity::Error)
 }
 
 fn keep(found: &mut Vec<Diagnostic>, wanted: &dyn Fn(&Diagnostic) -> bool) {

@@ -69,7 +69,7 @@ fn of_all_kinds() {
     let found = modules.iter().flat_map(|(_, text)| helps::findings(text).1);
     let given: Vec<String> = found.flat_map(|d| d.helps).collect();
     let mut untried = Vec::new();
-    for stage in ["isa", "syntax", "lint"] {
+    for stage in ["isa", "syntax", "analysis", "lint"] {
         for literal in literals(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ptx-dsl-{stage}/src"))) {
             if asks(&literal) && !given.iter().any(|help| fits(&literal, help)) {
                 untried.push(format!("{stage}: {literal}"));

@@ -1,5 +1,7 @@
 //! Diagnostics as data. What they say is made in `errors`; how they are drawn is the business of whoever shows them.
 
+use std::cmp::Reverse;
+
 use crate::span::Span;
 
 /// How bad it is.
@@ -47,15 +49,9 @@ impl Class {
     }
 }
 
-/// In the order of the source; of one code at one place an error comes before a warning. They are few, and mostly in order.
+/// Sorts by place; of one code at one place an error comes before a warning.
 pub fn sort(found: &mut [Diagnostic]) {
-    for sorted in 1..found.len() {
-        let mut i = sorted;
-        while i > 0 && found[i].is_before(&found[i - 1]) {
-            found.swap(i, i - 1);
-            i -= 1;
-        }
-    }
+    found.sort_by_key(|d| (d.span.first, d.span.last, d.code, Reverse(d.severity)));
 }
 
 /// One finding, in rustc's voice.
@@ -80,12 +76,6 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    fn is_before(&self, other: &Diagnostic) -> bool {
-        let place = |d: &Diagnostic| [d.span.first, d.span.last, u32::from(d.code)];
-        let (a, b) = (place(self), place(other));
-        a < b || a == b && self.severity > other.severity
-    }
-
     /// A finding of this class, without notes yet.
     pub fn new(class: Class, code: u16, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {

@@ -2,6 +2,7 @@
 //!
 //! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::{ast, parse};
@@ -26,7 +27,6 @@ mod explain;
 mod function;
 mod instr;
 mod mend;
-mod named;
 mod names;
 mod operand;
 mod rules;
@@ -38,7 +38,6 @@ mod vars;
 mod vector;
 mod words;
 
-use named::Named;
 use names::{Lists, Scope};
 
 /// What the checker takes for granted.
@@ -135,7 +134,7 @@ fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
 #[derive(Default)]
 struct Table {
     /// Entries by the first word of the opcode.
-    entries: Named<Rc<Vec<Entry>>>,
+    entries: HashMap<String, Rc<Vec<Entry>>>,
     /// Forms with the address of their entry, in ascending order.
     forms: Vec<(usize, Rc<Vec<Form>>)>,
 }
@@ -146,7 +145,7 @@ impl Table {
             return Rc::clone(found);
         }
         let found = Rc::new(opcode::entries(first));
-        self.entries.insert(first, Rc::clone(&found));
+        self.entries.insert(first.to_string(), Rc::clone(&found));
         found
     }
 
@@ -200,9 +199,9 @@ struct Checker {
     /// What names of lists and prototypes mean.
     lists: Lists,
     /// Functions by name.
-    declared: Named<Declared>,
+    declared: HashMap<String, Declared>,
     /// File, line and column of each `.loc` so far.
-    locations: Named<()>,
+    locations: HashSet<String>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
     /// How many more edits of statements may be tried.
@@ -246,8 +245,8 @@ impl Checker {
             whole: Vec::new(),
             module_registers: Vec::new(),
             lists: Lists::default(),
-            declared: Named::default(),
-            locations: Named::default(),
+            declared: HashMap::new(),
+            locations: HashSet::new(),
             comparisons: names::COMPARED,
             tries: mend::TRIES,
             trying: false,

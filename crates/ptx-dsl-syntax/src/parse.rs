@@ -60,12 +60,7 @@ pub fn parse_closure(tokens: &[Token], function: &mut Function) -> (u32, Vec<Dia
 
 /// Is it nothing but digits, or nothing?
 pub(crate) fn all_digits(text: &str) -> bool {
-    for b in text.bytes() {
-        if !b.is_ascii_digit() {
-            return false;
-        }
-    }
-    true
+    text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A diagnostic was pushed; the construct is given up.

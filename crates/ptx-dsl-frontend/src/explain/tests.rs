@@ -62,7 +62,7 @@ fn codes_that_are_given_are_those_that_are_explained() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut given = std::collections::BTreeSet::new();
     numbers(&crates.join("src"), &mut given);
-    for other in ["isa", "syntax", "lint", "codegen"] {
+    for other in ["isa", "syntax", "analysis", "lint", "codegen"] {
         numbers(&crates.join(format!("../ptx-dsl-{other}/src")), &mut given);
     }
     numbers(&crates.join("../../ptx-dsl-macros/src"), &mut given);

@@ -75,12 +75,7 @@ fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// Is there a constant other than 0 among the coordinates?
 fn moved(coordinates: &Operand) -> bool {
     let Operand::Vector(coordinates) = coordinates else { return false };
-    for coordinate in coordinates {
-        if let Operand::Imm(1..) = coordinate {
-            return true;
-        }
-    }
-    false
+    coordinates.iter().any(|coordinate| matches!(coordinate, Operand::Imm(1..)))
 }
 
 /// Targets of the modes that came with `sm_100`.

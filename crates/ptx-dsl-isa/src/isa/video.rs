@@ -23,12 +23,7 @@ pub fn selects(opcode: &str, operand: &str, selector: &str) -> bool {
 
 /// Are the lanes numbers from 0 to this?
 fn up_to(lanes: &str, last: u8) -> bool {
-    for lane in lanes.as_bytes() {
-        if *lane < b'0' || *lane > last {
-            return false;
-        }
-    }
-    true
+    lanes.as_bytes().iter().all(|lane| !(*lane < b'0' || *lane > last))
 }
 
 /// Is each lane lower than the one before?

@@ -181,10 +181,5 @@ impl Checker {
 
 /// Has one of its names an array of unknown size?
 fn is_open(decl: &ast::VarDecl) -> bool {
-    for name in &decl.names {
-        if name.dims.contains(&None) {
-            return true;
-        }
-    }
-    false
+    decl.names.iter().any(|name| name.dims.contains(&None))
 }

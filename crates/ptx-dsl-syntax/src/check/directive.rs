@@ -104,13 +104,13 @@ impl Checker {
         let here = parts.next().unwrap_or("");
         for part in parts {
             if let Some(caller) = part.strip_prefix("inlined_at ") {
-                if self.locations.get(caller).is_none() {
+                if !self.locations.contains(caller) {
                     self.report(errors::inlined_at(value_span(d), caller));
                 }
                 break;
             }
         }
-        self.locations.insert(here, ());
+        self.locations.insert(here.to_string());
     }
 
     /// `.reqntid` and friends.

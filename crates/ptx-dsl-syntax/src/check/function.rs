@@ -106,14 +106,14 @@ impl Checker {
                     external: k.external || external,
                     ..k
                 };
-                self.declared.insert(&f.name.text, now);
+                self.declared.insert(f.name.text.clone(), now);
                 k.id
             }
             None => {
                 let id = FuncId(self.out.functions.len() as u32);
                 let (span, defined) = (f.name.span, f.body.is_some());
                 let new = Declared { id, span, defined, external, noreturn, alias: None };
-                self.declared.insert(&f.name.text, new);
+                self.declared.insert(f.name.text.clone(), new);
                 if let Some(fun) = &self.fun {
                     let (rets, params) = (fun.rets.clone(), fun.params.clone());
                     self.out.functions.push(hir::Function { rets, params, ..empty(f) });

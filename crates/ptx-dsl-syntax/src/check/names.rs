@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Checker;
-use super::named::Named;
 use super::value::register_fits;
 use crate::check::errors;
 use crate::parse::near::all_near;
 use crate::span::Span;
+use indexmap::IndexMap;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
+use std::collections::{HashMap, HashSet};
 
 /// What a name means.
 #[derive(Debug, Clone, Copy)]
@@ -116,10 +117,10 @@ struct Range {
 /// The names of one `{ }`.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    names: Named<(Sym, Span)>,
+    names: IndexMap<String, (Sym, Span)>,
     ranges: Vec<Range>,
     /// The ranges by what stands before the number.
-    by_prefix: Named<usize>,
+    by_prefix: HashMap<String, usize>,
 }
 
 impl Scope {
@@ -177,7 +178,7 @@ impl Checker {
             }
             None => scope.range(name).map(|r| r.span),
         };
-        scope.names.insert(name, (sym, span));
+        scope.names.insert(name.to_string(), (sym, span));
         if let Some(first) = first {
             self.diags.push(errors::duplicate(span, name, first));
         }
@@ -197,7 +198,7 @@ impl Checker {
         if let Some(scope) = self.scopes.first_mut() {
             match scope.names.get(name) {
                 Some((Sym::Func(_), _)) | None => {
-                    scope.names.insert(name, (Sym::Func(id), span));
+                    scope.names.insert(name.to_string(), (Sym::Func(id), span));
                 }
                 Some((_, first)) => self.diags.push(errors::duplicate(span, name, *first)),
             }
@@ -210,7 +211,7 @@ impl Checker {
             self.diags.push(errors::duplicate(span, prefix, first));
             return;
         }
-        scope.by_prefix.insert(prefix, scope.ranges.len());
+        scope.by_prefix.insert(prefix.to_string(), scope.ranges.len());
         scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
     }
 
@@ -245,7 +246,7 @@ impl Checker {
             self.module_register(name);
         }
         // The function's own scope is that of its parameters.
-        self.scopes[depth.max(1)].names.insert(name, (sym, span));
+        self.scopes[depth.max(1)].names.insert(name.to_string(), (sym, span));
         sym
     }
 
@@ -261,10 +262,10 @@ impl Checker {
 
     /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
     pub(super) fn undeclared_once(&mut self, before: usize) {
-        let mut seen = Named::default();
+        let mut seen = HashSet::new();
         for d in self.diags.split_off(before.min(self.diags.len())) {
             let name = d.message.split('`').nth(1).unwrap_or("");
-            if d.code != 401 || seen.insert(name, ()) {
+            if d.code != 401 || seen.insert(name.to_string()) {
                 self.diags.push(d);
             }
         }
@@ -293,7 +294,7 @@ impl Checker {
                 break;
             }
             self.comparisons -= size;
-            for (name, (sym, _)) in scope.names.list() {
+            for (name, (sym, _)) in &scope.names {
                 if !matches!(sym, Sym::Broken) {
                     known.push(Cow::Borrowed(name));
                 }

@@ -291,12 +291,7 @@ fn companion(entry: &'static Instr, names: &[&str]) -> Option<&'static OperandSp
 
 /// Do all of the conditions hold?
 fn all_hold(when: &[When], typed: &hir::Instr) -> bool {
-    for w in when {
-        if !typed.fulfils(w) {
-            return false;
-        }
-    }
-    true
+    when.iter().all(|w| typed.fulfils(w))
 }
 
 /// The two qualifiers that a rule forbids together: the one at `span`, and the nearest before it in the rule.

@@ -119,12 +119,7 @@ pub(super) fn slot_of(form: &Form, word: &str) -> Option<usize> {
 
 /// Does one of the forms take the words?
 pub(super) fn legal(forms: &[&Form], words: &[Word]) -> bool {
-    for form in forms {
-        if fit(form, words).fits() {
-            return true;
-        }
-    }
-    false
+    forms.iter().any(|form| fit(form, words).fits())
 }
 
 /// The words but for one of them.

@@ -51,22 +51,12 @@ fn geometry(words: &[ast::Word]) -> Option<&'static Geometry> {
 
 /// Is an element of a vector `_`?
 fn has_sink(list: &[Operand]) -> bool {
-    for o in list {
-        if matches!(o, Operand::Sink) {
-            return true;
-        }
-    }
-    false
+    list.iter().any(|o| matches!(o, Operand::Sink))
 }
 
 /// Is every element of a vector `_`?
 fn all_sinks(list: &[Operand]) -> bool {
-    for o in list {
-        if !matches!(o, Operand::Sink) {
-            return false;
-        }
-    }
-    true
+    list.iter().all(|o| matches!(o, Operand::Sink))
 }
 
 /// The texture or surface with what stands beside it.

@@ -381,12 +381,7 @@ fn sink(elements: &[ast::Operand]) -> Option<&ast::Operand> {
 
 /// Is every element `_`?
 fn all_sinks(elements: &[ast::Operand]) -> bool {
-    for e in elements {
-        if !matches!(e.kind, OperandKind::Sink) {
-            return false;
-        }
-    }
-    true
+    elements.iter().all(|e| matches!(e.kind, OperandKind::Sink))
 }
 
 /// May a value be an element of a vector of the type? Not half of a special register, says ptxas.
