@@ -2,8 +2,8 @@
 //! region for some warps. What an instruction does is the runtime's: emitted code reads operands, calls
 //! `runtime::isa::<family>::<opcode>` and stores the results.
 //!
-//! Stages, each of which reads only what those before it made:
-//! [`region`] (the region graph), [`analysis`], [`layout`] (how lanes lie), [`lower`] (the code of a region), [`step`] (dispatch), [`item`].
+//! Stages, each of which reads only what those before it made: `region` (the region graph), `analysis`, `layout` (how lanes lie),
+//! `lower` (the code of a region), `step` (dispatch), `item` (the Rust items).
 
 mod analysis;
 mod emit;

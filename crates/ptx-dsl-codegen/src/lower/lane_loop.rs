@@ -4,7 +4,7 @@ use super::builder::{LaneLoop, RegionBuilder, Segment};
 use super::value::{Repr, Value, canonical_nan};
 use crate::names::ty;
 use crate::use_def::RegKey;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeSet;
 
@@ -132,10 +132,5 @@ impl RegionBuilder<'_, '_> {
         }
         let e = self.lane(&v);
         self.lanes(v.bits, e)
-    }
-
-    /// Names that lead out of a loop: `exit` is for regions that are loops, `fork` for others.
-    pub(super) fn fork_method(&self) -> Ident {
-        format_ident!("{}", if self.loop_entry.is_empty() { "fork" } else { "exit" })
     }
 }

@@ -88,7 +88,7 @@ impl RegionBuilder<'_, '_> {
             self.code(quote!(let #named: u32 = m & #mask;));
         }
         let lanes = &named;
-        let fork = self.fork_method();
+        let fork = format_ident!("{}", if self.loop_entry.is_empty() { "fork" } else { "exit" });
         let keys = self.dirty_live_in(to);
         let stores = self.write_back(&keys, lanes);
         self.code(match uniform {
