@@ -5,7 +5,6 @@ mod assemble;
 mod bench;
 mod budget;
 mod corpus;
-mod count;
 mod docs;
 mod hardware;
 mod kernels;
@@ -39,8 +38,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           run the forms of tests/hardware on the host and compare what they give with what an H200 gave; --release: with each
           instruction set of the processor; --write DIRECTORY [SEED]: every form for a GPU; --read DIRECTORY RESULTS: what came back
           (tests/hardware/README.md)
-  budget  measure what the macros and the command line may cost: build time, checking time; --instructions: what rustc executes
-          for the macros, crate by crate, counted by valgrind
+  budget  measure what the macros and the command line may cost: build time, checking time
   corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
   ptxas   fetch ptxas when it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
@@ -54,8 +52,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
 
 fn main() -> ExitCode {
-    if let Some(directory) = std::env::var_os(count::DIRECTORY) {
-        return count::wrapper(&directory);
+    if let Some(times) = std::env::var_os(budget::fresh::TIMES) {
+        return budget::fresh::wrapper(&times);
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -65,7 +63,6 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::run(ptxas::root(), true),
         ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
-        ["budget", "--instructions"] => count::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
         ["hardware", ref rest @ ..] => hardware::run(rest),
