@@ -20,7 +20,7 @@ use scale::Scale;
 use std::collections::BTreeMap;
 
 pub struct Emitter<'m> {
-    pub k: &'m Kernel<'m>,
+    pub kernel: &'m Kernel<'m>,
     pub layout: Layout,
     pub scale: Scale,
     pub constants: Constants<'m>,
@@ -35,10 +35,16 @@ pub struct Emitter<'m> {
 }
 
 impl<'m> Emitter<'m> {
-    pub fn new(k: &'m Kernel<'m>, layout: Layout, scale: Scale, source: &'m Source<'m>, text: &'m Text<'m>) -> Self {
+    pub fn new(
+        kernel: &'m Kernel<'m>,
+        layout: Layout,
+        scale: Scale,
+        source: &'m Source<'m>,
+        text: &'m Text<'m>,
+    ) -> Self {
         let hoist = Hoist::new(!scale.outline_regions && layout.has_cta_uniform());
         Emitter {
-            k,
+            kernel,
             layout,
             scale,
             constants: Constants::new(source, text),

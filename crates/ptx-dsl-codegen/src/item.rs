@@ -31,7 +31,7 @@ pub fn items(
     (source, text): (&Source<'_>, &Text<'_>),
     passing: &[Passing],
 ) -> [TokenStream; 2] {
-    let f = &e.k.module.functions[e.k.entry.0 as usize];
+    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
     let ident = rust_name(&f.name);
     // `format_ident` drops the `r#` of an argument
     let module = format_ident!("__ptx_{}", ident);
@@ -100,7 +100,7 @@ fn kernel_type(
     passing: &[Passing],
 ) -> TokenStream {
     let rt = RT;
-    let f = &e.k.module.functions[e.k.entry.0 as usize];
+    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
     let (text, name) = (&text.name, &f.name);
     let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
     let args = passing.iter().zip(&names).map(|(p, name)| {

@@ -44,29 +44,29 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     let function = split.as_ref().unwrap_or(original);
     let program = if stub { Program::empty(entry) } else { region::build::program(module, entry, function) };
     let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
-    let k = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
-    let (program, layout) = lay_out(&k, program);
-    let scale = Scale::of(&k, &program);
-    let mut e = Emitter::new(&k, layout, scale, source, text);
+    let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
+    let (program, layout) = lay_out(&kernel, program);
+    let scale = Scale::of(&kernel, &program);
+    let mut e = Emitter::new(&kernel, layout, scale, source, text);
     let code = step::dispatch::code(&mut e, &program);
     let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
     item::items(&mut e, &program, &code, (source, text), &parameters)
 }
 
 /// Converts short branches and computes the layout of the result.
-fn lay_out<'m>(k: &Kernel<'m>, mut program: Program<'m>) -> (Program<'m>, Layout) {
-    let mut layout = solve(k, &program);
+fn lay_out<'m>(kernel: &Kernel<'m>, mut program: Program<'m>) -> (Program<'m>, Layout) {
+    let mut layout = solve(kernel, &program);
     for _ in 0..ROUNDS {
         let facts = if_conversion::Facts {
             is_divergent: &|r| layout.diverges_behind(r),
             is_live_in: &|r, key| layout.is_live_in(r, key),
-            weight: &|i| weight(k, i),
+            weight: &|i| weight(kernel, i),
         };
         if layout.has_calls || !if_conversion::convert(&mut program, &facts) {
             break;
         }
         program = region::order::normalize(program);
-        layout = solve(k, &program);
+        layout = solve(kernel, &program);
     }
     (program, layout)
 }

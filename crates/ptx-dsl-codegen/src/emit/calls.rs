@@ -27,7 +27,7 @@ impl Emitter<'_> {
 
     /// Does a call need a new frame, because `f` may be entered again before it returns?
     fn nests(&self, f: FuncId, callee: FuncId) -> bool {
-        self.k.recursive.contains(&f.0) && self.k.recursive.contains(&callee.0)
+        self.kernel.recursive.contains(&f.0) && self.kernel.recursive.contains(&callee.0)
     }
 
     /// Passes the arguments and goes to the callee. An indirect call does so for each function that it may reach.
@@ -73,7 +73,7 @@ impl Emitter<'_> {
 
     /// Reads all arguments, makes the frame, writes all parameters.
     fn pass(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
-        let module = self.k.module;
+        let module = self.kernel.module;
         let params = &module.functions[callee.0 as usize].params;
         let args = list_of(instr, "args");
         let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
@@ -84,7 +84,7 @@ impl Emitter<'_> {
         }
         let frame = if self.nests(f, callee) {
             let (rt, save) = (RT, format_ident!("save_f{}", f.0));
-            let (size, limit) = (self.k.frame_size, u64::from(STACK));
+            let (size, limit) = (self.kernel.frame_size, u64::from(STACK));
             quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
         } else {
             quote!()
@@ -94,7 +94,7 @@ impl Emitter<'_> {
 
     /// Fetches the results of a call in the region that it comes back to.
     pub fn call_results(&mut self, f: FuncId, instr: &Instr, callee: FuncId) -> TokenStream {
-        let module = self.k.module;
+        let module = self.kernel.module;
         let rets = &module.functions[callee.0 as usize].rets;
         let wanted = list_of(instr, "ret");
         let (mut read, mut write) = (TokenStream::new(), TokenStream::new());
@@ -105,7 +105,7 @@ impl Emitter<'_> {
         }
         let frame = if self.nests(f, callee) {
             let (rt, restore) = (RT, format_ident!("restore_f{}", f.0));
-            let size = self.k.frame_size;
+            let size = self.kernel.frame_size;
             quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
         } else {
             quote!()
@@ -119,7 +119,7 @@ impl Emitter<'_> {
         let v = format_ident!("v{}", i);
         match variable(from) {
             Some(var) => {
-                let (frame, at, size) = (self.frame_of(f, var), self.k.var_address(var, 0), param.size);
+                let (frame, at, size) = (self.frame_of(f, var), self.kernel.var_address(var, 0), param.size);
                 quote!(let #v = #rt::read_param(x, #frame, #at, #size)?;)
             }
             None => {
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         let v = format_ident!("v{}", i);
         match variable(to) {
             Some(var) => {
-                let (frame, at, size) = (self.frame_of(f, var), self.k.var_address(var, 0), param.size);
+                let (frame, at, size) = (self.frame_of(f, var), self.kernel.var_address(var, 0), param.size);
                 quote!(#rt::write_param(x, #frame, #at, #size, &#v)?;)
             }
             None => {
@@ -149,13 +149,13 @@ impl Emitter<'_> {
 
     /// The frame that the address of a variable is relative to, as an `Option`.
     fn frame_of(&self, f: FuncId, var: VarId) -> TokenStream {
-        if self.k.is_framed(f, var) { quote!(Some(&w.frame)) } else { quote!(None) }
+        if self.kernel.is_framed(f, var) { quote!(Some(&w.frame)) } else { quote!(None) }
     }
 
     /// `save_f3` and `restore_f3` of each recursive function: they push its registers to the stack of each lane, and pop them.
     pub fn frames(&self) -> TokenStream {
         let mut methods = TokenStream::new();
-        for f in &self.k.recursive {
+        for f in &self.kernel.recursive {
             methods.extend(self.frame_methods(*f));
         }
         if methods.is_empty() { methods } else { quote!(impl Warp { #methods }) }

@@ -27,9 +27,9 @@ impl<'m> Constants<'m> {
     }
 
     /// The constant for an instruction's qualifiers and types, and its item if it is new.
-    pub fn qualifiers(&mut self, k: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
+    pub fn qualifiers(&mut self, kernel: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
         let mut flags: Vec<Qualifier> = i.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
-        flags.extend(k.param_space(i));
+        flags.extend(kernel.param_space(i));
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
         if i.operand("a-tmem").is_some() {
             flags.push(q::a_tmem);

@@ -13,7 +13,7 @@ impl Emitter<'_> {
         let (name, bits) = if k.is_carry() {
             (format!("f{}carry", k.func.0), 1)
         } else {
-            (format!("f{}r{}e{}", k.func.0, k.reg.0, k.element), self.k.reg_bits(k.func, k.reg))
+            (format!("f{}r{}e{}", k.func.0, k.reg.0, k.element), self.kernel.reg_bits(k.func, k.reg))
         };
         let ident = format_ident!("{name}");
         self.fields.entry(name).or_insert((bits, self.layout.kept(&k).period));

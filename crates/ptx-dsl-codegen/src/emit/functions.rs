@@ -87,7 +87,7 @@ impl WarpFunction {
 impl Emitter<'_> {
     /// The constant that holds an instruction's qualifiers and types.
     pub fn qualifiers(&mut self, i: &Instr) -> Ident {
-        let (name, item) = self.constants.qualifiers(self.k, i);
+        let (name, item) = self.constants.qualifiers(self.kernel, i);
         self.function_items.extend(item);
         name
     }

@@ -40,7 +40,7 @@ pub fn destination_words(arg: &Arg) -> usize {
 impl Emitter<'_> {
     /// The address of a variable of `f` in lane `l`: a variable of a recursive function moves with its frame.
     pub fn framed(&self, f: FuncId, var: VarId, at: u64) -> TokenStream {
-        if self.k.is_framed(f, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
+        if self.kernel.is_framed(f, var) { quote!((w.frame[l] + #at)) } else { quote!(#at) }
     }
 
     /// The words of an operand in lane `l`. `generic`: the instruction names no state space.
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         let one = match operand {
             Operand::Reg(r, e) => {
                 let v = self.lane_of(RegKey::new(f, *r, *e));
-                match self.k.reg_bits(f, *r) {
+                match self.kernel.reg_bits(f, *r) {
                     64 => v,
                     128 => return vec![quote!((#v as u64)), quote!(((#v >> 64) as u64))],
                     _ => quote!((#v as u64)),
@@ -65,7 +65,7 @@ impl Emitter<'_> {
             Operand::Imm(v) => lit(truncated(*v, ty)),
             Operand::Sreg(register) => sreg(*register),
             Operand::VarAddr(v, o) => {
-                let at = truncated(self.k.var_address(*v, *o), ty);
+                let at = truncated(self.kernel.var_address(*v, *o), ty);
                 self.framed(f, *v, at)
             }
             Operand::FuncAddr(f) => lit(FUNCTIONS + u64::from(f.0)),
@@ -87,11 +87,11 @@ impl Emitter<'_> {
     fn address(&mut self, f: FuncId, base: Base, offset: i64, generic: bool) -> TokenStream {
         match base {
             Base::Abs => (offset as u64).to_token_stream(),
-            Base::Var(v) => self.framed(f, v, self.k.var_address_for(generic, v, offset)),
+            Base::Var(v) => self.framed(f, v, self.kernel.var_address_for(generic, v, offset)),
             Base::Reg(r) => {
                 let v = self.lane_of(RegKey::new(f, r, 0));
                 let (wide, narrow) = (offset as u64, offset as u32);
-                match (self.k.reg_bits(f, r), offset) {
+                match (self.kernel.reg_bits(f, r), offset) {
                     (64, 0) => v,
                     (64, _) => quote!(#v.wrapping_add(#wide)),
                     (_, 0) => quote!((#v as u64)),

@@ -39,9 +39,9 @@ pub struct Scale {
 }
 
 impl Scale {
-    pub fn of(k: &Kernel<'_>, p: &Program<'_>) -> Self {
+    pub fn of(kernel: &Kernel<'_>, p: &Program<'_>) -> Self {
         let items: usize = p.regions.iter().map(|r| r.body.len()).sum();
-        let is_call = |f| move |i: &&_| calls_in_lanes(k, f, i);
+        let is_call = |f| move |i: &&_| calls_in_lanes(kernel, f, i);
         let calls: usize = p.regions.iter().map(|r| r.instructions().filter(is_call(r.func)).count()).sum();
         let larger = items.max(p.regions.len());
         Scale {

@@ -11,8 +11,8 @@ use quote::quote;
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(e: &mut Emitter<'_>, program: &Program<'_>, file: Option<&str>, passing: &[Passing]) -> TokenStream {
-    let (rt, module) = (RT, e.k.module);
-    let f = &module.functions[e.k.entry.0 as usize];
+    let (rt, module) = (RT, e.kernel.module);
+    let f = &module.functions[e.kernel.entry.0 as usize];
     let name = &f.name;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = f.params.iter().zip(passing).map(|(p, pass)| {
@@ -25,7 +25,7 @@ pub fn kernel_info(e: &mut Emitter<'_>, program: &Program<'_>, file: Option<&str
     let rank = option(f.maxclusterrank);
     let explicit = f.explicitcluster;
     let dynamic = module.vars.iter().any(|v| v.dynamic);
-    let shared = e.k.static_shared();
+    let shared = e.kernel.static_shared();
     let stack = if program.recursive.is_empty() { 0 } else { STACK };
     let local = program.local_size(module).next_multiple_of(16).saturating_add(stack);
     let target = &module.target;

@@ -15,15 +15,15 @@ use ptx_dsl_isa::qualifier::q;
 pub type Lookup<'a> = dyn Fn(&Operand) -> Option<Affine> + 'a;
 
 /// How the lanes of an operand lie that is no register.
-pub fn constant_operand(k: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
+pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
     match o {
         Operand::Imm(v) => Affine::constant(*v),
         Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => CTA_UNIFORM,
-        Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if k.is_framed(f, *v) => VARYING,
-        Operand::VarAddr(v, o) => Affine::constant(k.var_address(*v, *o)),
+        Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if kernel.is_framed(f, *v) => VARYING,
+        Operand::VarAddr(v, o) => Affine::constant(kernel.var_address(*v, *o)),
         Operand::Address(Base::Var(_), _) => UNIFORM,
         Operand::Sreg(register) => {
-            let affine = sreg::affine(k, *register);
+            let affine = sreg::affine(kernel, *register);
             Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(*register), ..affine }
         }
         _ => VARYING,
@@ -31,8 +31,8 @@ pub fn constant_operand(k: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
 }
 
 /// How the result of an instruction lies. `None` if an operand is not known yet.
-pub fn result(k: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
-    let scalar = scalar_op(k, f, i);
+pub fn result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
+    let scalar = scalar_op(kernel, f, i);
     if scalar.is_none() && is_uniform_for_uniform(i) {
         return result_for_uniform(i, lookup);
     }
@@ -46,7 +46,7 @@ pub fn result(k: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Opti
         return Some(VARYING);
     }
     if i.opcode == op::ld {
-        return load_result(k, f, i, operands.first()?.0?);
+        return load_result(kernel, f, i, operands.first()?.0?);
     }
     if (scalar.is_none() && i.entry.host != Host::Lane) || carry_use(i) != (false, false) {
         return Some(VARYING);
@@ -56,15 +56,16 @@ pub fn result(k: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Opti
         return Some(op.transfer(&known));
     }
     let period = least_period(&known);
-    let once_a_row = constant_rows(&known) && fits_words(k, f, i) && (period == 32 || !sets_predicate(k, f, i));
+    let once_a_row =
+        constant_rows(&known) && fits_words(kernel, f, i) && (period == 32 || !sets_predicate(kernel, f, i));
     Some(if once_a_row { Affine { period, ..UNIFORM } } else { VARYING })
 }
 
 /// A load from an address that a row shares.
-fn load_result(k: &Kernel<'_>, f: FuncId, i: &Instr, address: Affine) -> Option<Affine> {
-    let same = k.loads_same_from_same(f, i) && address.is_affine() && address.stride == 0 && address.guards == 0;
+fn load_result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, address: Affine) -> Option<Affine> {
+    let same = kernel.loads_same_from_same(f, i) && address.is_affine() && address.stride == 0 && address.guards == 0;
     let parameter = match i.operands.get(1).map(|a| &a.value) {
-        Some(Operand::Address(base, at)) => k.loaded_parameter(i, *base, *at).is_some(),
+        Some(Operand::Address(base, at)) => kernel.loaded_parameter(i, *base, *at).is_some(),
         _ => false,
     };
     Some(if same { Affine { known_align: 0, cta_uniform: parameter, ..address } } else { VARYING })
@@ -101,14 +102,14 @@ pub fn blocking_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
     Some(if uniform { UNIFORM } else { VARYING })
 }
 
-fn sets_predicate(k: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
-    destinations(i).iter().any(|a| matches!(a.value, Operand::Reg(r, _) if k.reg_bits(f, r) == 1))
+fn sets_predicate(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
+    destinations(i).iter().any(|a| matches!(a.value, Operand::Reg(r, _) if kernel.reg_bits(f, r) == 1))
 }
 
 /// Are all operands single values of at most 64 bits?
-fn fits_words(k: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
+fn fits_words(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
     i.operands.iter().all(|a| match &a.value {
-        Operand::Reg(r, _) => k.reg_bits(f, *r) <= 64,
+        Operand::Reg(r, _) => kernel.reg_bits(f, *r) <= 64,
         Operand::Vector(_) | Operand::Pair(..) | Operand::Addresses(_) | Operand::List(_) => false,
         _ => true,
     })

@@ -96,23 +96,23 @@ pub struct ScalarOp {
 }
 
 /// The cost of an instruction that 32 lanes compute, in simple instructions.
-pub fn weight(k: &Kernel<'_>, i: &Instr) -> u32 {
+pub fn weight(kernel: &Kernel<'_>, i: &Instr) -> u32 {
     match i.entry.host {
         _ if i.entry.slow => 16,
         Host::Warp if i.opcode != op::cvta => 2,
         Host::Warp => 1,
-        _ if is_move(i) || scalar_op(k, k.entry, i).is_some() => 1,
+        _ if is_move(i) || scalar_op(kernel, kernel.entry, i).is_some() => 1,
         _ => 4,
     }
 }
 
 /// Does each lane call a function of the runtime for it?
-pub fn calls_in_lanes(k: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
-    i.entry.host == Host::Lane && scalar_op(k, f, i).is_none()
+pub fn calls_in_lanes(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
+    i.entry.host == Host::Lane && scalar_op(kernel, f, i).is_none()
 }
 
 /// The scalar operation of an instruction, if it is one. Registers must be as wide as the types say.
-pub fn scalar_op(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
+pub fn scalar_op(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
     if !matches!(i.entry.host, Host::Lane | Host::Control) && !matches!(i.opcode, op::cvta | op::mapa) {
         return None;
     }
@@ -122,10 +122,10 @@ pub fn scalar_op(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> {
     let fits = |n: usize, o: &Operand| {
         let wanted = if n == 0 { found.to } else { found.source_bits(n - 1) };
         match o {
-            Operand::Reg(r, _) => k.reg_bits(f, *r) == wanted,
+            Operand::Reg(r, _) => kernel.reg_bits(f, *r) == wanted,
             Operand::NotReg(_) => n > 0 && wanted == 1,
             // a guarded special register is 32 bits wide
-            Operand::Sreg(register) => n > 0 && (wanted == 32 || sreg::affine(k, *register).guards == 0),
+            Operand::Sreg(register) => n > 0 && (wanted == 32 || sreg::affine(kernel, *register).guards == 0),
             Operand::Imm(_) | Operand::VarAddr(..) => n > 0,
             _ => false,
         }

@@ -88,7 +88,7 @@ impl Layout {
 type Env = BTreeMap<RegKey, Option<Affine>>;
 
 struct Solver<'a, 'm> {
-    k: &'a Kernel<'m>,
+    kernel: &'a Kernel<'m>,
     p: &'a Program<'m>,
     liveness: &'a Liveness,
     rows: BTreeMap<RegKey, Affine>,
@@ -115,7 +115,7 @@ impl<'m> Solver<'_, 'm> {
             Operand::Select(..) => Some(VARYING),
             o => match RegKey::of(f, o) {
                 Some(key) => self.register(env, key),
-                None => Some(constant_operand(self.k, f, o)),
+                None => Some(constant_operand(self.kernel, f, o)),
             },
         }
     }
@@ -147,7 +147,7 @@ impl<'m> Solver<'_, 'm> {
         for item in &region.body {
             match item {
                 Item::Instr(i) => {
-                    let affine = result(self.k, f, i, &|o| self.operand(&walk.env, f, o));
+                    let affine = result(self.kernel, f, i, &|o| self.operand(&walk.env, f, o));
                     walk.set(&UseDef::of(f, i).defs, affine);
                 }
                 Item::If(_) => walk.open.push(BTreeMap::new()),
@@ -241,9 +241,9 @@ impl<'m> Solver<'_, 'm> {
             let region = &self.p.regions[*r];
             let f = region.func;
             for i in region.instructions() {
-                match lane_serial(self.k, f, i) {
+                match lane_serial(self.kernel, f, i) {
                     None => return false,
-                    Some(LaneSerial::Compute) => other += weight(self.k, i),
+                    Some(LaneSerial::Compute) => other += weight(self.kernel, i),
                     // a reduction goes lane by lane either way
                     Some(LaneSerial::Access) if i.opcode == op::red => {}
                     Some(LaneSerial::Access) => {
@@ -265,7 +265,7 @@ enum LaneSerial {
 }
 
 /// `None` if a lane cannot run the instruction while the others wait: nothing by which a thread could wait for another.
-fn lane_serial(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
+fn lane_serial(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
     // these state spaces are for the general functions
     if matches!(i.opcode, op::ld | op::st) && (i.has(q::local) || i.has_any(PARAM)) {
         return None;
@@ -276,9 +276,9 @@ fn lane_serial(k: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
     }
     match (i.entry.host, i.opcode) {
         (Host::Lane | Host::Control, _) => Some(LaneSerial::Compute),
-        (Host::Warp, op::ld | op::st) if k.simple_access(f, i).is_some() => Some(LaneSerial::Access),
-        (Host::Warp, op::red) if k.is_simple_add(f, i) => Some(LaneSerial::Access),
-        (Host::Warp, op::cvta) if scalar_op(k, f, i).is_some() => Some(LaneSerial::Compute),
+        (Host::Warp, op::ld | op::st) if kernel.simple_access(f, i).is_some() => Some(LaneSerial::Access),
+        (Host::Warp, op::red) if kernel.is_simple_add(f, i) => Some(LaneSerial::Access),
+        (Host::Warp, op::cvta) if scalar_op(kernel, f, i).is_some() => Some(LaneSerial::Compute),
         _ => None,
     }
 }
@@ -331,7 +331,7 @@ impl Walk {
 }
 
 /// The layout of a program.
-pub fn solve<'m>(k: &Kernel<'m>, p: &Program<'m>) -> Layout {
+pub fn solve<'m>(kernel: &Kernel<'m>, p: &Program<'m>) -> Layout {
     if p.funcs.len() > 1 {
         return Layout { has_calls: true, divergent: vec![true; p.regions.len()], ..Layout::default() };
     }
@@ -343,7 +343,7 @@ pub fn solve<'m>(k: &Kernel<'m>, p: &Program<'m>) -> Layout {
     let all_initialised = uninitialised.is_empty();
     let loops: Vec<Vec<usize>> = (0..p.regions.len()).filter_map(|r| fall_through_loop(p, r)).collect();
     let mut s = Solver {
-        k,
+        kernel,
         p,
         liveness: &liveness,
         rows: BTreeMap::new(),

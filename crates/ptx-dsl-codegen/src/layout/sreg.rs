@@ -10,8 +10,8 @@ pub fn is_cta_uniform(register: SpecialRegister) -> bool {
 }
 
 /// How the lanes of a special register lie.
-pub fn affine(k: &Kernel<'_>, register: SpecialRegister) -> Affine {
-    let x = k.function.reqntid.map(|r| r[0]);
+pub fn affine(kernel: &Kernel<'_>, register: SpecialRegister) -> Affine {
+    let x = kernel.function.reqntid.map(|r| r[0]);
     let counting = Affine { stride: 1, known_align: 5, ..UNIFORM };
     match (register, x) {
         (special::tid_x, Some(x)) if x % 32 == 0 => counting,

@@ -15,8 +15,8 @@ impl RegionBuilder<'_, '_> {
         match base {
             Base::Abs => Value::constant(offset as u64, 64),
             Base::Var(v) => {
-                let at = self.e.k.var_address_for(generic, v, offset);
-                if self.e.k.is_framed(self.f, v) {
+                let at = self.e.kernel.var_address_for(generic, v, offset);
+                if self.e.kernel.is_framed(self.f, v) {
                     return self.lanes(64, quote!((w.frame[l] + #at)));
                 }
                 Value::constant(at, 64)

@@ -52,7 +52,9 @@ impl RegionBuilder<'_, '_> {
 
     /// Loads a parameter of the kernel before the loop, if the instruction does nothing else.
     pub(super) fn hoist_parameter(&mut self, i: &Instr, base: Base, at: i64) -> bool {
-        let (Some(at), Some(_)) = (self.e.k.loaded_parameter(i, base, at), &self.e.hoist.code) else { return false };
+        let (Some(at), Some(_)) = (self.e.kernel.loaded_parameter(i, base, at), &self.e.hoist.code) else {
+            return false;
+        };
         let (name, t, at) = (self.name(), ty(i.types[0].bits()), at as usize);
         // it is in bounds, so there is a value
         let code: TokenStream = quote!(let #name: [#t; 1] = [x.param::<#t>(#at).unwrap_or_default()];);

@@ -18,19 +18,19 @@ use std::slice::Iter;
 
 impl RegionBuilder<'_, '_> {
     pub(super) fn instruction(&mut self, i: &Instr) {
-        let k = self.e.k;
+        let kernel = self.e.kernel;
         match (i.entry.host, i.opcode) {
             (Host::Lane | Host::Control, _) => self.lane_instruction(i),
             (Host::Warp, op::ld) if self.lane_serial => self.load_serial(i),
             (Host::Warp, op::st) if self.lane_serial => self.store_serial(i),
             (Host::Warp, op::red) if self.lane_serial => self.add_serial(i),
-            (Host::Warp, op::ld) if k.simple_access(self.f, i).is_some() => self.load(i),
-            (Host::Warp, op::st) if k.simple_access(self.f, i).is_some() => self.store(i),
-            (Host::Warp, op::red | op::atom) if k.is_simple_add(self.f, i) => self.add(i),
+            (Host::Warp, op::ld) if kernel.simple_access(self.f, i).is_some() => self.load(i),
+            (Host::Warp, op::st) if kernel.simple_access(self.f, i).is_some() => self.store(i),
+            (Host::Warp, op::red | op::atom) if kernel.is_simple_add(self.f, i) => self.add(i),
             (Host::Warp, op::mbarrier_arrive | op::mbarrier_arrive_drop) if self.is_uniform_arrive(i) => {
                 self.uniform_arrive(i);
             }
-            (Host::Warp, _) if scalar_op(k, self.f, i).is_some() => self.lane_instruction(i),
+            (Host::Warp, _) if scalar_op(kernel, self.f, i).is_some() => self.lane_instruction(i),
             (Host::Warp, _) if is_uniform_for_uniform(i) && self.affine_of(i).is_uniform() => self.uniform_call(i),
             (Host::Warp, _) => self.warp_instruction(i),
             (Host::Block | Host::NotYet, _) => {}
@@ -50,10 +50,10 @@ impl RegionBuilder<'_, '_> {
             };
             Some(match register {
                 Some(k) => self.values.get(&k).map_or_else(|| e.layout.read(&k), |v| v.affine),
-                None => constant_operand(e.k, self.f, o),
+                None => constant_operand(e.kernel, self.f, o),
             })
         };
-        result(e.k, self.f, i, &lookup).unwrap_or(VARYING)
+        result(e.kernel, self.f, i, &lookup).unwrap_or(VARYING)
     }
 
     /// The predicate of an instruction in lane `l`, if it has one.
@@ -72,7 +72,7 @@ impl RegionBuilder<'_, '_> {
             return self.row_instruction(i, affine);
         }
         let guard = self.guard_of(i);
-        if let Some(op) = scalar_op(self.e.k, self.f, i) {
+        if let Some(op) = scalar_op(self.e.kernel, self.f, i) {
             self.scalar_instruction(i, op, guard.as_ref());
         } else if i.entry.host == Host::Control {
             self.pack_or_unpack(i, guard.as_ref());
@@ -173,7 +173,7 @@ impl RegionBuilder<'_, '_> {
         for part in o.parts() {
             let Some(v) = words.next() else { return };
             let Operand::Reg(r, _) = part else { continue };
-            let bits = self.e.k.reg_bits(self.f, *r);
+            let bits = self.e.kernel.reg_bits(self.f, *r);
             let expr = match bits {
                 1 => quote!((#v) & 1 != 0),
                 64 => v.clone(),

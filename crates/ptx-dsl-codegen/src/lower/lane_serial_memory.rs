@@ -58,7 +58,7 @@ impl RegionBuilder<'_, '_> {
         let guard = self.guard_of(i);
         for (n, o) in dests.iter().enumerate() {
             let Operand::Reg(r, _) = o else { continue };
-            let bits = self.e.k.reg_bits(self.f, *r);
+            let bits = self.e.kernel.reg_bits(self.f, *r);
             self.set(o, extend(quote!(#name[#n]), i.types[0], bits), bits, guard.as_ref());
         }
     }

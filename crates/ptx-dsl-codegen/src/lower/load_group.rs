@@ -56,7 +56,7 @@ impl<'m> RegionBuilder<'_, 'm> {
 
     /// The address of an instruction that loads one element a lane.
     fn load_address(&self, i: &Instr) -> Option<(Base, i64)> {
-        let one = (i.entry.host, i.opcode) == (Host::Warp, op::ld) && self.e.k.simple_access(self.f, i) == Some(1);
+        let one = (i.entry.host, i.opcode) == (Host::Warp, op::ld) && self.e.kernel.simple_access(self.f, i) == Some(1);
         match i.operands.get(1).map(|a| &a.value) {
             Some(Operand::Address(base, offset)) if one => Some((*base, *offset)),
             _ => None,

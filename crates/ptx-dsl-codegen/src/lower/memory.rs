@@ -47,7 +47,7 @@ impl RegionBuilder<'_, '_> {
     fn set_rows(&mut self, i: &Instr, raw: &Ident) {
         let Operand::Reg(r, e) = i.operands[0].value else { return };
         let affine = self.affine_of(i);
-        let bits = self.e.k.reg_bits(self.f, r);
+        let bits = self.e.kernel.reg_bits(self.f, r);
         let rows = (0..affine.rows() as usize).map(|j| extend(quote!(#raw[#j]), i.types[0], bits));
         let rows: Vec<TokenStream> = rows.collect();
         let name = self.define_rows(self.hoisted.contains(raw), affine, bits, &rows);
@@ -60,7 +60,7 @@ impl RegionBuilder<'_, '_> {
         let mask = self.active_mask(i);
         for (o, name) in dests.iter().zip(names) {
             let Operand::Reg(r, e) = o else { continue };
-            let bits = self.e.k.reg_bits(self.f, *r);
+            let bits = self.e.kernel.reg_bits(self.f, *r);
             if bits == memory && i.pred.is_none() {
                 self.define(self.key(*r, *e), Value::varying(Repr::Array(name.clone()), bits));
             } else {

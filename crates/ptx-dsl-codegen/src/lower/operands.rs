@@ -63,8 +63,8 @@ impl RegionBuilder<'_, '_> {
             }
             Operand::Imm(v) => Value::constant(*v, bits),
             Operand::VarAddr(v, o) => {
-                let at = self.e.k.var_address(*v, *o);
-                if self.e.k.is_framed(self.f, *v) {
+                let at = self.e.kernel.var_address(*v, *o);
+                if self.e.kernel.is_framed(self.f, *v) {
                     let t = ty(bits);
                     return self.lanes(bits, quote!((w.frame[l] + #at) as #t));
                 }
@@ -87,8 +87,8 @@ impl RegionBuilder<'_, '_> {
     }
 
     fn special_register(&mut self, register: SpecialRegister, bits: u32) -> Value {
-        let (rt, t, k) = (RT, ty(bits), self.e.k);
-        let affine = sreg_affine(k, register);
+        let (rt, t, kernel) = (RT, ty(bits), self.e.kernel);
+        let affine = sreg_affine(kernel, register);
         let affine = if affine.guards > 0 && bits != 32 { VARYING } else { affine };
         let lane = sreg(register);
         let lane = if bits == 1 { quote!((#lane != 0)) } else { quote!(#lane as #t) };
@@ -104,7 +104,7 @@ impl RegionBuilder<'_, '_> {
             special::tid_z => Some(2),
             _ => None,
         };
-        let init = match (axis, k.function.reqntid) {
+        let init = match (axis, kernel.function.reqntid) {
             (Some(axis), Some(block)) if !block.contains(&0) => {
                 let rows = (0..affine.rows()).map(|j| tid(axis, block, j * affine.period));
                 quote!([#((#rows) as #t),*])
@@ -221,8 +221,8 @@ impl RegionBuilder<'_, '_> {
                 }
                 return vec![low];
             }
-            Operand::VarAddr(v, at) if !self.e.k.is_framed(self.f, *v) => {
-                return vec![literal(truncated(self.e.k.var_address(*v, *at), t), 64)];
+            Operand::VarAddr(v, at) if !self.e.kernel.is_framed(self.f, *v) => {
+                return vec![literal(truncated(self.e.kernel.var_address(*v, *at), t), 64)];
             }
             Operand::Address(base, offset) => {
                 let v = self.address(*base, *offset, false);

@@ -37,11 +37,11 @@ impl RegionBuilder<'_, '_> {
     /// Computes the result once a row.
     pub(super) fn row_instruction(&mut self, i: &Instr, affine: Affine) {
         let [Arg { value: Operand::Reg(r, e), .. }, ..] = destinations(i)[..] else { return };
-        let (k, bits) = (self.key(*r, *e), self.e.k.reg_bits(self.f, *r));
+        let (k, bits) = (self.key(*r, *e), self.e.kernel.reg_bits(self.f, *r));
         let (name, t, n) = (self.name(), ty(bits), affine.rows() as usize);
         let (mut guard, mut hoisted) = (None, false);
         let mut rows = Vec::new();
-        if let Some(op) = scalar_op(self.e.k, self.f, i) {
+        if let Some(op) = scalar_op(self.e.kernel, self.f, i) {
             let values = self.scalar_operands(i, op);
             if affine.guards > 0 {
                 guard = Some(self.guard(op, &values, affine));

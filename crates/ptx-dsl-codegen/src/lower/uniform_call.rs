@@ -38,7 +38,7 @@ impl RegionBuilder<'_, '_> {
         for (o, at) in results {
             let Operand::Reg(r, e) = o else { continue };
             let k = self.key(*r, *e);
-            let bits = self.e.k.reg_bits(self.f, *r);
+            let bits = self.e.kernel.reg_bits(self.f, *r);
             let (low, t) = (&names[at], ty(bits));
             let lane = quote!(#mask.trailing_zeros() as usize & 31);
             let new = match bits {

@@ -90,7 +90,7 @@ impl RegionBuilder<'_, '_> {
                     taken.push(Destination::Ignored);
                     continue;
                 };
-                let (name, bits) = (self.name(), self.e.k.reg_bits(self.f, *r));
+                let (name, bits) = (self.name(), self.e.kernel.reg_bits(self.f, *r));
                 let (t, old) = (ty(bits), self.old_value(i, o, bits));
                 before.push(match bits {
                     1 => quote!(let mut #name: u32 = #old;),
@@ -113,7 +113,7 @@ impl RegionBuilder<'_, '_> {
     /// The width of many registers, if it is the same.
     fn common_width(&self, targets: &[&Operand]) -> Option<u32> {
         let width = |o: &Operand| match o {
-            Operand::Reg(r, _) => Some(self.e.k.reg_bits(self.f, *r)),
+            Operand::Reg(r, _) => Some(self.e.kernel.reg_bits(self.f, *r)),
             _ => None,
         };
         let first = targets.first().and_then(|o| width(o))?;
@@ -143,8 +143,8 @@ impl RegionBuilder<'_, '_> {
                 }
                 low
             }
-            Operand::VarAddr(v, at) if !self.e.k.is_framed(self.f, *v) => {
-                Value::constant(truncated(self.e.k.var_address(*v, *at), t), 64)
+            Operand::VarAddr(v, at) if !self.e.kernel.is_framed(self.f, *v) => {
+                Value::constant(truncated(self.e.kernel.var_address(*v, *at), t), 64)
             }
             Operand::Address(base, offset) => self.address(*base, *offset, generic),
             Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => {

@@ -67,7 +67,7 @@ impl StepBuilder<'_, '_> {
                     }
                 };
                 let UseDef { uses, defs } = UseDef::of(region.func, i);
-                let op = if i.pred.is_some() { None } else { scalar_op(self.e.k, region.func, i) };
+                let op = if i.pred.is_some() { None } else { scalar_op(self.e.kernel, region.func, i) };
                 if !op.is_some_and(|op| op.takes_any_nan()) {
                     other.extend(uses);
                 }

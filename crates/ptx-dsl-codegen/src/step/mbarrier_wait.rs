@@ -29,7 +29,7 @@ impl StepBuilder<'_, '_> {
     fn kept_operand(&self, f: FuncId, o: &Operand) -> Affine {
         match registers(f, o).first() {
             Some(k) => self.e.layout.kept(k),
-            None => constant_operand(self.e.k, f, o),
+            None => constant_operand(self.e.kernel, f, o),
         }
     }
 
