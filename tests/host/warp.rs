@@ -139,3 +139,29 @@ fn one_elected_lane_branches_again() {
         assert_eq!(d, want);
     }
 }
+
+#[test]
+fn movmatrix_transposes() {
+    let k = ptx!(<sm_75, ptx 7.8> |d: &mut [u32]| {
+        .reg .b32 %i, %v;
+        .reg .b64 %pd;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %laneid;
+        mad.wide.u32 %pd, %i, 4, %pd;
+        ld.global.u32 %v, [%pd];
+        movmatrix.sync.aligned.m8n8.trans.b16 %v, %v;
+        st.global.u32 [%pd], %v;
+    });
+    let mut matrix = [[0u16; 8]; 8];
+    for (i, element) in matrix.as_flattened_mut().iter_mut().enumerate() {
+        *element = (i as u16 + 1) * 1009;
+    }
+    // Two neighbours of a row in each word.
+    let mut words: [u32; 32] =
+        std::array::from_fn(|l| u32::from(matrix[l / 4][l % 4 * 2]) | u32::from(matrix[l / 4][l % 4 * 2 + 1]) << 16);
+    k.launch(&Host::new(), Launch::grid(1).block(32), (&mut words[..],)).unwrap();
+    for (l, word) in words.into_iter().enumerate() {
+        let [low, high] = [0, 1].map(|c| matrix[l % 4 * 2 + c][l / 4]);
+        assert_eq!(word, u32::from(low) | u32::from(high) << 16, "lane {l}");
+    }
+}

@@ -76,5 +76,6 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).issue(Issue::FullWarp),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
-        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()]).issue(Issue::FullWarp),
+        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()])
+        .host(Host::Block).issue(Issue::FullWarp),
 ];
