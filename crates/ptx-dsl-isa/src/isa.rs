@@ -14,7 +14,7 @@
 
 use crate::qualifier::{Qualifier, q};
 use crate::ty::Ty;
-pub use effect::{Barrier, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
+pub use effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
 use memory::{AddressSpace, Memory, Reach, Size, mbarrier as object, reads, writes};
 
 pub mod address;
@@ -90,6 +90,12 @@ pub struct Instr {
     pub host: Host,
     /// Its effect on control flow.
     pub control: Control,
+    /// Its effect on the condition code.
+    pub carry: Carry,
+    /// Its results depend on its operands alone, not on the thread or on memory.
+    pub pure: bool,
+    /// It takes many times as long as an addition: division, roots, transcendental functions.
+    pub slow: bool,
     /// The threads that issue it together.
     pub issue: Issue,
     /// The scope of a barrier instruction.
@@ -396,6 +402,9 @@ pub const fn instr(opcode: &'static str) -> Instr {
         defaults: &[],
         host: Host::NotYet,
         control: Control::Next,
+        carry: Carry::None,
+        pure: false,
+        slow: false,
         issue: Issue::Thread,
         barrier: Barrier::None,
         meeting: Meeting::None,
@@ -464,6 +473,21 @@ impl Instr {
     /// Its effect on control flow.
     pub const fn control(mut self, control: Control) -> Self {
         self.control = control;
+        self
+    }
+    /// Its effect on the condition code.
+    pub const fn carry(mut self, carry: Carry) -> Self {
+        self.carry = carry;
+        self
+    }
+    /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
+    pub const fn pure(mut self) -> Self {
+        self.pure = true;
+        self
+    }
+    /// It takes many times as long as an addition.
+    pub const fn slow(mut self) -> Self {
+        self.slow = true;
         self
     }
     /// Which threads issue it together.

@@ -4,7 +4,6 @@
 pub mod diag;
 pub mod hir;
 pub mod isa;
-pub mod list;
 pub mod opcode;
 pub mod qualifier;
 pub mod span;

@@ -122,7 +122,7 @@ pub mod op {
         cp_async_mbarrier_arrive "cp.async.mbarrier.arrive", cp_async_wait_all "cp.async.wait_all",
         cp_async_wait_group "cp.async.wait_group", cp_reduce_async_bulk "cp.reduce.async.bulk",
         cp_reduce_async_bulk_tensor "cp.reduce.async.bulk.tensor", cvt "cvt", cvta "cvta", div "div",
-        elect_sync "elect.sync", exit "exit", fence "fence", getctarank "getctarank", griddepcontrol "griddepcontrol",
+        elect_sync "elect.sync", exit "exit", fence "fence", fma "fma", getctarank "getctarank", griddepcontrol "griddepcontrol",
         isspacep "isspacep", istypep "istypep", ld "ld", ldmatrix "ldmatrix", ldu "ldu", lop3 "lop3", mad "mad",
         mad24 "mad24", mapa "mapa", match_ "match", max "max", mbarrier_arrive "mbarrier.arrive",
         mbarrier_arrive_drop "mbarrier.arrive_drop", mbarrier_check_layout "mbarrier.check_layout",

@@ -33,6 +33,18 @@ impl Operand {
         }
     }
 
+    /// The leaves of the operand, in order; the operand itself if it contains no others.
+    pub fn parts(&self) -> Vec<&Operand> {
+        match self {
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                list.iter().flat_map(Operand::parts).collect()
+            }
+            Operand::Pair(a, b) => [a.parts(), b.parts()].concat(),
+            Operand::Neg(a) => a.parts(),
+            single => vec![single],
+        }
+    }
+
     /// As [`Operand::visit`], mutably. Operands that `each` puts in place are visited too.
     pub fn visit_mut(&mut self, each: &mut dyn FnMut(&mut Operand)) {
         each(self);
@@ -131,6 +143,8 @@ mod tests {
         let mut found = Vec::new();
         operand.registers(&mut |r, _| found.push(r.0));
         assert_eq!(found, [1, 2, 3, 4, 5]);
+        let parts: Vec<_> = operand.parts().into_iter().map(Operand::register).collect();
+        assert_eq!(parts, [Some(1), Some(2), Some(3), None, Some(4), None, Some(5)].map(|r| r.map(|r| (RegId(r), 0))));
         operand.visit_mut(&mut |operand| {
             if let Some(r) = operand.register_mut() {
                 r.0 += 10;

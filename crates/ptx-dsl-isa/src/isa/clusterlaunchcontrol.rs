@@ -46,5 +46,5 @@ pub const LIST: &[Instr] = &[
             dst("reg", ty(Ty::B32)),
             RESPONSE,
         ])
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
 ];

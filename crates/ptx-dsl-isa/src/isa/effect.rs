@@ -31,6 +31,17 @@ impl Control {
     }
 }
 
+/// What an instruction does with the condition code `CC.CF` (9.7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carry {
+    /// Nothing.
+    None,
+    /// Writes it: `add.cc`.
+    Out,
+    /// Reads it, and writes it if `.cc` is written: `addc`.
+    In,
+}
+
 /// Which threads issue an instruction together. `.aligned` makes any instruction one of its warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issue {

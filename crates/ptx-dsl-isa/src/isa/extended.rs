@@ -19,7 +19,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("addc")
         .section("9.7.2.2")
         .since(ptx(1, 2))
@@ -29,7 +30,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
     instr("sub.cc")
         .section("9.7.2.3")
         .since(ptx(1, 2))
@@ -39,7 +41,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("subc")
         .section("9.7.2.4")
         .since(ptx(1, 2))
@@ -49,7 +52,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
     // The manual's heading is `mad.cc`, but the mode stands between the two: `mad.lo.cc.u32`.
     instr("mad")
         .section("9.7.2.5")
@@ -63,7 +67,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DABC)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("madc")
         .section("9.7.2.6")
         .since(ptx(3, 0))
@@ -76,5 +81,6 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DABC)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
 ];

@@ -117,7 +117,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rem")
         .section("9.7.1.9")
         .syntax(
@@ -125,7 +126,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("abs")
         .section("9.7.1.10")
         .syntax(

@@ -110,7 +110,8 @@ pub const LIST: &[Instr] = &[
             "cvt.rn{.relu}.f16x2.f8x2type d, a;
              .f8x2type = { .e4m3x2, .e5m2x2 }",
         )
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f8x2type"))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f8x2type"))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 2))
