@@ -31,10 +31,10 @@ impl Control {
     }
 }
 
-/// What an instruction does with the condition code `CC.CF` (9.7.2).
+/// The effect of an instruction on the condition code `CC.CF` (9.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carry {
-    /// Nothing.
+    /// None.
     None,
     /// Writes it: `add.cc`.
     Out,
