@@ -1,4 +1,4 @@
-//! On nightly, diagnostics get real labels: `cfg(ptx_dsl_nightly)`.
+//! Detects nightly, where diagnostics get real labels: `cfg(ptx_dsl_nightly)`.
 
 use rustc_version::{Channel, version_meta};
 

@@ -1,11 +1,11 @@
-//! What the table says the host runs, and what the runtime has semantics for, are the same opcodes.
+//! The table and the runtime agree on the opcodes that the host runs.
 
 use ptx_dsl::runtime::isa::SEMANTICS;
 use ptx_dsl_frontend::isa::{FAMILIES, Host};
 use ptx_dsl_frontend::opcode::Opcode;
 use std::collections::BTreeMap;
 
-/// The function of an opcode by its rule: `.` as `_`, without the `.cta` that changes nothing.
+/// The name of an opcode's function: `.` as `_`, without `.cta`, which changes nothing.
 fn function(opcode: Opcode) -> String {
     let words: Vec<&str> = opcode.name().split('.').filter(|word| *word != "cta").collect();
     let name = words.join("_");

@@ -1,5 +1,5 @@
-//! Arithmetic through whole kernels: a table of operations with an independent Rust computation each. The edge cases of
-//! each function are tested in the runtime; here the way from tokens to results is.
+//! Arithmetic through whole kernels: a table of operations, each with an independent Rust computation. The runtime's unit tests
+//! cover the edge cases of each function; this covers the path from tokens to results.
 
 use ptx_dsl::prelude::*;
 
@@ -52,7 +52,7 @@ binary!(xor, { xor.b32 }, |a, b| a ^ b);
 binary!(shl_clamps, { shl.b32 }, |a, b| a.checked_shl(b).unwrap_or(0));
 binary!(shr_clamps, { shr.u32 }, |a, b| a.checked_shr(b).unwrap_or(0));
 binary!(shr_signed_clamps, { shr.s32 }, |a, b| ((a as i32) >> b.min(31)) as u32);
-// One carry for additions and subtractions, set where there was no borrow; what does not run leaves it.
+// One carry for additions and subtractions, set if there was no borrow; a guarded instruction that does not run keeps it.
 binary!(carry_of_a_sum_or_a_difference,
     {
         .reg .pred %q;
@@ -162,7 +162,7 @@ fn conversions_round_and_saturate() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Roots of what each thread has and of what all have, kept in all kinds of ways.
+    // Roots of values per thread and of uniform ones, stored in various ways.
     .visible .entry roots(
         .param .u64 .ptr .global .align 4 x: &[f32],
         .param .u64 .ptr .global .align 4 out: &mut [u32],
@@ -207,8 +207,7 @@ fn the_root_of_what_has_none() {
     let others = [-1.0, -f32::MIN_POSITIVE, f32::NEG_INFINITY, f32::INFINITY, -0.0, 0.0, 2.0, 1e-40];
     let kinds: Vec<f32> = nan.into_iter().chain(others).collect();
     let x: Vec<f32> = kinds.iter().copied().cycle().take(64).collect();
-    // PTX ISA 9.7.3: a NaN of f32 is 0x7fffffff. LLVM must not see that it is a choice between a root and a NaN: it takes all
-    // NaNs for one.
+    // PTX ISA 9.7.3: a NaN of f32 is 0x7fffffff. LLVM must not see a choice between a root and a NaN: it treats all NaNs as one.
     let root = |x: f32| {
         let r = std::hint::black_box(x.sqrt());
         if r.is_nan() { 0x7fff_ffff } else { r.to_bits() }

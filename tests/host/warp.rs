@@ -1,4 +1,4 @@
-//! Instructions of a whole warp.
+//! Warp-wide instructions.
 
 use ptx_dsl::prelude::*;
 
@@ -89,8 +89,8 @@ fn votes_matches_and_reductions_see_the_members() {
 
 #[test]
 fn one_elected_lane_branches_again() {
-    // Lanes meet and part: `elect.sync` runs with the branch behind it for a warp that is whole, and that branch with what the
-    // elected lane does next for one that is not.
+    // Lanes converge and diverge: `elect.sync` runs together with the following branch for a whole warp, and in a partial one
+    // that branch runs with the elected lane's code.
     let k = ptx!(<sm_90, ptx 8.0> |n: u32, d: &mut [u32]| {
         .shared .align 8 .b64 bar;
         .reg .pred %p, %leader;

@@ -5,6 +5,7 @@
 //! | `cfg.rs`, `graph.rs` | basic blocks and edges; postorder, dominators (Cooper, Harvey and Kennedy), strongly connected components |
 //! | `ssa.rs` | static single assignment: values, phis, uses; a solver for facts about values |
 //! | `dataflow.rs` | forward data flow over sets of bits |
+//! | `divergence.rs` | regions between divergent branches and their post-dominators |
 //! | `loops.rs`, `induction.rs`, `fold.rs` | natural loops; their counters, iteration by iteration; constant folding |
 //! | `issue.rs` | how many threads issue an instruction together |
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | which threads see a predicate true; sets of threads; who reaches a place; how often |
@@ -20,6 +21,7 @@ pub mod accesses;
 pub mod cfg;
 pub mod ctas;
 pub mod dataflow;
+pub mod divergence;
 pub mod fold;
 pub mod graph;
 pub mod guards;

@@ -1,4 +1,4 @@
-//! The build that every new user waits for: a crate with one kernel, nothing built before.
+//! The build that every new user waits for: a clean build of a crate with one kernel.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::{Used, cargo, timed, write_to};
 use crate::ptxas::root;
 
-/// Where the times of rustc go. Set while cargo builds with this program as the wrapper of rustc.
+/// Names the file for the times of rustc. Set while cargo builds with this program as the wrapper of rustc.
 pub const TIMES: &str = "PTX_DSL_TIMES";
 
 const KERNEL: &str = r#"
@@ -31,7 +31,7 @@ ptx_dsl::ptx! {
 fn main() {}
 "#;
 
-/// Builds the crate: all of it, and the time in which rustc compiled one of the crates of this project.
+/// Builds the crate. Returns the time of all of it, and the time in which rustc compiled at least one crate of this project.
 pub fn build(directory: &Path) -> Result<(Used, Duration), String> {
     let package = directory.join("fresh");
     let _ = std::fs::remove_dir_all(&package);
@@ -56,7 +56,7 @@ pub fn build(directory: &Path) -> Result<(Used, Duration), String> {
     Ok((used, union(text.lines().filter_map(interval).collect())))
 }
 
-/// A line of the wrapper's, if it is about a crate of this project: start and end.
+/// Parses a line of the wrapper if it is about a crate of this project: start and end.
 fn interval(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace();
     let name = words.next()?;
@@ -64,7 +64,7 @@ fn interval(line: &str) -> Option<(u64, u64)> {
     own.then_some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// How long at least one of the intervals lasted, in milliseconds.
+/// The length of the union of the intervals, in milliseconds.
 fn union(mut intervals: Vec<(u64, u64)>) -> Duration {
     intervals.sort_unstable();
     let (mut total, mut until) = (0, 0);
@@ -75,7 +75,7 @@ fn union(mut intervals: Vec<(u64, u64)>) -> Duration {
     Duration::from_millis(total)
 }
 
-/// rustc for one crate, with its start and end in a line of the file.
+/// Runs rustc for one crate, and appends its start and end to the file.
 pub fn wrapper(times: &OsStr) -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let [rustc, arguments @ ..] = arguments.as_slice() else { return ExitCode::FAILURE };

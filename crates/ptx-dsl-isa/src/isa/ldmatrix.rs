@@ -3,7 +3,8 @@
 use super::*;
 use crate::hir::first_of;
 
-/// A matrix of 8x8 elements of 16 bits fills a register of each thread, one of `.m16n16` or `.m8n16` bytes as much as it has bits.
+/// A matrix of 8x8 elements of 16 bits fills a register of each thread; one of `.m16n16` or `.m8n16` bytes takes registers by its
+/// size.
 fn loaded(quals: &[Qualifier]) -> (Ty, u32) {
     let wide = quals.contains(&q::m16n16);
     (Ty::B32, stored(quals).1 * if wide { 2 } else { 1 })
@@ -32,7 +33,7 @@ const NARROW: Targets = Targets::Only(&[
 const SIGNED: Targets =
     Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
 const CTA: Gate = gate(&[has(q::shared_cta)]).since(ptx(7, 8));
-/// The address of a row, which each lane gives.
+/// The address of a row, from each lane.
 const LOADED: OperandSpec = addr("p", reads(Size::Bytes(16))).align(16);
 const STORED: OperandSpec = addr("p", writes(Size::Bytes(16))).align(16);
 

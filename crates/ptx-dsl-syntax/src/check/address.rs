@@ -91,7 +91,7 @@ impl Checker {
         }
     }
 
-    /// Is it a parameter of the function in hand?
+    /// Is it a parameter of the current function?
     fn is_param(&self, id: VarId) -> bool {
         let Some(fun) = &self.fun else { return false };
         fun.params.iter().any(|p| p.var == Some(id))
