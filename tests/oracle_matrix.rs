@@ -7,9 +7,10 @@ use std::fmt::Write;
 use crate::ptxas;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
-use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy, Role};
+use ptx_dsl_frontend::isa::{Instr, OpTy, Role};
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::qualifier::Qualifier;
+use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_frontend::ty::Ty;
 
 const UNDER_TEST: &[&str] = &[

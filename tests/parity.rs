@@ -1,8 +1,9 @@
 //! The table and the runtime agree on the opcodes that the host runs.
 
 use ptx_dsl::runtime::isa::SEMANTICS;
-use ptx_dsl_frontend::isa::{FAMILIES, Host};
+use ptx_dsl_frontend::isa::Host;
 use ptx_dsl_frontend::opcode::Opcode;
+use ptx_dsl_frontend::table::FAMILIES;
 use std::collections::BTreeMap;
 
 /// The name of an opcode's function: `.` as `_`, without `.cta`, which changes nothing.

@@ -3,9 +3,10 @@
 use crate::ptxas;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
-use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy};
+use ptx_dsl_frontend::isa::{Instr, OpTy};
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::qualifier::Qualifier;
+use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_frontend::ty::Ty;
 use std::collections::BTreeSet;
 

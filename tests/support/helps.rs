@@ -24,8 +24,9 @@ use super::ptxas;
 
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::explain::explanation;
-use ptx_dsl_frontend::isa::{FAMILIES, directive, sreg, syntax, target};
+use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
 use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::table::FAMILIES;
 use ptx_dsl_frontend::ty::Ty;
 
 /// The result for a module.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ptx_dsl_frontend::explain::EXPLANATIONS;
-use ptx_dsl_frontend::isa::{FAMILIES, directive, sreg, syntax, target};
+use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
+use ptx_dsl_frontend::table::FAMILIES;
 
 /// The targets of `fuzz/`.
 const TARGETS: [&str; 5] = ["lex", "parse", "check", "print", "fmt"];

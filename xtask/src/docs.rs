@@ -6,8 +6,9 @@ use std::path::Path;
 
 use ptx_dsl_frontend::explain::EXPLANATIONS;
 use ptx_dsl_frontend::isa::syntax::forms;
-use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, target};
+use ptx_dsl_frontend::isa::{Host, Instr, target};
 use ptx_dsl_frontend::rules::{RULES, rule_of};
+use ptx_dsl_frontend::table::FAMILIES;
 
 /// Writes the files; with `check` only reports those that are out of date.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use ptx_dsl_frontend::isa::syntax::forms;
-use ptx_dsl_frontend::isa::{FAMILIES, Instr, Ptx};
+use ptx_dsl_frontend::isa::{Instr, Ptx};
+use ptx_dsl_frontend::table::FAMILIES;
 
 use crate::random::Random;
 use batch::{Case, Verdict};

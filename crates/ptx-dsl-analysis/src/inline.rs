@@ -4,6 +4,7 @@
 //! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
 //! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
 
+use ptx_dsl_isa::hir::Written;
 use ptx_dsl_isa::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,
 };
@@ -98,27 +99,17 @@ pub fn entry(opcode: Opcode, section: &str) -> Option<Entry> {
 
 /// An instruction that nobody wrote.
 fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: Vec<Arg>, span: Span) -> Stmt {
-    let mut instr = Instr {
-        index: u32::MAX,
-        opcode: entry.opcode,
-        family: entry.family,
-        entry: entry.instr,
-        form: 0,
-        quals: Vec::new(),
-        types: Vec::new(),
-        pred,
-        operands,
-        spelling: entry.opcode.to_string(),
-        span,
-    };
+    let (opcode, spelling) = (entry.opcode, entry.opcode.to_string());
+    let mut written = Written { opcode, quals: Vec::new(), types: Vec::new(), pred, operands, spelling };
     if let Some(ty) = ty {
         if let Some(qualifier) = Qualifier::from_word(ty.name()) {
-            instr.spelling.push_str(qualifier.text());
-            instr.quals.push(qualifier);
+            written.spelling.push_str(qualifier.text());
+            written.quals.push(qualifier);
         }
-        instr.types.push(ty);
+        written.types.push(ty);
     }
-    Stmt::Instr(Box::new(instr))
+    let (family, entry) = (entry.family, entry.instr);
+    Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, span }))
 }
 
 /// `mov` of so many bytes.

@@ -45,7 +45,7 @@ pub fn whole_warps(i: &Instr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_isa::isa::FAMILIES;
+    use ptx_dsl_isa::table::FAMILIES;
 
     /// The rows of the seed page, `002_94985a3009fbbbd1.txt`: each opcode of the family has one.
     #[test]

@@ -13,7 +13,7 @@ mod tests;
 extern crate self as ptx_dsl_frontend;
 
 use diag::{Class, Diagnostic, Severity};
-pub use ptx_dsl_isa::{diag, hir, isa, opcode, qualifier, span, ty};
+pub use ptx_dsl_isa::{diag, hir, isa, opcode, qualifier, span, table, ty};
 pub use ptx_dsl_lint::rules;
 pub use ptx_dsl_syntax::{ast, check, lex, lines, parse, print, rust_tokens, token};
 use token::Token;

@@ -3,8 +3,9 @@
 
 use crate::diag::{Diagnostic, Severity};
 use crate::hir;
-use crate::isa::{FAMILIES, syntax};
+use crate::isa::syntax;
 use crate::lex::lex;
+use crate::table::FAMILIES;
 
 mod beyond;
 #[path = "../../../tests/support/corpus.rs"]

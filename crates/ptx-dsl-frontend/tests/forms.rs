@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, forms};
-use ptx_dsl_frontend::isa::{FAMILIES, Instr, OpTy};
+use ptx_dsl_frontend::isa::{Instr, OpTy};
+use ptx_dsl_frontend::table::FAMILIES;
 
 const SPELLINGS: &str = include_str!("forms/spellings.txt");
 const WORDS: &str = include_str!("forms/words.txt");

@@ -3,9 +3,12 @@
 
 pub mod diag;
 pub mod hir;
+mod ids;
 pub mod isa;
 pub mod opcode;
 pub mod qualifier;
 pub mod span;
+pub mod table;
 pub mod ty;
 mod visit;
+pub mod written;

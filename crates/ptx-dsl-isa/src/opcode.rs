@@ -1,15 +1,9 @@
-//! Opcode ids: positions of the first entry with that name in the table.
+//! Opcodes as numbers, made from the table: their names, their entries, a constant for each that other crates name.
 
-use crate::isa::{FAMILIES, Instr};
-
-/// The opcode of an instruction: `ld`, `mbarrier.try_wait`. Several entries of the table may share one. The constants are in [`op`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Opcode {
-    /// Row of [`FAMILIES`].
-    family: u8,
-    /// Its first entry there.
-    entry: u8,
-}
+pub use crate::ids::Opcode;
+use crate::ids::same;
+use crate::isa::Instr;
+use crate::table::FAMILIES;
 
 impl Opcode {
     /// The opcode of this name. In a constant, a name that the table does not have is a compile error.
@@ -52,21 +46,6 @@ impl std::fmt::Display for Opcode {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Constant functions cannot compare strings.
-pub(crate) const fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }
 
 /// An entry of the table with its opcode and family.

@@ -270,7 +270,8 @@ pub mod q {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{FAMILIES, syntax};
+    use crate::isa::syntax;
+    use crate::table::FAMILIES;
     use std::collections::BTreeSet;
 
     #[test]

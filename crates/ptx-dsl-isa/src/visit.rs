@@ -1,8 +1,8 @@
 //! Visitors of operands: the one place that knows which operands contain others.
 
-use crate::hir::{Arg, Base, Instr, Operand, RegId};
-use crate::isa::Role;
+use crate::isa::operand::Role;
 use crate::qualifier::q;
+use crate::written::{Arg, Base, Operand, RegId, Written};
 
 impl Operand {
     /// Calls `each` with this operand and with all operands that it contains, the whole before its parts.
@@ -97,7 +97,7 @@ impl Arg {
     }
 }
 
-impl Instr {
+impl Written {
     /// The value of the operand of this name in the syntax block.
     pub fn value(&self, name: &str) -> Option<&Operand> {
         self.operand(name).map(|arg| &arg.value)
@@ -130,7 +130,7 @@ impl Instr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hir::VarId;
+    use crate::written::VarId;
 
     #[test]
     fn every_register_is_found_once() {

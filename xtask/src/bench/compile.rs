@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use kernels::{SHAPES, Shape};
 use ptx_dsl_frontend::explain::EXPLANATIONS;
-use ptx_dsl_frontend::isa::{FAMILIES, Instr};
+use ptx_dsl_frontend::isa::Instr;
+use ptx_dsl_frontend::table::FAMILIES;
 
 use crate::ptxas;
 use crate::random::Random;

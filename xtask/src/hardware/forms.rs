@@ -6,9 +6,10 @@ use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{Instr as Typed, Operand, RegId, Stmt};
 use ptx_dsl_frontend::isa::syntax::{Form as Syntax, forms};
 use ptx_dsl_frontend::isa::target::target;
-use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, Role};
+use ptx_dsl_frontend::isa::{Host, Instr, Role};
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::qualifier::Qualifier;
+use ptx_dsl_frontend::table::FAMILIES;
 
 use super::data::{Form, Set, Width, add};
 use super::kind::Kind;

@@ -1,12 +1,13 @@
 //! Asynchronous copies of a thread from global to shared memory: manual 9.7.9.25.3.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// The source size is not larger than the copy size.
-fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("src-size")?;
-    let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value)
+    let (written::Operand::Imm(src), written::Operand::Imm(cp)) =
+        (&i.operands[number].value, &i.operand("cp-size")?.value)
     else {
         return None;
     };
@@ -14,9 +15,9 @@ fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// 4, 8 or 16 bytes.
-fn copied(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn copied(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("cp-size")?;
-    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    let written::Operand::Imm(size) = i.operands[number].value else { return None };
     let allowed = if i.has(q::cg) { size == 16 } else { matches!(size, 4 | 8 | 16) };
     let text = if i.has(q::cg) {
         format!("`.cg` copies 16 bytes, not {size}\nwrite `.ca` in place of `.cg`, or copy 16 bytes")

@@ -1,12 +1,12 @@
 //! Asynchronous stores and reductions: `st.async` (manual 9.7.9.12), `st.bulk` (9.7.9.13), `red.async` (9.7.13.7).
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// A constant size is a multiple of 8.
-fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn eights(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("size")?;
-    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    let written::Operand::Imm(size) = i.operands[number].value else { return None };
     (size % 8 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 8"), Some(number)))
 }
 

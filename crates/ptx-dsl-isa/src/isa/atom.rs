@@ -1,8 +1,8 @@
 //! Atomic operations: manual 9.7.13.5 and 9.7.13.6.
 
 use super::*;
-use crate::hir;
 use crate::ty::Ty as Type;
+use crate::written;
 
 macro_rules! atom {
     ($forms:expr) => {
@@ -104,7 +104,7 @@ const OPERATIONS: &[(Qualifier, &[Type], &str)] = &[
     (q::max, &[Type::U32, Type::S32, Type::U64, Type::S64], "`.u32`, `.s32`, `.u64` or `.s64`"),
 ];
 
-fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
     if i.first_of(&[q::v2, q::v4, q::v8]).is_some() {
         return None;
     }

@@ -3,7 +3,7 @@
 //! `bar{.cta}.sync`: `.cta` is inside of the opcode, so each of these has two entries.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 const ID: OperandSpec = src("a", ty(Ty::U32)).range(0, 15);
 const THREADS: OperandSpec = src("b", ty(Ty::U32));
@@ -13,17 +13,21 @@ const RED: &[OperandSpec] = &[dst("d", T), dst("p", ty(Ty::Pred)), ID, THREADS, 
 /// `.cta` needs 7.8; a thread count, and everything but `sync`, needs 2.0.
 const BAR_GATES: &[Gate] = &[gate(&[operand("b")]).since(ptx(2, 0)).requires(sm(20))];
 const RULES: &[Rule] = &[Rule::Custom(threads)];
+const ARRIVE_RULES: &[Rule] = &[Rule::Custom(nobody), Rule::Custom(threads)];
+
+/// Threads that arrive are at least a warp.
+fn nobody(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let n = i.position("b")?;
+    matches!(i.operands[n].value, written::Operand::Imm(0)).then(|| {
+        let text = "a barrier that 0 threads arrive at is never passed: the number of threads is not 0";
+        (text.to_string(), Some(n))
+    })
+}
 
 /// A constant number of threads is a multiple of the warp size.
-fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn threads(i: &written::Written) -> Option<(String, Option<usize>)> {
     let n = i.position("b")?;
-    let hir::Operand::Imm(count) = i.operands[n].value else { return None };
-    if count == 0 && i.entry.meeting == Meeting::Arrive {
-        return Some((
-            "a barrier that 0 threads arrive at is never passed: the number of threads is not 0".into(),
-            Some(n),
-        ));
-    }
+    let written::Operand::Imm(count) = i.operands[n].value else { return None };
     (!count.is_multiple_of(32)).then(|| {
         let near = count.saturating_add(31) / 32 * 32;
         let text =
@@ -45,11 +49,11 @@ pub const LIST: &[Instr] = &[
         .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
     instr("barrier.arrive").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax("barrier.arrive{.aligned} a, b;")
-        .operands(SYNC).rules(RULES)
+        .operands(SYNC).rules(ARRIVE_RULES)
         .host(Host::Warp).meeting(Meeting::Arrive).barrier(Barrier::Cta),
     instr("barrier.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
         .syntax("barrier.cta.arrive{.aligned} a, b;")
-        .operands(SYNC).rules(RULES)
+        .operands(SYNC).rules(ARRIVE_RULES)
         .host(Host::Warp).meeting(Meeting::Arrive).barrier(Barrier::Cta),
     instr("barrier.red").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax(
@@ -77,11 +81,11 @@ pub const LIST: &[Instr] = &[
         .host(Host::Block).meeting(Meeting::Both).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.arrive").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
         .syntax("bar.arrive a, b;")
-        .operands(SYNC).rules(RULES)
+        .operands(SYNC).rules(ARRIVE_RULES)
         .host(Host::Warp).meeting(Meeting::Arrive).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.cta.arrive").section("9.7.13.1").since(ptx(7, 8)).requires(sm(20))
         .syntax("bar.cta.arrive a, b;")
-        .operands(SYNC).rules(RULES)
+        .operands(SYNC).rules(ARRIVE_RULES)
         .host(Host::Warp).meeting(Meeting::Arrive).issue(Issue::Warp).barrier(Barrier::Cta),
     instr("bar.red").section("9.7.13.1").since(ptx(2, 0)).requires(sm(20))
         .syntax(

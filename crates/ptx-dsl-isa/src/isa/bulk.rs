@@ -2,12 +2,12 @@
 
 use super::memory::HINT;
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// A constant size is a multiple of 16.
-fn sixteens(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn sixteens(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("size")?;
-    let hir::Operand::Imm(size) = i.operands[number].value else { return None };
+    let written::Operand::Imm(size) = i.operands[number].value else { return None };
     (size % 16 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 16"), Some(number)))
 }
 

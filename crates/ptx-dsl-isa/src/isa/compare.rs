@@ -1,8 +1,8 @@
 //! Comparison and selection: manual 9.7.6 and, for half precision, 9.7.7.
 
 use super::*;
-use crate::hir;
 use crate::ty::Class;
+use crate::written;
 
 const SETP: &[OperandSpec] =
     &[dst("p", PRED).or_sink(), dst("q", PRED).or_sink(), src("a", T), src("b", T), src("c", PRED)];
@@ -20,7 +20,7 @@ const RULES: &[Rule] = &[Rule::Custom(comparison)];
 const BF16: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))];
 
 /// The comparison operators of each type, and `.ftz`, which only types with subnormals have.
-fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn comparison(instr: &written::Written) -> Option<(String, Option<usize>)> {
     let source = *instr.types.last()?;
     let of_unsigned = instr.first_of(&[q::lo, q::ls, q::hi, q::hs]);
     let of_float = instr.first_of(&[q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan]);

@@ -4,13 +4,13 @@
 //! groups of elements (`spdecompress`).
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// Bits of an element, bits of an index, `.num`.
 fn sizes(quals: &[Qualifier]) -> [u32; 3] {
     let element = if quals.contains(&q::b16) { 16 } else { 8 };
     let index = if quals.contains(&q::b4) { 4 } else { 2 };
-    let num = match hir::after(quals, ".x") {
+    let num = match written::after(quals, ".x") {
         Some(num) => num.parse().unwrap_or(1),
         None => 1,
     };
@@ -19,7 +19,7 @@ fn sizes(quals: &[Qualifier]) -> [u32; 3] {
 
 /// The number of kept elements, and of elements of a group.
 fn factor(quals: &[Qualifier]) -> [u32; 2] {
-    match hir::after(quals, ".sp::") {
+    match written::after(quals, ".sp::") {
         Some(numbers) => factor_of(numbers).unwrap_or([2, 4]),
         None => [2, 4],
     }
@@ -55,7 +55,7 @@ fn metadata(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// The requirements of a group on its indices, and the number of registers.
-fn expands(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn expands(i: &written::Written) -> Option<(String, Option<usize>)> {
     let [element, index, num] = sizes(&i.quals);
     let [kept, all] = factor(&i.quals);
     let wrong = if all > 1 << index {

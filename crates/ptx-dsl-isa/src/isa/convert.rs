@@ -3,8 +3,8 @@
 //! `convert/narrow.rs` has what the host does not run yet (formats of 8 bits and fewer, `.rs`, `.pzo`, scaling).
 
 use super::*;
-use crate::hir;
 use crate::ty::Class;
+use crate::written;
 
 pub mod narrow;
 
@@ -28,7 +28,7 @@ const SCALAR: &[Gate] = &[
 ];
 
 /// Which conversions round, and how, and which saturate: the manual's table of conversion precision.
-fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn conversion(instr: &written::Written) -> Option<(String, Option<usize>)> {
     let &[to, from] = instr.types.as_slice() else { return None };
     let whole = instr.first_of(&[q::rni, q::rzi, q::rmi, q::rpi]);
     let nearby = instr.first_of(&[q::rn, q::rz, q::rm, q::rp]);

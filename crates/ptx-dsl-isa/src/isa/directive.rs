@@ -1,7 +1,7 @@
 //! Directives (manual chapter 11) and the declarations of chapters 4 and 5: the version and target that they need, and where they
 //! are allowed. The parser knows their arguments.
 
-use super::{ANY, Ptx, Targets, ptx, sm};
+use super::version::{ANY, Ptx, Targets, ptx, sm};
 
 /// The place of a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! Each element of a matrix is in one register of a warp, or of the four warps of a warpgroup. So the shape, the element type and
 //! the number of threads give the number of registers per thread.
 
-use crate::hir::first_of;
 use crate::isa::syntax::is_type;
 use crate::qualifier::{Qualifier, q};
 use crate::ty::Ty;
+use crate::written::first_of;
 
 /// A matrix of `d = a * b + c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

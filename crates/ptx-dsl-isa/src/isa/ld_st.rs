@@ -3,7 +3,7 @@
 //! The manual's forms for single values and for vectors differ only in `.vec` and are one form here.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// The types of all loads and stores.
 macro_rules! block {
@@ -104,7 +104,7 @@ const ONLY_GLOBAL: &str =
     "cache hints, eviction priorities and prefetch sizes are for `.global` and generic addresses only";
 const WIDE_ONLY_GLOBAL: &str = "vectors of 256 bits are for `.global` and generic addresses only";
 
-const RULES: &[Rule] = &[
+const ST_RULES: &[Rule] = &[
     Rule::Never(
         &[any(&[q::relaxed, q::acquire, q::release]), any(PRIVATE)],
         "`.relaxed`, `.acquire` and `.release` are for `.global`, `.shared` and generic addresses only",
@@ -129,8 +129,13 @@ const RULES: &[Rule] = &[
     POLICY_NEEDS,
     Rule::Custom(level2_is_256_bits),
     Rule::Custom(func_parameter_unpredicated),
-    Rule::Custom(no_narrow_load_of_8),
 ];
+/// The same for loads, and one more.
+const LD_RULES: &[Rule] = &{
+    let mut rules = [Rule::Custom(no_narrow_load_of_8); ST_RULES.len() + 1];
+    rules.split_at_mut(ST_RULES.len()).0.copy_from_slice(ST_RULES);
+    rules
+};
 const NC_RULES: &[Rule] = &[
     Rule::Never(&[has(q::b128), any(&[q::v2, q::v4, q::v8])], "`.b128` is scalar: it takes no vector qualifier"),
     VEC_8,
@@ -142,14 +147,14 @@ const NC_RULES: &[Rule] = &[
 const VEC_8: Rule = Rule::Never(&[has(q::v8), any(&[q::b64, q::u64, q::s64, q::f64])], "a vector is 256 bits at most");
 
 /// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
-fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn no_narrow_load_of_8(i: &written::Written) -> Option<(String, Option<usize>)> {
     let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
-    (i.has(q::v8) && narrow && i.opcode == crate::opcode::op::ld)
+    (i.has(q::v8) && narrow)
         .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
 }
 
 /// `.L2::evict_*` is for accesses of 256 bits.
-fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn level2_is_256_bits(i: &written::Written) -> Option<(String, Option<usize>)> {
     let written = i.first_of(L2)?;
     let bits = i.types.last().map_or(0, |t| t.bits());
     if (i.has(q::v8) && bits == 32) || (i.has(q::v4) && bits == 64) {
@@ -162,7 +167,7 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// A predicate cannot guard parameters of functions, which are not memory (9.7.9.8, 9.7.9.11).
-fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn func_parameter_unpredicated(i: &written::Written) -> Option<(String, Option<usize>)> {
     let found = i.pred.is_some() && i.has(q::param_func);
     found.then(|| ("an access to `.param::func` cannot be predicated\nbranch around it with `bra`".to_string(), None))
 }
@@ -184,7 +189,7 @@ pub const LIST: &[Instr] = &[
              .sem = { .acquire, .relaxed }",
             cache!()
         ))
-        .operands(LD).gates(GATES).rules(RULES)
+        .operands(LD).gates(GATES).rules(LD_RULES)
         .host(Host::Warp),
     instr("ld").section("9.7.9.8").since(ptx(9, 4)).requires(sm(90))
         .syntax(
@@ -229,6 +234,6 @@ pub const LIST: &[Instr] = &[
              .sem = { .release, .relaxed }",
             cache!()
         ))
-        .operands(ST).gates(GATES).rules(RULES)
+        .operands(ST).gates(GATES).rules(ST_RULES)
         .host(Host::Warp),
 ];

@@ -1,7 +1,7 @@
 //! Matrices between shared memory and registers: manual 9.7.14.5.15 to 9.7.14.5.17.
 
 use super::*;
-use crate::hir::first_of;
+use crate::written::first_of;
 
 /// A matrix of 8x8 elements of 16 bits fills a register of each thread; one of `.m16n16` or `.m8n16` bytes takes registers by its
 /// size.

@@ -1,7 +1,7 @@
 //! The memory behind address operands: state space, owner of shared memory, kind of access, and number of bytes. Every address of
 //! the table has these ([`addr`](super::addr) requires it); the checks of addresses read nothing else.
 
-use super::When;
+use super::when::When;
 
 /// The memory behind an address operand.
 #[derive(Debug, Clone, Copy)]

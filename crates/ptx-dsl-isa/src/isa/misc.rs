@@ -1,7 +1,7 @@
 //! Other instructions: stack manipulation (manual 9.7.17), miscellaneous (9.7.19), `griddepcontrol` (9.7.13.13).
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// Targets of `setmaxnreg`: the notes of 9.7.19.5.
 const SETMAXNREG: Targets = Targets::Only(&[
@@ -17,17 +17,17 @@ const SETMAXNREG: Targets = Targets::Only(&[
 ]);
 
 /// The register count is a multiple of 8.
-fn registers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let hir::Operand::Imm(count) = i.operands.first()?.value else { return None };
+fn registers(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let written::Operand::Imm(count) = i.operands.first()?.value else { return None };
     (!count.is_multiple_of(8)).then(|| {
         (format!("the register count is {count}, but must be a multiple of 8\nwrite `{}`", count / 8 * 8), Some(0))
     })
 }
 
 /// The alignment is a power of two.
-fn alignment(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn alignment(i: &written::Written) -> Option<(String, Option<usize>)> {
     let n = i.position("immAlign")?;
-    let hir::Operand::Imm(align) = i.operands[n].value else { return None };
+    let written::Operand::Imm(align) = i.operands[n].value else { return None };
     (!align.is_power_of_two()).then(|| {
         (
             format!(

@@ -2,7 +2,7 @@
 
 use super::fragment::{Matrix, bits, registers, shape, types};
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// The types are those of `d`, `a`, `b` and `c`. With `.m8n8k4` and `.f16` the warp computes four products at once.
 fn fragment(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
@@ -43,9 +43,9 @@ fn sparse_a(quals: &[Qualifier]) -> (Ty, u32) {
 
 /// The selector names the threads of a quad that hold the metadata: one pair of bits for two elements, and a register of them
 /// for 16 pairs, 32 of those of a byte or less (manual 9.7.14.6.1).
-fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("f")?;
-    let hir::Operand::Imm(value) = i.operands[number].value else { return None };
+    let written::Operand::Imm(value) = i.operands[number].value else { return None };
     let element = types(&i.quals).get(1).copied()?;
     let row = shape(&i.quals)?[2] * bits(&i.quals, element);
     let most = if bits(&i.quals, element) >= 16 { 1024 / row } else { 512 / row };
@@ -55,7 +55,7 @@ fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// `c` and `d` have one type, except that `.m8n8k4` adds `.f16` to `.f32`.
-fn accumulators(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn accumulators(i: &written::Written) -> Option<(String, Option<usize>)> {
     let types = types(&i.quals);
     let (d, c) = (types.first()?, types.get(3)?);
     let adds_up = shape(&i.quals) == Some([8, 8, 4]) && (*d, *c) == (q::f32, q::f16);
@@ -80,16 +80,16 @@ const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16)).range(0, 1);
 const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
 
 /// A factor for 32 bits of a row is one byte of four, for 64 bits one of two, for all of it the register (manual 9.7.14.3).
-fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let step = match hir::after(&i.quals, ".scale_vec::") {
+fn bytes(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let step = match written::after(&i.quals, ".scale_vec::") {
         Some("2X") => 2,
         Some("4X") => 4,
         None if i.has(q::kind_mxf4) => 2,
         _ => 1,
     };
     for (n, o) in i.operands.as_slice().iter().enumerate() {
-        if let (hir::Operand::Vector(parts), "byte-id-a" | "byte-id-b") = (&o.value, o.name)
-            && let Some(hir::Operand::Imm(value)) = parts.first()
+        if let (written::Operand::Vector(parts), "byte-id-a" | "byte-id-b") = (&o.value, o.name)
+            && let Some(written::Operand::Imm(value)) = parts.first()
             && value % step != 0
         {
             return Some((format!("a factor of this size does not begin at byte {value} of a register"), Some(n)));

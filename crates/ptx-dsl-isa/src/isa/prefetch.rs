@@ -2,15 +2,15 @@
 
 use super::memory::HINT;
 use super::*;
-use crate::hir;
+use crate::written;
 
 const SIZE_128: OperandSpec = src("size", ty(Ty::U32)).imm().range(128, 128);
 const PRIMARY: &str = "`primary_size` must not exceed `total_size`";
 
 /// A constant fraction is in (0, 1].
-fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn fraction(i: &written::Written) -> Option<(String, Option<usize>)> {
     let n = i.position("fraction")?;
-    let hir::Operand::Imm(bits) = i.operands[n].value else { return None };
+    let written::Operand::Imm(bits) = i.operands[n].value else { return None };
     let value = f32::from_bits(bits as u32);
     let inside = value > 0.0 && value <= 1.0;
     (!inside).then(|| {
@@ -22,10 +22,10 @@ fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// Constant sizes are ordered.
-fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
     let n = i.position("primary_size")?;
-    let hir::Operand::Imm(primary) = i.operands[n].value else { return None };
-    let hir::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
+    let written::Operand::Imm(primary) = i.operands[n].value else { return None };
+    let written::Operand::Imm(total) = i.operand("total_size")?.value else { return None };
     (primary > total).then(|| (format!("{PRIMARY}: {primary} > {total}\nwrite `{total}` or less"), Some(n)))
 }
 

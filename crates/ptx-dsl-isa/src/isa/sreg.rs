@@ -1,7 +1,7 @@
 //! Special registers: manual chapter 10. They are read by `mov` and `cvt` and never written.
 
-use super::{ANY, Ptx, Targets, ptx, sm};
-use crate::opcode::same;
+use super::version::{ANY, Ptx, Targets, ptx, sm};
+use crate::ids::same;
 use crate::ty::Ty;
 
 /// A special register or one component of a vector one.

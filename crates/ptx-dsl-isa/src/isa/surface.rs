@@ -1,13 +1,13 @@
 //! Surfaces: manual 9.7.11. `check/texture.rs` has the rules that depend on the geometry.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 const A: OperandSpec = src("a", ty(Ty::Surfref)).reg();
 const B: OperandSpec = src("b", OpTy::Coords(".s32"));
 
 /// At most 128 bits a thread.
-fn width(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn width(i: &written::Written) -> Option<(String, Option<usize>)> {
     (i.has(q::v4) && i.has(q::b64)).then(|| ("`.v4` of `.b64` is 256 bits, and an access has at most 128".into(), None))
 }
 

@@ -9,7 +9,7 @@ mod scan;
 
 use std::borrow::Cow;
 
-use super::Instr;
+use super::entry::Instr;
 use crate::qualifier::Qualifier;
 use crate::ty::Ty;
 use scan::{contains, has, has_comma, matching, piece_end, place_of, skip_space, suffix, word_end};

@@ -1,6 +1,6 @@
 //! Targets of `.target` (manual 11.1.2), their families, and whether a target supports an instruction.
 
-use super::{Ptx, Targets, ptx};
+use super::version::{Ptx, Targets, ptx};
 
 /// The compatibility that the letter after the number promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

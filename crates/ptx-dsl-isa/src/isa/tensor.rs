@@ -4,10 +4,10 @@
 
 use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
-use crate::hir::{self, Operand};
+use crate::written::{self, Operand};
 
 fn dimensions(quals: &[Qualifier]) -> u32 {
-    match hir::first_of(quals, &[q::_2d, q::_3d, q::_4d, q::_5d]) {
+    match written::first_of(quals, &[q::_2d, q::_3d, q::_4d, q::_5d]) {
         Some(q::_2d) => 2,
         Some(q::_3d) => 3,
         Some(q::_4d) => 4,
@@ -18,13 +18,13 @@ fn dimensions(quals: &[Qualifier]) -> u32 {
 
 /// One for each dimension; for four rows, a column and these.
 fn coordinates(quals: &[Qualifier]) -> (Ty, u32) {
-    let rows = hir::has_any(quals, &[q::tile_gather4, q::tile_scatter4]);
+    let rows = written::has_any(quals, &[q::tile_gather4, q::tile_scatter4]);
     (Ty::S32, if rows { 5 } else { dimensions(quals) })
 }
 
 /// Offsets of the inner dimensions; for `im2col::w` the halo and the offset.
 fn offsets(quals: &[Qualifier]) -> (Ty, u32) {
-    let w = hir::has_any(quals, &[q::im2col_w, q::im2col_w_128]);
+    let w = written::has_any(quals, &[q::im2col_w, q::im2col_w_128]);
     (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
 }
 
@@ -58,7 +58,7 @@ pub const STRIDES: Rule = Rule::Never(
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES, Rule::Custom(origin)];
 
 /// With overridden dimensions, a box with constant coordinates begins at the origin (ptxas).
-fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn origin(i: &written::Written) -> Option<(String, Option<usize>)> {
     if !i.has(q::override_global_dim) && !i.has(q::override_global_dim_stride) {
         return None;
     }
@@ -139,9 +139,9 @@ const ATOMICITY: Targets = Targets::Only(&[
 const FIELDS: &[(Qualifier, u64)] =
     &[(q::elemtype, 15), (q::interleave_layout, 2), (q::swizzle_mode, 4), (q::swizzle_atomicity, 3), (q::fill_mode, 1)];
 
-fn field(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn field(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("imm")?;
-    let hir::Operand::Imm(value) = i.operands[number].value else { return None };
+    let written::Operand::Imm(value) = i.operands[number].value else { return None };
     for (name, most) in FIELDS {
         if i.has(*name) && value > *most {
             return Some((format!("`{name}` is at most {most}, not {}", value as i64), Some(number)));

@@ -1,6 +1,6 @@
 //! Invariants of every entry, in all families.
 
-use super::*;
+use crate::table::FAMILIES;
 
 #[test]
 fn entries_name_their_section_and_spell_their_opcode() {

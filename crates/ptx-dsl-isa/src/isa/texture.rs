@@ -51,7 +51,7 @@ fn last_type(quals: &[Qualifier]) -> Option<Qualifier> {
 }
 
 /// A cubemap, a multi-sample texture or a depth comparison with coordinates of the other type.
-fn coordinates(i: &crate::hir::Instr) -> Option<(String, Option<usize>)> {
+fn coordinates(i: &crate::written::Written) -> Option<(String, Option<usize>)> {
     let last = last_type(&i.quals)?;
     if i.operand("f").is_some() && last == q::s32 {
         return Some(("a depth comparison needs `.f32` coordinates, not `.s32`".into(), None));

@@ -1,7 +1,7 @@
 //! Video: manual 9.7.18. A selector names bytes or half-words of a register; the entries say which ones an operand accepts.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// Is this selector allowed on this operand? The scalar instructions (9.7.18.1) select one byte or half-word of `a`, `b` and, if
 /// the result is merged into `c`, of `d`; the others (9.7.18.2) a lane of each source and a mask of lanes of `d`.
@@ -46,8 +46,8 @@ pub fn negates(opcode: &str) -> bool {
 }
 
 /// `d.h0` merges the result into `c`: it requires `c` and excludes a second operation.
-fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let selected = i.operands.first().is_some_and(|d| matches!(d.value, hir::Operand::Select(..)));
+fn merge(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let selected = i.operands.first().is_some_and(|d| matches!(d.value, written::Operand::Select(..)));
     if !selected {
         return None;
     }
@@ -60,8 +60,8 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 }
 
 /// The product or `c` can be negated, neither with `.po`, which adds the one that a negation needs too.
-fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let negated = |a: &hir::Arg| matches!(a.value, hir::Operand::Neg(_));
+fn negations(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let negated = |a: &written::Arg| matches!(a.value, written::Operand::Neg(_));
     let first = i.operands.iter().position(negated)?;
     if i.has(q::po) {
         return Some(("`.po` and a negated operand exclude each other".into(), Some(first)));

@@ -2,7 +2,7 @@
 
 use super::fragment::{Matrix, registers, types};
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// Four warps share the accumulator.
 fn d(quals: &[Qualifier]) -> (Ty, u32) {
@@ -20,20 +20,20 @@ fn a(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// A factor of a matrix is 1 or -1.
-fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
-    let wrong = |o: &hir::Arg| {
+fn factors(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let wrong = |o: &written::Arg| {
         matches!(o.name, "imm-scale-a" | "imm-scale-b")
-            && matches!(o.value, hir::Operand::Imm(v) if !matches!(v as i64, 1 | -1))
+            && matches!(o.value, written::Operand::Imm(v) if !matches!(v as i64, 1 | -1))
     };
     let number = i.operands.iter().position(wrong)?;
     Some((format!("`{}` is 1 or -1", i.operands[number].name), Some(number)))
 }
 
 /// The threads with the metadata of types of 8 bits or fewer are fixed (manual 9.7.15.6.1).
-fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("sp-sel")?;
     let narrow = i.first_of(&[q::e4m3, q::e5m2, q::s8, q::u8]).is_some();
-    let chosen = matches!(i.operands[number].value, hir::Operand::Imm(value) if value != 0);
+    let chosen = matches!(i.operands[number].value, written::Operand::Imm(value) if value != 0);
     (narrow && chosen).then(|| ("the selector is 0 for types of 8 bits".to_string(), Some(number)))
 }
 

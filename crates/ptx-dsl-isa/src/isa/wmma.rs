@@ -2,7 +2,7 @@
 
 use super::fragment::{Matrix, registers, types};
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// A fragment. Those of `a` and `b` in `.f16` have eight registers in every shape, each element twice (manual 9.7.14.4.1).
 fn fragment(quals: &[Qualifier], matrix: Matrix, element: Qualifier) -> (Ty, u32) {
@@ -56,7 +56,7 @@ fn c(quals: &[Qualifier]) -> (Ty, u32) {
 }
 
 /// Integers of `a` and `b` have one type.
-fn same_integers(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn same_integers(i: &written::Written) -> Option<(String, Option<usize>)> {
     let types = types(&i.quals);
     let [_, a, b, _] = types.as_slice() else { return None };
     (a != b).then(|| (format!("`{b}` is the type of `b`, but `a` is of `{a}`: both have one type"), None))

@@ -14,9 +14,10 @@ use crate::diag::Diagnostic;
 use crate::parse::near::{all_near, nearest};
 use crate::span::Span;
 use ptx_dsl_isa::hir;
+use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
-use ptx_dsl_isa::isa::{FAMILIES, Instr};
 use ptx_dsl_isa::opcode::{Entry, Opcode, op};
+use ptx_dsl_isa::table::FAMILIES;
 use ptx_dsl_isa::ty::Ty;
 
 /// How many of the parts belong to the opcode, and the rest of the last one (`fence::before` after `fence`).
@@ -428,27 +429,22 @@ fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
 
 /// The instruction with its qualifiers in canonical order.
 fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, words: &[ast::Word]) -> hir::Instr {
-    let mut out = hir::Instr {
-        index: ast.index,
+    let mut written = hir::Written {
         opcode: of.opcode,
-        family: of.family,
-        entry: of.entry,
-        form: number,
         quals: Vec::new(),
         types: Vec::new(),
         pred: None,
         operands: Vec::new(),
         spelling: of.entry.opcode.to_string(),
-        span: ast.span,
     };
     for filled in &fit.filled {
         let Some(filled) = filled else { continue };
         let Some(qualifier) = words[*filled as usize].qualifier() else { continue };
-        out.types.extend(qualifier.ty());
-        out.spelling.push_str(qualifier.text());
-        out.quals.push(qualifier);
+        written.types.extend(qualifier.ty());
+        written.spelling.push_str(qualifier.text());
+        written.quals.push(qualifier);
     }
-    out
+    hir::Instr { index: ast.index, family: of.family, entry: of.entry, form: number, written, span: ast.span }
 }
 
 /// Assigns the given operands to those of the form. `None` if their count fits none.

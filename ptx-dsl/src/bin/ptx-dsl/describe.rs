@@ -5,8 +5,9 @@ use std::fmt::Write;
 use clap::ArgMatches;
 use ptx_dsl_frontend::explain::{EXPLANATIONS, explanation};
 use ptx_dsl_frontend::isa::syntax::{Form, forms};
-use ptx_dsl_frontend::isa::{FAMILIES, Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
+use ptx_dsl_frontend::isa::{Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
 use ptx_dsl_frontend::rules::rule_of;
+use ptx_dsl_frontend::table::FAMILIES;
 
 /// `ptx-dsl explain PTX0207`
 pub fn explain(matches: &ArgMatches) -> Result<bool, String> {

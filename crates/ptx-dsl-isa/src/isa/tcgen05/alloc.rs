@@ -1,7 +1,7 @@
 //! Allocation of Tensor Memory: manual 9.7.16.7.
 
 use super::*;
-use crate::hir;
+use crate::written;
 
 /// Columns, in units of 32 (9.7.16.7.1).
 const COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 512);
@@ -13,21 +13,21 @@ const TADDR: OperandSpec = src("taddr", ty(Ty::U32));
 const RULES: &[Rule] = &[Rule::Custom(power_of_two)];
 const EXCLUSIVE: &[Rule] = &[Rule::Custom(units)];
 
-fn constant(i: &hir::Instr) -> Option<(usize, u64)> {
+fn constant(i: &written::Written) -> Option<(usize, u64)> {
     let at = i.position("nCols")?;
     match i.operands[at].value {
-        hir::Operand::Imm(n) => Some((at, n)),
+        written::Operand::Imm(n) => Some((at, n)),
         _ => None,
     }
 }
 
-fn power_of_two(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn power_of_two(i: &written::Written) -> Option<(String, Option<usize>)> {
     let (at, n) = constant(i)?;
     let text = "the number of columns is a power of two from 32 to 512".to_string();
     (!n.is_power_of_two()).then_some((text, Some(at)))
 }
 
-fn units(i: &hir::Instr) -> Option<(String, Option<usize>)> {
+fn units(i: &written::Written) -> Option<(String, Option<usize>)> {
     let (at, n) = constant(i)?;
     let text = "the number of columns is a multiple of 32".to_string();
     (!n.is_multiple_of(32)).then_some((text, Some(at)))

@@ -1,0 +1,265 @@
+//! An entry of the table: one section of the manual about one opcode, with its forms, gates, rules and effects.
+
+use super::effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Tensor};
+use super::operand::OperandSpec;
+use super::version::{ANY, Ptx, Targets};
+use super::when::When;
+use crate::qualifier::Qualifier;
+use crate::written::Written;
+
+/// One instruction of the manual: a section, its forms and rules. Several entries may share an opcode (`add` has four).
+#[derive(Debug, Clone, Copy)]
+pub struct Instr {
+    /// The dotted opcode, the part whose order is fixed: `mbarrier.arrive_drop`, `ld`, `add`.
+    pub opcode: &'static str,
+    /// Section of the manual.
+    pub section: &'static str,
+    /// First PTX ISA version.
+    pub since: Ptx,
+    /// First version that no longer has it (`shfl` without `.sync`), and the targets that this is for.
+    pub until: Option<(Ptx, Targets)>,
+    /// Targets that have it.
+    pub requires: Targets,
+    /// Qualifiers that directly follow the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
+    /// `cvta.to`). All others come in any order.
+    pub first: &'static [&'static str],
+    /// ptxas accepts the last word of the opcode anywhere behind the others (CUB writes `vote.ballot.sync.b32`).
+    pub movable: bool,
+    /// The syntax block.
+    pub syntax: &'static str,
+    /// The meaning of the names in the syntax block.
+    pub operands: &'static [OperandSpec],
+    /// Further requirements of parts of it.
+    pub gates: &'static [Gate],
+    /// Rules that the syntax cannot express.
+    pub rules: &'static [Rule],
+    /// The manual's defaults of optional qualifiers: `(".sem", ".release")`.
+    pub defaults: &'static [(&'static str, Qualifier)],
+    /// How the host runs it.
+    pub host: Host,
+    /// Its effect on control flow.
+    pub control: Control,
+    /// Its effect on the condition code.
+    pub carry: Carry,
+    /// Its results depend on its operands alone, not on the thread or on memory.
+    pub pure: bool,
+    /// It takes many times as long as an addition: division, roots, transcendental functions.
+    pub slow: bool,
+    /// The threads that issue it together.
+    pub issue: Issue,
+    /// The scope of a barrier instruction.
+    pub barrier: Barrier,
+    /// Its role in a synchronisation of threads.
+    pub meeting: Meeting,
+    /// Its effect on an mbarrier object.
+    pub mbarrier: Mbarrier,
+    /// Its role in a group of asynchronous operations.
+    pub group: Group,
+    /// Its effect on Tensor Memory.
+    pub tensor: Tensor,
+}
+
+/// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// Checks and prints; a launch on the host fails with `Error::NotYet`.
+    NotYet,
+    /// `fn(Q, [u64; S]) -> [u64; D]`, lane by lane.
+    Lane,
+    /// `fn(&mut Ctx<M>, Q, [&Lanes; S], [&mut Lanes; D]) -> Result<(), Fault>`, once per warp.
+    Warp,
+    /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
+    Block,
+    /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the macro emits it itself.
+    Control,
+}
+
+/// A gate: when all conditions hold, at least this version and one of these targets is needed.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    /// All of these.
+    pub when: &'static [When],
+    /// Version, if more than the instruction's own.
+    pub since: Option<Ptx>,
+    /// Targets, if fewer than the instruction's own.
+    pub requires: Option<Targets>,
+}
+
+/// Starts a gate.
+pub const fn gate(when: &'static [When]) -> Gate {
+    Gate { when, since: None, requires: None }
+}
+
+impl Gate {
+    /// The version it needs.
+    pub const fn since(mut self, version: Ptx) -> Gate {
+        self.since = Some(version);
+        self
+    }
+    /// The targets it needs.
+    pub const fn requires(mut self, targets: Targets) -> Gate {
+        self.requires = Some(targets);
+        self
+    }
+}
+
+/// A rule as a function: the error, and the number of its operand. After a line break the text may give an edit that compiles.
+pub type Check = fn(&Written) -> Option<(String, Option<usize>)>;
+
+/// A rule that the syntax cannot express.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// These conditions never hold together. The text says why, as a sentence.
+    Never(&'static [When], &'static str),
+    /// When the first holds, the second must hold too.
+    Needs(When, When, &'static str),
+    /// Anything else: takes the instruction, returns the message and the number of its operand, if any.
+    Custom(Check),
+}
+
+/// Starts an entry.
+pub const fn instr(opcode: &'static str) -> Instr {
+    Instr {
+        opcode,
+        section: "",
+        since: Ptx(1, 0),
+        until: None,
+        requires: ANY,
+        first: &[],
+        movable: false,
+        syntax: "",
+        operands: &[],
+        gates: &[],
+        rules: &[],
+        defaults: &[],
+        host: Host::NotYet,
+        control: Control::Next,
+        carry: Carry::None,
+        pure: false,
+        slow: false,
+        issue: Issue::Thread,
+        barrier: Barrier::None,
+        meeting: Meeting::None,
+        mbarrier: Mbarrier::None,
+        group: Group::None,
+        tensor: Tensor::None,
+    }
+}
+
+impl Instr {
+    /// Section of the manual.
+    pub const fn section(mut self, section: &'static str) -> Self {
+        self.section = section;
+        self
+    }
+    /// First version.
+    pub const fn since(mut self, version: Ptx) -> Self {
+        self.since = version;
+        self
+    }
+    /// Removed in this version, for these targets.
+    pub const fn until(mut self, version: Ptx, targets: Targets) -> Self {
+        self.until = Some((version, targets));
+        self
+    }
+    /// Targets.
+    pub const fn requires(mut self, targets: Targets) -> Self {
+        self.requires = targets;
+        self
+    }
+    /// Qualifiers that directly follow the opcode.
+    pub const fn first(mut self, qualifiers: &'static [&'static str]) -> Self {
+        self.first = qualifiers;
+        self
+    }
+    /// The last word of the opcode may stand anywhere behind the others.
+    pub const fn movable(mut self) -> Self {
+        self.movable = true;
+        self
+    }
+    /// The syntax block.
+    pub const fn syntax(mut self, syntax: &'static str) -> Self {
+        self.syntax = syntax;
+        self
+    }
+    /// The operands.
+    pub const fn operands(mut self, operands: &'static [OperandSpec]) -> Self {
+        self.operands = operands;
+        self
+    }
+    /// The gates.
+    pub const fn gates(mut self, gates: &'static [Gate]) -> Self {
+        self.gates = gates;
+        self
+    }
+    /// The rules.
+    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.rules = rules;
+        self
+    }
+    /// Defaults of optional qualifiers.
+    pub const fn defaults(mut self, defaults: &'static [(&'static str, Qualifier)]) -> Self {
+        self.defaults = defaults;
+        self
+    }
+    /// How the host runs it.
+    pub const fn host(mut self, host: Host) -> Self {
+        self.host = host;
+        self
+    }
+    /// Its effect on control flow.
+    pub const fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+    /// Its effect on the condition code.
+    pub const fn carry(mut self, carry: Carry) -> Self {
+        self.carry = carry;
+        self
+    }
+    /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
+    pub const fn pure(mut self) -> Self {
+        self.pure = true;
+        self
+    }
+    /// It takes many times as long as an addition.
+    pub const fn slow(mut self) -> Self {
+        self.slow = true;
+        self
+    }
+    /// Which threads issue it together.
+    pub const fn issue(mut self, issue: Issue) -> Self {
+        self.issue = issue;
+        self
+    }
+    /// The scope of a barrier instruction.
+    pub const fn barrier(mut self, barrier: Barrier) -> Self {
+        self.barrier = barrier;
+        self
+    }
+    /// Its role in a synchronisation of threads.
+    pub const fn meeting(mut self, meeting: Meeting) -> Self {
+        self.meeting = meeting;
+        self
+    }
+    /// Its effect on an mbarrier object.
+    pub const fn mbarrier(mut self, mbarrier: Mbarrier) -> Self {
+        self.mbarrier = mbarrier;
+        self
+    }
+    /// Its role in a group of asynchronous operations.
+    pub const fn group(mut self, group: Group) -> Self {
+        self.group = group;
+        self
+    }
+    /// Its effect on Tensor Memory.
+    pub const fn tensor(mut self, tensor: Tensor) -> Self {
+        self.tensor = tensor;
+        self
+    }
+
+    /// The specification of the operand with this name.
+    pub fn operand(&self, name: &str) -> Option<&'static OperandSpec> {
+        self.operands.iter().find(|spec| spec.name == name)
+    }
+}
