@@ -1,7 +1,7 @@
 //! Which values differ from CTA to CTA and are the same in each of them: what tells the CTAs of a grid or cluster apart.
 
-use crate::Flow;
 use crate::cfg::NONE;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::isa::sreg::Varies;

@@ -1,7 +1,7 @@
 //! Guards that are the same for all threads that come to them: comparisons whose result the operands' ranges decide.
 
-use crate::Flow;
 use crate::cfg::{Edge, NONE};
+use crate::flow::Flow;
 use crate::lanes::{Fact, Lanes};
 use crate::ssa::{UNDEF, Val};
 use crate::threads::nobody;

@@ -1,8 +1,8 @@
 //! Induction variables: evaluates values iteration by iteration, from constants, and from the thread number where one thread is
 //! given. Nothing symbolic: the first iterations of a loop are interpreted, with everything loaded or passed unknown.
 
-use crate::Flow;
 use crate::cfg::NONE;
+use crate::flow::Flow;
 use crate::fold::fold;
 use crate::loops::Loops;
 use crate::ssa::{Val, Value, place};

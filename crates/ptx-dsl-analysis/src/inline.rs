@@ -1,7 +1,7 @@
 //! A kernel with the functions it calls put in their places, so that every rule sees through a `call`: what a callee initialises,
 //! fences, waits for, and which addresses it gets and gives.
 //!
-//! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
+//! Arguments and results travel in `.param` variables; `promote.rs` makes registers of these. What is not put in place
 //! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
 
 use ptx_dsl_isa::hir::{

@@ -1,118 +1,24 @@
-//! Which threads of a CTA make a predicate true, as far as the text says: values that are a function of `%tid` and `%laneid`
-//! are worked out for every thread that a CTA can have, values that all lanes share are known as such.
+//! Uniformity: which threads of a CTA see a predicate true, and which threads share a value. Values that are a function of `%tid` and
+//! `%laneid` are evaluated for every thread that a CTA can have; of other values the lattice keeps who shares them. A divergent branch
+//! makes the phis behind it divergent, so that data flow and divergence are solved in turn.
 
-use crate::Flow;
 use crate::cfg::NONE;
-use crate::ssa::{UNDEF, Val, Value};
+use crate::flow::Flow;
+use crate::ssa::{Val, Value};
+use crate::threads::{ALL, THREADS};
 use ptx_dsl_isa::hir::Operand;
-
-mod eval;
-mod numbers;
-use crate::threads::ALL;
-use crate::threads::Set;
-use crate::threads::THREADS;
-pub use eval::{boolean, comparison, keeps};
-pub use numbers::Compare;
-use numbers::{Shape, by_warp};
-pub use numbers::{holds, operation};
 use ptx_dsl_isa::isa::Control;
-use ptx_dsl_isa::isa::sreg::SpecialRegister;
 use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::opcode::{Opcode, op};
 
-/// Who has the same value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shared {
-    /// Nobody is known to.
-    No,
-    /// The lanes of a warp.
-    Warp,
-    /// The threads of a CTA.
-    Cta,
-}
+mod eval;
+mod facts;
+mod numbers;
 
-/// What is known of a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fact {
-    /// Nothing came here yet.
-    Bottom,
-    /// This number.
-    Const(u64),
-    /// A number for every thread: [`Lanes::tables`].
-    Table(u16),
-    /// No number, but who shares it.
-    Is(Shared),
-    /// A predicate.
-    Pred(Pred),
-}
-
-/// What is known of a predicate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pred {
-    /// At most these threads see it true: an index into [`Lanes::sets`]; 0 is everybody.
-    pub yes: u16,
-    /// At most these see it false.
-    pub no: u16,
-    /// True, false: only where this `elect.sync` elected the lane; [`UNDEF`] for none.
-    pub elected: [Val; 2],
-    /// True, false: only where this `elect.sync` did not elect the lane.
-    pub passed: [Val; 2],
-    /// Who shares it.
-    pub shared: Shared,
-}
-
-const UNKNOWN: Pred = Pred { yes: 0, no: 0, elected: [UNDEF; 2], passed: [UNDEF; 2], shared: Shared::No };
-
-impl Pred {
-    /// `not.pred`
-    fn negated(self) -> Pred {
-        let swap = |x: [Val; 2]| [x[1], x[0]];
-        Pred { yes: self.no, no: self.yes, elected: swap(self.elected), passed: swap(self.passed), shared: self.shared }
-    }
-}
-
-/// How many threads are known to be there.
-#[derive(Debug, Clone, Copy)]
-pub struct Threads {
-    /// Exactly that many, by `.reqntid`.
-    pub exact: Option<usize>,
-    /// Warps are full: the kernel has instructions that need all 32 lanes.
-    pub full_warps: bool,
-}
-
-impl Threads {
-    /// Certainly more than one lane in each warp?
-    pub fn many(self) -> bool {
-        self.exact.map_or(self.full_warps, |n| n > 1)
-    }
-}
-
-/// The facts of a function.
-pub struct Lanes {
-    /// By value: what is known of it.
-    pub facts: Vec<Fact>,
-    /// Numbers by thread.
-    pub tables: Vec<Vec<u32>>,
-    /// By table: the lanes of each warp have the same number.
-    same: Vec<bool>,
-    /// Sets of threads.
-    pub sets: Vec<Set>,
-    /// How many threads the CTA has.
-    pub threads: Threads,
-    /// By block: a branch whose lanes may part leads here and not yet together again.
-    pub apart: Vec<bool>,
-    /// Values that a guard depends on; of no others the numbers are worked out.
-    wanted: Vec<bool>,
-    /// The function has an instruction for which it matters who runs it.
-    asked: bool,
-    /// What was worked out last from which operands, by value.
-    known: Vec<Option<([Fact; 3], Fact)>>,
-    /// Special registers that were asked for.
-    special: Vec<(SpecialRegister, Fact)>,
-}
-
-/// Tables and sets are few in real kernels; beyond that many nothing more is known.
-const MOST: usize = 400;
+pub use eval::{boolean, comparison, keeps};
+pub use facts::{Fact, Lanes, Pred, Shared, Threads};
+use numbers::Shape;
+pub use numbers::{Compare, holds, operation};
 
 impl Lanes {
     /// Solves for all values of the function.
@@ -241,57 +147,6 @@ impl Lanes {
             }
         }
     }
-
-    /// Who shares a value.
-    pub fn shared(&self, v: Val) -> Shared {
-        match self.facts.get(v as usize) {
-            Some(f) => shared(*f, &self.same),
-            None => Shared::No,
-        }
-    }
-
-    fn table(&mut self, t: Vec<u32>) -> Fact {
-        // One number for all stays a table: it follows from the launch's shape, and nobody wrote it as a constant.
-        for (k, other) in self.tables.iter().enumerate() {
-            if *other == t {
-                return Fact::Table(k as u16);
-            }
-        }
-        if self.tables.len() >= MOST {
-            return Fact::Is(if by_warp(&t) { Shared::Warp } else { Shared::No });
-        }
-        self.same.push(by_warp(&t));
-        self.tables.push(t);
-        Fact::Table(self.tables.len() as u16 - 1)
-    }
-
-    fn set(&mut self, s: Set) -> u16 {
-        for (k, other) in self.sets.iter().enumerate() {
-            if *other == s {
-                return k as u16;
-            }
-        }
-        if self.sets.len() >= MOST {
-            return 0;
-        }
-        self.sets.push(s);
-        self.sets.len() as u16 - 1
-    }
-
-    fn both(&mut self, a: u16, b: u16, all: bool) -> u16 {
-        let mut s = self.sets[a as usize];
-        for (k, y) in self.sets[b as usize].iter().enumerate() {
-            s[k] = if all { s[k] & y } else { s[k] | y };
-        }
-        self.set(s)
-    }
-
-    fn pred(&self, f: Fact) -> Pred {
-        match f {
-            Fact::Pred(p) => p,
-            _ => Pred { shared: shared(f, &self.same), ..UNKNOWN },
-        }
-    }
 }
 
 const MADE_OF_NUMBERS: &[Opcode] = &[
@@ -339,14 +194,4 @@ fn wanted(flow: &Flow) -> Vec<bool> {
         }
     }
     wanted
-}
-
-fn shared(f: Fact, same: &[bool]) -> Shared {
-    match f {
-        Fact::Bottom | Fact::Const(_) => Shared::Cta,
-        Fact::Table(k) if same.get(k as usize) == Some(&true) => Shared::Warp,
-        Fact::Table(_) => Shared::No,
-        Fact::Is(s) => s,
-        Fact::Pred(p) => p.shared,
-    }
 }

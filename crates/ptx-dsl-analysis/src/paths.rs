@@ -1,8 +1,8 @@
 //! Is there one way through the graph from here to there on which the predicates agree with each other? Rules that speak of
 //! some path ask here, so that code which chooses twice by the same condition is not taken for a mistake.
 
-use crate::Flow;
 use crate::cfg::NONE;
+use crate::flow::Flow;
 use crate::lanes::{Fact, Lanes};
 use crate::ssa::{UNDEF, Val, Value, place};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};

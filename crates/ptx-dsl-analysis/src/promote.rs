@@ -3,8 +3,8 @@
 //!
 //! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
 
-use crate::Flow;
 use crate::dataflow::Bits;
+use crate::flow::Flow;
 use crate::inline::{Inlined, inlined, mov};
 use crate::lanes::Lanes;
 use crate::provenance::in_space;

@@ -1,7 +1,7 @@
 //! Where an address comes from: the variable or parameter, the state space, generic or not, the own CTA or a mapped one.
 //! A fact is said only if it holds on every way to the value; addresses that are loaded from memory are not followed.
 
-use crate::Flow;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::sreg::special;

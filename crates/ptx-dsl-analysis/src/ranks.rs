@@ -1,6 +1,6 @@
 //! What one CTA of the first cluster of a grid does: the numbers that follow from its rank, and the blocks that it can come to.
 
-use crate::Flow;
+use crate::flow::Flow;
 use crate::lanes::{boolean, comparison, holds, keeps, operation};
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};

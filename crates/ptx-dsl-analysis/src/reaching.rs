@@ -1,8 +1,8 @@
 //! Reaching threads: who may be at a place, from the predicates of the branches that lead there. A forward data-flow analysis of
 //! which predicates are known to hold.
 
-use crate::Flow;
 use crate::dataflow::{Bits, Meet, forward};
+use crate::flow::Flow;
 use crate::lanes::{Fact, Lanes, Shared, Threads};
 use crate::sites::{Site, surely};
 use crate::ssa::{UNDEF, Val};

@@ -1,7 +1,7 @@
 //! Places in memory that instructions name, and what is owed since one of them: the common part of the rules about
 //! asynchronous operations.
 
-use crate::Flow;
+use crate::flow::Flow;
 use crate::provenance::{Address, Origin, Provenance, sum};
 use crate::ssa::Val;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};

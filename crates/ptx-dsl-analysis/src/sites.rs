@@ -1,8 +1,8 @@
 //! Sites: instructions with their blocks, and how often a site runs. A site runs once for each way to it if every branch on the way up
 //! the dominator tree has a predicate that is known exactly.
 
-use crate::Flow;
 use crate::ctas::under;
+use crate::flow::Flow;
 use crate::lanes::{Fact, Lanes};
 use crate::threads::disjoint;
 

@@ -48,3 +48,23 @@ pub fn missing(set: &Set, n: usize) -> Option<usize> {
     }
     if t < n { Some(t) } else { None }
 }
+
+/// Is the number the same in all lanes of each warp?
+pub fn by_warp(t: &[u32]) -> bool {
+    for (k, n) in t.iter().enumerate() {
+        if *n != t[k / 32 * 32] {
+            return false;
+        }
+    }
+    true
+}
+
+/// Does the set hold whole warps only?
+pub fn by_warp_set(s: &Set) -> bool {
+    for word in s {
+        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
+            return false;
+        }
+    }
+    true
+}

@@ -1,8 +1,8 @@
 //! Backward slices: all values that some values depend on.
 
-use crate::Flow;
 use crate::cfg::NONE;
 use crate::dataflow::Bits;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 
 /// Values of a slice. Larger expressions are not index arithmetic.

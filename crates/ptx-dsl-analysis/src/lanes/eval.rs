@@ -1,10 +1,10 @@
 //! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
 
-use crate::Flow;
-use crate::lanes::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
-use crate::lanes::{Fact, Lanes, Pred, Shared, UNKNOWN, shared};
+use crate::flow::Flow;
+use crate::lanes::facts::{Fact, Lanes, Pred, Shared, UNKNOWN, shared};
+use crate::lanes::numbers::{Compare, Numbers, Shape, Special, holds, operation};
 use crate::ssa::{UNDEF, Val, Value};
-use crate::threads::{Set, THREADS};
+use crate::threads::{Set, THREADS, by_warp_set};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::opcode::op;

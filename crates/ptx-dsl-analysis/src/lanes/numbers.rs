@@ -1,7 +1,7 @@
 //! Numbers for every thread of a CTA: special registers, comparisons, operations.
 
-use crate::lanes::{Fact, Shared};
-use crate::threads::{Set, THREADS};
+use crate::lanes::facts::{Fact, Shared};
+use crate::threads::THREADS;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
@@ -135,24 +135,6 @@ pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
         op::div => |x, y, _| x.checked_div(y),
         _ => return None,
     })
-}
-
-pub fn by_warp(t: &[u32]) -> bool {
-    for (k, n) in t.iter().enumerate() {
-        if *n != t[k / 32 * 32] {
-            return false;
-        }
-    }
-    true
-}
-
-pub fn by_warp_set(s: &Set) -> bool {
-    for word in s {
-        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
-            return false;
-        }
-    }
-    true
 }
 
 /// The result of a comparison of two numbers of so many bits.

@@ -1,6 +1,6 @@
-//! Carries facts from values to what is made of them.
+//! A sparse solver: a worklist over SSA values, which evaluates a value again when one of its sources has changed.
 
-use crate::ssa::{Ssa, Val, Value};
+use crate::ssa::values::{Ssa, Val, Value};
 
 impl Ssa {
     /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
