@@ -322,3 +322,23 @@ fn many(set: &Set, n: usize) -> u64 {
 pub fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
     if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
 }
+
+/// Is an `elect.sync` that whole warps run the only thing that keeps lanes from this place?
+pub fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+    let elects = |at: u32| match flow.guard(at) {
+        Some((p, _)) => {
+            matches!(lanes.facts[p as usize], Fact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)
+                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).opcode == op::elect_sync)
+        }
+        None => false,
+    };
+    if !lanes.apart[block as usize] {
+        return elects(at);
+    }
+    let above = flow.cfg.idom[block as usize];
+    let guarded = flow.instr(at).pred.is_some();
+    !guarded
+        && (above as usize) < flow.cfg.blocks.len()
+        && !lanes.apart[above as usize]
+        && matches!(flow.cfg.branch(above), Some(branch) if elects(branch))
+}

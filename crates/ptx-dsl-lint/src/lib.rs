@@ -3,15 +3,19 @@
 //! The rules stand in folders by topic. They use the analyses of `ptx-dsl-analysis`; their messages are in `errors/`, their list is
 //! `rules.rs`. A rule says error only where every path proves it; else it warns or is silent.
 
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::{Flow, lanes, promote, provenance, reaching};
 use ptx_dsl_isa::diag::{self, Diagnostic};
 use ptx_dsl_isa::hir;
 
 mod errors;
+mod kernel;
 mod memory;
 mod pending;
 pub mod rules;
+mod spelling;
 mod sync;
+mod synchronisation;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -71,29 +75,13 @@ fn live(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) -> Option<
 }
 
 fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
-    let place = reaching::Places::new(flow, lanes);
-    threads::convergence::check(flow, lanes, &place, out);
-    tensor::obligations::check(flow, out);
+    let places = reaching::Places::new(flow, lanes);
     let from = provenance::Provenance::new(flow);
-    tensor::loads::check(flow, &from, out);
-    sync::cluster_barrier::check(flow, lanes, &place, &from, out);
-    memory::spaces::check(flow, &from, out);
-    sync::mbarriers::check(flow, lanes, &place, &from, out);
-    sync::rings::check(flow, lanes, &place, &from, out);
-    memory::copies::check(flow, lanes, &place, &from, out);
-    memory::proxies::check(flow, lanes, &place, &from, out);
-    memory::tensormaps::check(flow, &from, out);
-    tensor::wgmma::check(flow, out);
-    sync::cluster::check(flow, lanes, &place, &from, out);
-    threads::beyond_cluster::check(flow, out);
-    sync::scopes::check(flow, &from, out);
-    memory::completion::check(flow, lanes, &from, out);
-    threads::elected::check(flow, lanes, &place, &from, out);
-    memory::refills::check(flow, &from, out);
-    sync::expect_tx::check(flow, &from, out);
-    memory::copied_by_all::check(flow, lanes, &place, &from, out);
-    memory::races::check(flow, lanes, &place, &from, out);
-    tensor::tcgen05::check(flow, lanes, &place, &from, out);
+    let kernel = Kernel { flow, lanes, places: &places, from: &from };
+    threads::check(&kernel, out);
+    sync::check(&kernel, out);
+    memory::check(&kernel, out);
+    tensor::check(&kernel, out);
 }
 
 /// Says of what stands in another function which kernel calls it so.

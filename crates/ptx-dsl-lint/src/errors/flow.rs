@@ -1,6 +1,6 @@
 //! The catalogue of 06xx: what the flow of a kernel shows.
 
-use crate::errors::{against_the_manual, error, found, section, suspicious};
+use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

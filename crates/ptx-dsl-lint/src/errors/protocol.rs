@@ -1,6 +1,6 @@
 //! The catalogue of 0616 to 0619 and 0640 to 0662: protocols between threads, copies and CTAs.
 
-use crate::errors::{against_the_manual, error, found, section, suspicious};
+use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

@@ -2,8 +2,8 @@
 //! intersects them.
 
 use crate::errors::races as errors;
-use crate::memory::races::{makes_meet, strong};
 use crate::pending::{owe, owed, settle};
+use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
@@ -51,12 +51,16 @@ struct Pair {
 
 pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
+    if threads <= 32 || !flow.function.entry || flow.calls {
+        return;
+    }
     let Some(list) = accesses(flow, from) else { return };
     let loops = Loops::new(&flow.cfg);
     if loops.tangled() {
         return;
     }
-    let mut kernel = Kernel { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
+    let mut kernel =
+        Evaluator { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
     let mut said: Vec<u32> = Vec::new();
     for pair in pairs(flow, &loops, &list) {
         let (a, b) = (&list[pair.first], &list[pair.second]);
@@ -111,7 +115,7 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         number[a.at as usize] = k as u32;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| match number[at as usize] {
-        NONE if makes_meet(i) => {
+        NONE if may_synchronise_warps(i) => {
             for k in 0..2 * n {
                 settle(set, k);
             }
@@ -184,7 +188,7 @@ fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
 type Places = Vec<Option<i64>>;
 
 /// The kernel, with the accesses that were evaluated.
-struct Kernel<'a, 'h> {
+struct Evaluator<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
     loops: &'a Loops,
@@ -196,7 +200,7 @@ struct Kernel<'a, 'h> {
     work: u32,
 }
 
-impl Kernel<'_, '_> {
+impl Evaluator<'_, '_> {
     /// Do threads of different warps certainly access the same bytes?
     fn conflict(&mut self, pair: &Pair) -> bool {
         let Some(first) = self.induction(pair.first) else { return false };

@@ -3,6 +3,7 @@
 
 use crate::errors::protocol as errors;
 use crate::pending::{Groups, debts, leaves, owe, owed, settle};
+use crate::synchronisation::may_synchronise_cta;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::dataflow::{Bits, each};
@@ -13,7 +14,7 @@ use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::{Barrier, Group, Issue, Mbarrier};
+use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -25,14 +26,6 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         stores(flow, lanes, places, from, out);
         loads(flow, from, out);
     }
-}
-
-/// Lets threads of the CTA meet.
-fn meets(i: &Instr) -> bool {
-    i.entry.barrier != Barrier::None
-        || i.entry.mbarrier != Mbarrier::None
-        || i.entry.issue == Issue::Lanes
-        || i.opcode == op::call
 }
 
 /// Is the source shared memory?
@@ -192,7 +185,7 @@ fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
                 groups.start(set, k);
                 set.set(told + 2 * k);
                 set.unset(told + 2 * k + 1);
-            } else if meets(i) {
+            } else if may_synchronise_cta(i) {
                 for k in 0..groups.copies.len() {
                     if set.has(told + 2 * k) && groups.open(set, k).is_none() {
                         set.unset(told + 2 * k);
@@ -327,7 +320,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
             }
             return;
         }
-        let meets = meets(i) || i.opcode == op::fence;
+        let meets = may_synchronise_cta(i) || i.opcode == op::fence;
         for (k, l) in list.iter().enumerate() {
             if l.at == at {
                 owe(set, k);

@@ -2,8 +2,8 @@
 //! after a proxy fence only, and what threads read, it writes over after one only.
 
 use crate::errors::protocol as errors;
+use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, each, simple};
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::provenance::{Origin, Provenance};
@@ -13,7 +13,7 @@ use ptx_dsl_analysis::sites::{Site, in_loop, steadily};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
-use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -72,11 +72,6 @@ fn fences(i: &Instr, space: Space) -> bool {
     let global = i.has(q::global);
     let here = if space == Space::Global { global } else { shared };
     here || !(global || shared) || (space == Space::Shared && i.has(q::async_generic))
-}
-
-/// Lets threads meet.
-fn meets(i: &Instr) -> bool {
-    i.entry.barrier != Barrier::None || mbarrier_wait(i)
 }
 
 /// What threads write in one space, and at each block whether it was fenced.
@@ -185,7 +180,7 @@ impl Writes {
                 set.turn(4 * k + OPEN, 4 * k + DONE);
                 set.turn(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
             }
-        } else if meets(i) {
+        } else if waits_for_threads(i) {
             for k in 0..self.list.len() {
                 set.turn(4 * k + OPEN, 4 * k + MET);
             }

@@ -2,8 +2,9 @@
 
 use crate::errors::completion as errors;
 use crate::pending::{debts, owe, owed, settle};
+use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
+use ptx_dsl_analysis::accesses::written;
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::provenance::{Origin, Provenance};
@@ -13,9 +14,8 @@ use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier};
+use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::q;
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -27,10 +27,11 @@ struct Access {
     store: bool,
 }
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+/// Says whether it found a race.
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) -> bool {
+    let Some(n) = lanes.threads.exact else { return false };
     if n <= 32 || !flow.function.entry || flow.calls {
-        return;
+        return false;
     }
     let before = out.len();
     neighbours(flow, lanes, places, from, n, out);
@@ -62,14 +63,12 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
     if stores && loads {
         compare(flow, &list, out);
     }
-    if out.len() == before {
-        crate::memory::conflicts::check(flow, lanes, from, out);
-    }
+    out.len() > before
 }
 
 fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let meets = makes_meet(i);
+        let meets = may_synchronise_warps(i);
         for (k, access) in list.iter().enumerate() {
             if meets {
                 settle(set, k);
@@ -168,7 +167,7 @@ fn read_by_others(
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.opcode == op::bar_warp_sync;
-        let meets = only_warp || makes_meet(i);
+        let meets = only_warp || may_synchronise_warps(i);
         for (k, store) in stores.iter().enumerate() {
             if meets {
                 // Debts of the second half are those that a warp alone can settle.
@@ -218,20 +217,4 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
         own |= matches!(p.value, Some((_, o)) if same && s.value.1 <= o && o + size <= s.value.1 + s.size);
     }
     if fixed || (beside && !own) { first } else { None }
-}
-
-pub(crate) fn strong(i: &Instr) -> bool {
-    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
-}
-
-/// Makes warps meet, or might.
-pub(crate) fn makes_meet(i: &Instr) -> bool {
-    let op = i.opcode;
-    matches!(i.entry.barrier, Barrier::Cta | Barrier::Cluster)
-        || i.entry.mbarrier != Mbarrier::None
-        || mbarrier_wait(i)
-        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || matches!(op, op::call | op::atom | op::red | op::fence | op::membar | op::griddepcontrol)
-        || strong(i)
 }

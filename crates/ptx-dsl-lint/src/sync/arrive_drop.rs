@@ -1,7 +1,7 @@
 //! `mbarrier.arrive_drop` (PTX ISA 9.7.13.15.14): arrivals after the expected count has become 0.
 
 use crate::errors::rings as errors;
-use crate::sync::mbarriers::{Object, Objects, arrivals_of, name};
+use crate::sync::objects::{Object, Objects, arrivals_of, name};
 use crate::sync::states::passed;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::lanes::Lanes;

@@ -1,11 +1,10 @@
 //! Barriers that not all threads come to (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
 
 use crate::errors::{completion, flow as errors};
-use crate::threads::convergence::opcode;
+use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Fact, Lanes};
-use ptx_dsl_analysis::reaching::{Others, Places, Who, every_lane};
-use ptx_dsl_analysis::ssa::UNDEF;
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::reaching::{Others, Places, Who, every_lane, only_elected};
 use ptx_dsl_analysis::threads::{Set, missing, unite};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
@@ -123,24 +122,4 @@ fn inits(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>)
             out.push(errors::init_by_many(i.span, name, !every));
         }
     }
-}
-
-/// Is an `elect.sync` that whole warps run the only thing that keeps lanes from this place?
-pub(crate) fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
-    let elects = |at: u32| match flow.guard(at) {
-        Some((p, _)) => {
-            matches!(lanes.facts[p as usize], Fact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)
-                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).opcode == op::elect_sync)
-        }
-        None => false,
-    };
-    if !lanes.apart[block as usize] {
-        return elects(at);
-    }
-    let above = flow.cfg.idom[block as usize];
-    let guarded = flow.instr(at).pred.is_some();
-    !guarded
-        && (above as usize) < flow.cfg.blocks.len()
-        && !lanes.apart[above as usize]
-        && matches!(flow.cfg.branch(above), Some(branch) if elects(branch))
 }

@@ -3,8 +3,9 @@
 
 use crate::errors::protocol as errors;
 use crate::pending::{debts, leaves, owe, owed, settle};
+use crate::synchronisation::{may_signal_cta, may_wait_for_cta};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{accesses, mbarrier_wait, multicast};
+use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, each};
 use ptx_dsl_analysis::lanes::{Lanes, Shared};
 use ptx_dsl_analysis::provenance::Provenance;
@@ -13,7 +14,6 @@ use ptx_dsl_analysis::region::{plain, region};
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -42,34 +42,12 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
     found
 }
 
-/// Waits for another CTA, or might.
-fn hears(i: &Instr) -> bool {
-    let op = i.opcode;
-    op == op::barrier_cluster_wait
-        || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::griddepcontrol | op::tcgen05_alloc)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile, q::mmio]))
-}
-
-/// Tells another CTA that something is done, or might.
-fn tells(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.barrier == Barrier::Cluster
-        || matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
-        || i.entry.tensor != Tensor::None
-        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::red | op::st_async | op::red_async | op::fence | op::membar)
-        || (matches!(op, op::st | op::ld) && i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]))
-}
-
 fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if !flow.function.entry {
         return;
     }
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if hears(i) {
+        if may_wait_for_cta(i) {
             set.set(0);
         }
     };
@@ -93,7 +71,7 @@ fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
             owe(set, 0);
-        } else if tells(i) {
+        } else if may_signal_cta(i) {
             settle(set, 0);
         }
     };

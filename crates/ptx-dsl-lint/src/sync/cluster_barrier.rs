@@ -1,41 +1,25 @@
 //! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
 
 use crate::errors::flow as errors;
-use crate::sync::mbarriers::mbarrier;
+use crate::sync::objects::mbarrier;
+use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, both, each};
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
 use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::{Barrier, Issue, Role};
+use ptx_dsl_isa::isa::{Barrier, Role};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
-    if flow.cfg.any(&|i| clc.contains(&i.opcode)) {
-        crate::sync::launch_control::check(flow, lanes, places, from, out);
-    }
+pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
     if flow.cfg.any(&|i| i.entry.barrier == Barrier::Cluster) {
         cluster_barrier(flow, lanes, out);
     }
     if flow.cfg.has(op::mbarrier_init) {
         before_init(flow, from, out);
     }
-}
-
-/// Lets threads meet, or might: what others did before is then done.
-pub(crate) fn meets(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.barrier != Barrier::None
-        || i.entry.issue == Issue::Lanes
-        || matches!(op, op::call | op::atom | op::red | op::griddepcontrol | op::match_ | op::fence | op::membar)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
-        || mbarrier_wait(i)
 }
 
 /// Each thread arrives once, waits once, and so on.
@@ -129,7 +113,7 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
     };
     let n = inits.len() + 1;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if meets(i) {
+        if may_synchronise(i) {
             set.fill();
         } else if i.opcode == op::mbarrier_init
             && let Some(k) = number(at, i, "addr")

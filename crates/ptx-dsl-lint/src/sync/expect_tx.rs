@@ -1,25 +1,19 @@
 //! Asynchronous copies that complete on an mbarrier for which the kernel has no `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::rings as errors;
-use crate::sync::mbarriers::mbarrier;
+use crate::sync::objects::{announces, mbarrier};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::provenance::{Origin, Provenance};
 use ptx_dsl_analysis::region::{Region, behind};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// Does it complete bytes on an mbarrier?
 fn brings(i: &Instr) -> bool {
     i.has(q::mbarrier_complete_tx_bytes) || i.opcode == op::mbarrier_complete_tx
-}
-
-/// Is it an `expect_tx`, also as part of an arrival?
-pub(crate) fn announces(i: &Instr) -> bool {
-    i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
 }
 
 /// The object, if its variable is known.

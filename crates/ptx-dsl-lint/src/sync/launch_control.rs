@@ -2,7 +2,7 @@
 //! nobody asks again where one failed.
 
 use crate::errors::{completion, flow as errors};
-use crate::sync::cluster_barrier::meets;
+use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
@@ -20,6 +20,10 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
+    if !flow.cfg.any(&|i| clc.contains(&i.opcode)) {
+        return;
+    }
     responses(flow, out);
     decoded(flow, lanes, places, from, out);
     asked_again(flow, lanes, out);
@@ -48,7 +52,7 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
             let asked = set.has(1);
             set.clear();
             set.put(2, asked);
-        } else if i.opcode != op::fence && meets(i) {
+        } else if i.opcode != op::fence && may_synchronise(i) {
             set.unset(0);
         }
     };

@@ -2,7 +2,8 @@
 
 use crate::errors::protocol as errors;
 use crate::pending::{debts, owe, owed, settle};
-use crate::sync::mbarriers::{Objects, mbarrier, name, object};
+use crate::sync::objects::{Objects, mbarrier, name, object};
+use crate::synchronisation::{may_follow_reinit, may_receive_init};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, each};
@@ -14,7 +15,7 @@ use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
-use ptx_dsl_isa::isa::{Barrier, Issue, Mbarrier};
+use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -258,17 +259,9 @@ impl Making {
 }
 
 fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making: &Making, out: &mut Vec<Diagnostic>) {
-    let meets = |i: &Instr| {
-        let op = i.opcode;
-        i.entry.barrier != Barrier::None
-            || mbarrier_wait(i)
-            || matches!(op, op::atom | op::red | op::call | op::griddepcontrol | op::match_)
-            || (i.entry.issue == Issue::Lanes && making.threads <= 32)
-            || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
-    };
     // Met on some way; a wait of the object itself is no meeting.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if !meets(i) {
+        if !may_receive_init(i, making.threads) {
             return;
         }
         if mbarrier_wait(i)
@@ -322,9 +315,7 @@ fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let op = i.opcode;
         let init = op == op::mbarrier_init;
-        let meets = i.entry.barrier != Barrier::None
-            || i.entry.issue == Issue::Lanes
-            || matches!(op, op::call | op::atom | op::ld);
+        let meets = may_follow_reinit(i);
         if op != op::mbarrier_inval && !init && !meets {
             return;
         }

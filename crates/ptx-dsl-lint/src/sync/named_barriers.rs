@@ -36,6 +36,9 @@ struct Named {
 
 /// Named barriers with a number of threads that is not the number of those who come.
 pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+    if !flow.function.entry || flow.calls {
+        return;
+    }
     let Some(n) = lanes.threads.exact else { return };
     let mut list: Vec<Named> = Vec::new();
     for (block, at, i) in flow.walk() {

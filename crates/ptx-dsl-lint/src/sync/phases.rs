@@ -2,17 +2,16 @@
 
 use crate::errors::{order as errors, rings};
 use crate::pending::{debts, owe, owed, settle};
-use crate::sync::expect_tx::announces;
-use crate::sync::mbarriers::{Object, Objects, arrivals_of, mbarrier, name, object, parity};
-use crate::sync::states::{On, arrives, of_region, passed, states};
+use crate::sync::objects::{Object, Objects, announces, arrivals_of, arrives, mbarrier, name, object, parity};
+use crate::sync::states::passed;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Provenance;
 use ptx_dsl_analysis::reaching::{Places, most};
-use ptx_dsl_analysis::region::{MOST, behind, region};
+use ptx_dsl_analysis::region::{MOST, region};
 use ptx_dsl_analysis::sites::{Site, among, any_in_loop, each_round, in_loop, reaches, steadily, surely};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
@@ -28,55 +27,14 @@ pub(crate) fn check(
     objects: &Objects,
     out: &mut Vec<Diagnostic>,
 ) {
-    states(flow, from, out);
     parities(flow, lanes, places, objects, out);
     pending(flow, lanes, places, objects, out);
-    crate::sync::arrive_drop::check(flow, lanes, places, objects, out);
     if flow.cfg.any(&multicast_copy) {
         somewhere(flow, from, out);
     }
     if !objects.unclear {
         relaxed(flow, from, objects, out);
     }
-}
-
-/// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
-/// of a ring.
-pub(crate) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
-    let mut key: Option<On> = None;
-    let mut object = Object::new((u32::MAX, 0));
-    for (block, at, i) in flow.walk() {
-        let site = Site { block, at };
-        let op = i.opcode;
-        let expecting = announces(i);
-        let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
-        if mbarrier_wait(i) {
-            object.waits.push(site);
-        }
-        if !expecting && !copying {
-            continue;
-        }
-        let r = behind(flow, from, at, mbarrier(i), 8)?;
-        if r.mapped || multicast(i) || i.has(q::cta_group_2) {
-            return None;
-        }
-        if let Origin::Var(v) = r.base {
-            object.place.0 = v.0;
-        }
-        let now = of_region(&r)?;
-        if *key.get_or_insert(now) != now {
-            return None;
-        }
-        if expecting { object.expects.push(site) } else { object.copies.push(site) }
-    }
-    let whole = !object.expects.is_empty() && !object.copies.is_empty();
-    whole.then(|| Objects {
-        list: vec![object],
-        unclear: true,
-        unknown_init: true,
-        array_inits: Vec::new(),
-        shared: Vec::new(),
-    })
 }
 
 /// Waits that come again with the same constant parity, though each round completes a phase.

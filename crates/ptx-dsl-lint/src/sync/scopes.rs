@@ -3,7 +3,7 @@
 
 use crate::errors::order as errors;
 use crate::pending::{debts, owe, owed, settle};
-use crate::sync::mbarriers::mbarrier;
+use crate::sync::objects::mbarrier;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};

@@ -1,39 +1,20 @@
 //! States of the phases of an mbarrier (PTX ISA 9.7.13.15): whose a wait is for, and the wait behind which a branch goes on.
 
 use crate::errors::order as errors;
-use crate::sync::mbarriers::{mbarrier, name, place};
+use crate::sync::objects::{On, arrives, mbarrier, name, of_region};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::region::{MOST, Region, behind};
+use ptx_dsl_analysis::region::{MOST, behind};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::diag::Diagnostic;
-use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What an object's address is: a place in a variable, or else a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum On {
-    Place(u32, i64),
-    Value(Val, i64),
-}
-
-pub(crate) fn of_region(r: &Region) -> Option<On> {
-    if let Some((var, offset)) = place(r) {
-        return Some(On::Place(var, offset));
-    }
-    let (v, offset) = r.value?;
-    Some(On::Value(v, offset))
-}
-
 fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
     of_region(&behind(flow, from, at, mbarrier(flow.instr(at)), 8)?)
-}
-
-pub(crate) fn arrives(i: &Instr) -> bool {
-    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
 }
 
 /// The arrival that made a state, through copies of it.
@@ -52,7 +33,7 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
 }
 
 /// Waits by a state: it is that of this object, and of the phase that is under way.
-pub(crate) fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut list: Vec<Arrival> = Vec::new();
     for (_, at, i) in flow.walk() {
         if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MOST {

@@ -2,6 +2,7 @@
 //! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
 
 use crate::errors::{completion, flow as errors};
+use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
 use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared, Threads};
@@ -16,11 +17,6 @@ use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    issued(flow, lanes, places, out);
-    crate::sync::barriers::check(flow, lanes, places, out);
-}
-
-fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
     let entry = flow.function.entry;
     for (block, at, i) in flow.walk() {
         let grain = tcgen05(i);
@@ -253,15 +249,4 @@ fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
         },
         _ => None,
     }
-}
-
-/// The opcode as it is written, up to `.aligned`.
-pub(crate) fn opcode(i: &Instr) -> String {
-    let mut out = i.opcode.to_string();
-    // `tcgen05.wait` goes on with `::ld`.
-    let last = i.quals.iter().position(|q| *q == q::aligned).or(i.quals.iter().position(|q| q.joins_opcode()));
-    for q in &i.quals[..last.map_or(0, |last| last + 1)] {
-        out.push_str(q.text());
-    }
-    out
 }

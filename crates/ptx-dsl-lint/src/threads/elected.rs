@@ -1,11 +1,10 @@
 //! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use crate::errors::completion as errors;
-use crate::sync::barriers::only_elected;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::lanes::{Lanes, Shared};
 use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
+use ptx_dsl_analysis::reaching::{Places, every_lane, only_elected};
 use ptx_dsl_analysis::region::{Region, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;

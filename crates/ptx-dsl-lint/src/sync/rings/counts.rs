@@ -1,8 +1,8 @@
 //! Arrivals on the objects of a ring against the count of `mbarrier.init` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::{protocol, rings as errors};
-use crate::sync::mbarriers::name;
-use crate::sync::rings::{Does, Rings, Use};
+use crate::sync::objects::name;
+use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared};

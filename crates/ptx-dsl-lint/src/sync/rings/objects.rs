@@ -2,7 +2,7 @@
 //! (9.7.9.25.4).
 
 use crate::errors::{protocol, rings as errors};
-use crate::sync::rings::{Does, Rings, closed};
+use crate::sync::rings::uses::{Does, Rings, closed};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_isa::diag::Diagnostic;
 

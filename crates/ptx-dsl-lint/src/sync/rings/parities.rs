@@ -2,8 +2,8 @@
 
 use crate::errors::rings as errors;
 use crate::errors::rings::RingParity;
-use crate::sync::mbarriers::name;
-use crate::sync::rings::{Does, Rings, Use};
+use crate::sync::objects::name;
+use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_isa::diag::Diagnostic;
 

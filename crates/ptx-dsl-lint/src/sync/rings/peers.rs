@@ -2,7 +2,7 @@
 
 use crate::errors::peers as errors;
 use crate::pending::leaves;
-use crate::sync::rings::{Does, Rings, Use};
+use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::ctas::Ctas;

@@ -1,9 +1,10 @@
 //! `tcgen05.dealloc` matches one `tcgen05.alloc` (9.7.16.7.1): its address, its size, once.
 
 use crate::errors::tensor as errors;
-use crate::sync::states::{On, of_region};
+use crate::kernel::Kernel;
+use crate::sync::objects::{On, of_region};
 use crate::tensor::tcgen05::columns::{Address, Root, address};
-use crate::tensor::tcgen05::{Kernel, MOST, is};
+use crate::tensor::tcgen05::ops::{MOST, is};
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::reaching::Who;
 use ptx_dsl_analysis::region::region;

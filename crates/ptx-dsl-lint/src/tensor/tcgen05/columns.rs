@@ -1,7 +1,7 @@
 //! Addresses in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1). Finds the allocation that an address
 //! belongs to and the column within it, and whether two instructions access the same columns.
 
-use crate::sync::states::{On, of_region};
+use crate::sync::objects::{On, of_region};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::provenance::Provenance;
 use ptx_dsl_analysis::region::region;

@@ -2,7 +2,8 @@
 //! starts later.
 
 use crate::errors::tensor as errors;
-use crate::tensor::tcgen05::{Kernel, behind, fences_before, is};
+use crate::kernel::Kernel;
+use crate::tensor::tcgen05::ops::{behind, fences_before, is};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::Fact;

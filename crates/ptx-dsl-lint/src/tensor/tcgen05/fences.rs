@@ -6,10 +6,11 @@
 
 use crate::errors::tensor as errors;
 use crate::errors::tensor::Fence;
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::{Meetings, Tells};
-use crate::tensor::tcgen05::{Kernel, MOST, fences_after, fences_before, is, tells};
+use crate::tensor::tcgen05::ops::{MOST, fences_after, fences_before, is, tells};
 use ptx_dsl_analysis::dataflow::{Bits, each};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;

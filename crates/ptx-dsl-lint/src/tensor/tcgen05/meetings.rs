@@ -1,7 +1,8 @@
 //! Arrivals and waits, matched by their barrier: which operation a waiting thread starts next, and what the arrivals at an
 //! mbarrier stand for.
 
-use crate::tensor::tcgen05::{Kernel, MOST, behind, is, tells};
+use crate::kernel::Kernel;
+use crate::tensor::tcgen05::ops::{MOST, behind, is, tells};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{Region, behind as bytes_behind};

@@ -1,8 +1,9 @@
 //! Early exits with allocated Tensor Memory (9.7.16.7.1): a branch by which the whole CTA leaves before any `tcgen05.dealloc`.
 
 use crate::errors::tensor as errors;
+use crate::kernel::Kernel;
 use crate::pending::leaves;
-use crate::tensor::tcgen05::{Kernel, behind, is};
+use crate::tensor::tcgen05::ops::{behind, is};
 use ptx_dsl_analysis::cfg::Edge;
 use ptx_dsl_analysis::ctas::conditions;
 use ptx_dsl_analysis::lanes::Shared;

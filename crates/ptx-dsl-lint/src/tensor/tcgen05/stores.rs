@@ -2,10 +2,11 @@
 //! lets another thread use the data, and before an operation on it.
 
 use crate::errors::tensor as errors;
+use crate::kernel::Kernel;
 use crate::pending::{owe, owed, settle};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::Meetings;
-use crate::tensor::tcgen05::{Kernel, MOST, behind, is, tells, waits_for_stores};
+use crate::tensor::tcgen05::ops::{MOST, behind, is, tells, waits_for_stores};
 use ptx_dsl_analysis::dataflow::{Bits, each};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;

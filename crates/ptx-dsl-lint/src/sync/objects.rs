@@ -1,0 +1,234 @@
+//! The mbarrier objects of a kernel, each with the instructions that initialise it, arrive on it, expect and complete bytes, and wait.
+
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::region::{Region, behind};
+use ptx_dsl_analysis::sites::{Site, put};
+use ptx_dsl_analysis::ssa::Val;
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// What an object's address is: a place in a variable, or else a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum On {
+    Place(u32, i64),
+    Value(Val, i64),
+}
+
+/// An object and what happens to it.
+pub(crate) struct Object {
+    pub place: (u32, i64),
+    pub inits: Vec<Site>,
+    pub arrives: Vec<Site>,
+    pub expects: Vec<Site>,
+    pub copies: Vec<Site>,
+    pub waits: Vec<Site>,
+}
+
+pub(crate) struct Objects {
+    pub list: Vec<Object>,
+    /// Something of the kind has an address that is not known, or another CTA may reach the objects.
+    pub unclear: bool,
+    /// An `init` has an address that is not known.
+    pub unknown_init: bool,
+    /// Those of which the variable is known, as in a loop over an array.
+    pub array_inits: Vec<(Site, u32)>,
+    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    pub shared: Vec<u32>,
+}
+
+pub(crate) fn of_region(r: &Region) -> Option<On> {
+    if let Some((var, offset)) = place(r) {
+        return Some(On::Place(var, offset));
+    }
+    let (v, offset) = r.value?;
+    Some(On::Value(v, offset))
+}
+
+pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
+    match (r.base, r.bytes) {
+        (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
+        _ => None,
+    }
+}
+
+/// The object that the operand of this name is the address of.
+pub(crate) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<(u32, i64)> {
+    place(&behind(flow, from, at, name, 8)?)
+}
+
+/// The name of the operand that is the address of an mbarrier; empty for none.
+pub(crate) fn mbarrier(i: &Instr) -> &'static str {
+    for spec in i.entry.operands {
+        if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
+            return spec.name;
+        }
+    }
+    ""
+}
+
+pub(crate) fn objects(flow: &Flow, from: &Provenance) -> Objects {
+    let mut all =
+        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
+    for (block, at, i) in flow.walk() {
+        add(flow, from, Site { block, at }, i, &mut all);
+    }
+    all
+}
+
+/// Adds what an instruction does to an object.
+fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
+    let op = i.opcode;
+    if op == op::mapa {
+        match i.value("a") {
+            Some(Operand::Reg(r, lane)) => {
+                if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
+                    && let Origin::Var(v) = a.base
+                {
+                    all.shared.push(v.0);
+                }
+            }
+            Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
+            _ => {}
+        }
+        all.unclear = true;
+        return;
+    }
+    let on = mbarrier(i);
+    if i.operand(on).is_none() {
+        return;
+    }
+    let region = behind(flow, from, site.at, on, 8);
+    let many = multicast(i) || i.has(q::cta_group_2);
+    let known = region.as_ref().and_then(place);
+    if let Some(Region { base: Origin::Var(v), .. }) = region {
+        if many {
+            all.shared.push(v.0);
+        } else if op == op::mbarrier_init && known.is_none() {
+            all.array_inits.push((site, v.0));
+        }
+    }
+    let (Some(p), false) = (known, many) else {
+        all.unclear = true;
+        all.unknown_init |= op == op::mbarrier_init;
+        return;
+    };
+    let o = all.object(p);
+    match op {
+        op::mbarrier_init => put(&mut o.inits, site),
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => {
+            put(&mut o.arrives, site);
+            if announces(i) {
+                put(&mut o.expects, site);
+            }
+        }
+        op::mbarrier_expect_tx => put(&mut o.expects, site),
+        op::mbarrier_test_wait | op::mbarrier_try_wait => put(&mut o.waits, site),
+        op::mbarrier_inval | op::mbarrier_check_layout => {}
+        op::mbarrier_complete_tx => put(&mut o.copies, site),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => put(&mut o.arrives, site),
+        _ => put(&mut o.copies, site),
+    }
+}
+
+impl Objects {
+    /// The object at a place, a new one if there is none yet.
+    fn object(&mut self, place: (u32, i64)) -> &mut Object {
+        let mut at = self.list.len();
+        for (k, o) in self.list.iter().enumerate() {
+            if o.place == place {
+                at = k;
+                break;
+            }
+        }
+        if at == self.list.len() {
+            self.list.push(Object::new(place));
+        }
+        &mut self.list[at]
+    }
+}
+
+impl Object {
+    pub(crate) fn new(place: (u32, i64)) -> Object {
+        Object {
+            place,
+            inits: Vec::new(),
+            arrives: Vec::new(),
+            expects: Vec::new(),
+            copies: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+}
+
+pub(crate) fn name(flow: &Flow, place: (u32, i64)) -> String {
+    let name = flow.variable(place.0);
+    if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
+}
+
+/// The constant parity that a wait is for.
+pub(crate) fn parity(flow: &Flow, wait: &Site) -> Option<u64> {
+    flow.instr(wait.at).constant("phaseParity")
+}
+
+/// How often a thread that runs the instruction arrives; `None` if that is computed.
+pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
+    match i.opcode {
+        // It adds one and takes it away, except with `.noinc`.
+        op::cp_async_mbarrier_arrive => Some(u64::from(i.has(q::noinc))),
+        _ if i.operand("count").is_some() => i.constant("count"),
+        _ => Some(1),
+    }
+}
+
+pub(crate) fn arrives(i: &Instr) -> bool {
+    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
+}
+
+/// Is it an `expect_tx`, also as part of an arrival?
+pub(crate) fn announces(i: &Instr) -> bool {
+    i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
+}
+
+/// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
+/// of a ring.
+pub(crate) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
+    let mut key: Option<On> = None;
+    let mut object = Object::new((u32::MAX, 0));
+    for (block, at, i) in flow.walk() {
+        let site = Site { block, at };
+        let op = i.opcode;
+        let expecting = announces(i);
+        let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
+        if mbarrier_wait(i) {
+            object.waits.push(site);
+        }
+        if !expecting && !copying {
+            continue;
+        }
+        let r = behind(flow, from, at, mbarrier(i), 8)?;
+        if r.mapped || multicast(i) || i.has(q::cta_group_2) {
+            return None;
+        }
+        if let Origin::Var(v) = r.base {
+            object.place.0 = v.0;
+        }
+        let now = of_region(&r)?;
+        if *key.get_or_insert(now) != now {
+            return None;
+        }
+        if expecting { object.expects.push(site) } else { object.copies.push(site) }
+    }
+    let whole = !object.expects.is_empty() && !object.copies.is_empty();
+    whole.then(|| Objects {
+        list: vec![object],
+        unclear: true,
+        unknown_init: true,
+        array_inits: Vec::new(),
+        shared: Vec::new(),
+    })
+}

@@ -1,0 +1,249 @@
+//! The operations on rings of mbarriers. The addresses and parities of the first iterations are evaluated, so that the objects of
+//! each operation are known.
+
+use crate::sync::objects::{arrivals_of, mbarrier};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::induction::Induction;
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::region::address;
+use ptx_dsl_analysis::sites::Site;
+use ptx_dsl_analysis::ssa::Val;
+use ptx_dsl_isa::hir::{Base, Instr, Operand, VarId};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// What an operation does to its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    Init,
+    /// With the number of arrivals of each thread, if known.
+    Arrive(Option<u64>),
+    /// Completes bytes on it.
+    Copy,
+    Wait,
+    Other,
+}
+
+/// An operation on mbarriers in one variable.
+pub(crate) struct Use {
+    pub site: Site,
+    pub does: Does,
+    pub var: u32,
+    /// The loop whose counters its address or its parity depends on.
+    pub header: Option<u32>,
+    /// It stands behind the loop and works on one of the objects, it is not known which.
+    pub any: bool,
+    /// It works on the object of another CTA, or of several.
+    pub remote: bool,
+    /// What it does in the first iterations in which it executes.
+    pub visits: Vec<Visit>,
+    /// The offsets of its objects, each once, in the order of the iterations.
+    pub objects: Vec<i64>,
+}
+
+/// An operation in one iteration: the object, by its offset in the variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub iteration: usize,
+    pub offset: i64,
+    /// The parity of a wait, the count of an `init`.
+    pub number: Option<u64>,
+}
+
+/// The mbarrier operations of a kernel.
+pub(crate) struct Rings {
+    pub uses: Vec<Use>,
+    /// Variables for which the objects of some operation are unknown.
+    pub blurred: Vec<u32>,
+    /// Variables with objects that other CTAs reach.
+    shared: Vec<u32>,
+    pub loops: Loops,
+}
+
+/// Iterations that are evaluated: two rounds of a ring of up to 16 stages.
+const ITERATIONS: usize = 40;
+/// Operations that are looked at. More come from unrolled code, which has no rings.
+const USES: usize = 128;
+
+impl Rings {
+    /// `None` without mbarriers, or if the variable of one is unknown.
+    pub(crate) fn new(flow: &Flow, from: &Provenance) -> Option<Rings> {
+        let mut rings =
+            Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
+        for (block, at, i) in flow.walk() {
+            let Some(arg) = i.operand(mbarrier(i)) else { continue };
+            let (address, _) = address(flow, from, at, &arg.value)?;
+            let Origin::Var(VarId(var)) = address.base else { return None };
+            let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
+            if remote {
+                rings.shared.push(var);
+            }
+            if rings.uses.len() >= USES {
+                return None;
+            }
+            match rings.operation(flow, var, Site { block, at }, &arg.value) {
+                Some(of) => rings.uses.push(Use { remote, ..of }),
+                None => rings.blurred.push(var),
+            }
+        }
+        (!rings.loops.tangled() && !rings.uses.is_empty()).then_some(rings)
+    }
+
+    /// Evaluates an operation on objects of this variable.
+    fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<Use> {
+        let i = flow.instr(site.at);
+        let number = number(i);
+        let mut values: Vec<Val> = Vec::new();
+        for o in [Some(address), number] {
+            match o {
+                Some(Operand::Address(Base::Reg(r), _)) => values.push(flow.ssa.read(site.at, *r, 0)),
+                Some(Operand::Reg(r, lane)) => values.push(flow.ssa.read(site.at, *r, *lane)),
+                _ => {}
+            }
+        }
+        let mut of = Use {
+            site,
+            does: does(i),
+            var,
+            header: None,
+            any: false,
+            remote: false,
+            visits: Vec::new(),
+            objects: Vec::new(),
+        };
+        let mut header = self.loops.of(site.block);
+        while let Some(h) = header {
+            if Induction::vary(flow, h, &values)? {
+                of.header = Some(h);
+                let mut induction = Induction::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
+                of.visits(&mut induction, address, number, ITERATIONS)?;
+                return Some(of);
+            }
+            header = self.loops.around(h);
+        }
+        let mut fixed = Induction::new(flow, &self.loops, ptx_dsl_analysis::cfg::NONE, &values, None)?;
+        if of.visits(&mut fixed, address, number, 1).is_none() {
+            let mut behind = Induction::behind(flow, &self.loops, site.block, &values)?;
+            of.any = true;
+            of.visits(&mut behind, address, number, ITERATIONS)?;
+        }
+        Some(of)
+    }
+
+    /// Are the objects of all operations on this variable known?
+    pub(crate) fn known(&self, var: u32) -> bool {
+        !self.blurred.contains(&var)
+    }
+
+    /// The same for all variables.
+    pub(crate) fn all_known(&self) -> bool {
+        self.blurred.is_empty()
+    }
+
+    /// The same, and does no other CTA reach them?
+    pub(crate) fn own(&self, var: u32) -> bool {
+        self.known(var) && !self.shared.contains(&var)
+    }
+
+    /// The operations on objects of a variable.
+    pub(crate) fn of(&self, var: u32) -> impl Iterator<Item = &Use> {
+        self.uses.iter().filter(move |u| u.var == var)
+    }
+
+    /// The block that is reached only when the wait has succeeded.
+    pub(crate) fn success(&self, flow: &Flow, wait: &Use) -> Option<u32> {
+        let b = wait.site.block;
+        for (n, e) in flow.cfg.blocks[b as usize].succ.iter().enumerate() {
+            if crate::sync::states::passed(flow, b, n) == Some(wait.site.at) && only_by(flow, e.to, b) {
+                return Some(e.to);
+            }
+        }
+        None
+    }
+}
+
+/// Is the block reached from this one only, back edges aside?
+fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
+    for (p, _) in &flow.cfg.blocks[block as usize].pred {
+        if *p != from && !flow.cfg.dominates(block, *p) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Do the visits cover two rounds of the ring?
+pub(crate) fn closed(visits: &[Visit]) -> bool {
+    let mut returns = 0;
+    for (k, v) in visits.iter().enumerate() {
+        returns += u32::from(k > 0 && v.offset == visits[0].offset && visits[k - 1].offset != v.offset);
+    }
+    returns >= 2
+}
+
+impl Use {
+    /// Evaluates the first iterations. `None` if an object is unknown.
+    fn visits(
+        &mut self,
+        induction: &mut Induction,
+        address: &Operand,
+        number: Option<&Operand>,
+        most: usize,
+    ) -> Option<()> {
+        let Site { block, at } = self.site;
+        for iteration in 0..most {
+            if induction.runs(block, at) {
+                let offset = place(induction, at, address)?;
+                let number = number.and_then(|o| induction.operand(at, o));
+                self.visits.push(Visit { iteration, offset, number });
+                if !self.objects.contains(&offset) {
+                    self.objects.push(offset);
+                }
+            }
+            if (!self.any && induction.ends()) || closed(&self.visits) {
+                break;
+            }
+            induction.next();
+        }
+        // An operation that does not execute in any of them is unknown.
+        (!self.visits.is_empty()).then_some(())
+    }
+
+    /// The first visit to this object.
+    pub(crate) fn first(&self, offset: i64) -> Option<&Visit> {
+        self.visits.iter().find(|v| v.offset == offset)
+    }
+}
+
+/// The offset of the object in its variable.
+fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
+    match address {
+        Operand::Address(Base::Var(_), offset) => Some(*offset),
+        Operand::Address(Base::Reg(r), offset) => {
+            let base = induction.operand(at, &Operand::Reg(*r, 0))?;
+            // Addresses of 32 bits wrap.
+            Some(i64::from((base as i64).wrapping_add(*offset) as i32))
+        }
+        _ => None,
+    }
+}
+
+/// The parity of a wait or the count of an `init`.
+fn number(i: &Instr) -> Option<&Operand> {
+    let name = if i.opcode == op::mbarrier_init { "count" } else { "phaseParity" };
+    Some(&i.operand(name)?.value)
+}
+
+fn does(i: &Instr) -> Does {
+    match i.opcode {
+        op::mbarrier_init => Does::Init,
+        op::mbarrier_complete_tx => Does::Copy,
+        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => Does::Other,
+        _ if mbarrier_wait(i) => Does::Wait,
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => Does::Arrive(arrivals_of(i)),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => Does::Arrive(arrivals_of(i)),
+        _ => Does::Copy,
+    }
+}

@@ -1,0 +1,47 @@
+//! What the rules about Tensor Memory ask of an instruction.
+
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::{Meeting, Tensor};
+use ptx_dsl_isa::qualifier::q;
+
+/// More accesses than this are not followed: generated code of such a size would cost seconds.
+pub(crate) const MOST: usize = 96;
+
+/// Does it take this part in Tensor Memory?
+pub(crate) fn is(i: &Instr, tensor: Tensor) -> bool {
+    i.entry.tensor == tensor
+}
+
+/// `tcgen05.wait::st`
+pub(crate) fn waits_for_stores(i: &Instr) -> bool {
+    is(i, Tensor::Wait) && i.has(q::st)
+}
+
+pub(crate) fn fences_before(i: &Instr) -> bool {
+    is(i, Tensor::Fence) && i.has(q::before_thread_sync)
+}
+
+pub(crate) fn fences_after(i: &Instr) -> bool {
+    is(i, Tensor::Fence) && i.has(q::after_thread_sync)
+}
+
+/// Does it arrive at a barrier that other threads wait for?
+pub(crate) fn tells(i: &Instr) -> bool {
+    matches!(i.entry.meeting, Meeting::Arrive | Meeting::Both)
+}
+
+/// By block: can it be reached from the end of one of these?
+pub(crate) fn behind(flow: &Flow, blocks: &mut dyn Iterator<Item = u32>) -> Vec<bool> {
+    let mut stack = Vec::new();
+    for b in blocks {
+        flow.cfg.push_ways(b, &mut stack);
+    }
+    let mut out = vec![false; flow.cfg.blocks.len()];
+    while let Some(b) = stack.pop() {
+        if !std::mem::replace(&mut out[b as usize], true) {
+            flow.cfg.push_ways(b, &mut stack);
+        }
+    }
+    out
+}
