@@ -4,7 +4,10 @@
 //! `rules.rs`. A rule says error only where every path proves it; else it warns or is silent.
 
 use crate::kernel::Kernel;
-use ptx_dsl_analysis::{Flow, lanes, promote, provenance, reaching};
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::provenance::Provenance;
+use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::{Flow, promote};
 use ptx_dsl_isa::diag::{self, Diagnostic};
 use ptx_dsl_isa::hir;
 
@@ -29,59 +32,46 @@ pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for id in whole {
         let Some(function) = module.functions.get(id.0 as usize) else { continue };
-        if function.body.is_empty() || function.body.len() > LIMIT {
-            continue;
+        if !function.body.is_empty() && function.body.len() <= LIMIT {
+            out.extend(check_function(module, function, whole));
         }
-        let mut found = Vec::new();
-        // A function of which there is too much to say is not looked at.
-        let _ = look(module, function, whole, &mut found);
-        out.append(&mut found);
     }
     once(&mut out);
     out
 }
 
-fn look(
-    module: &hir::Module,
-    function: &hir::Function,
-    whole: &[hir::FuncId],
-    out: &mut Vec<Diagnostic>,
-) -> Option<()> {
-    let written = Flow::new(module, function)?;
-    let lanes = lanes::Lanes::new(&written);
-    threads::dead_code::check(&written, &lanes, out);
-    // What stands in the text is there as it stands; all else is asked of what the kernel does.
-    match promote::seen(module, function, whole) {
-        None => live(&written, &lanes, out)?,
-        Some(seen) => {
-            let flow = Flow::new(module, &seen)?;
-            live(&flow, &lanes::Lanes::new(&flow), out)?;
-        }
-    }
-    called(function, out);
-    Some(())
+/// Checks a function: its dead code as it is written, everything else with calls inlined and constant guards removed.
+fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
+    // A function with too many values is not analysed.
+    let Some(written) = Flow::new(module, function) else { return Vec::new() };
+    let lanes = Lanes::new(&written);
+    let mut out = threads::dead_code::check(&written, &lanes);
+    let found = match promote::seen(module, function, whole) {
+        None => check_live(&written, &lanes),
+        Some(seen) => Flow::new(module, &seen).and_then(|flow| check_live(&flow, &Lanes::new(&flow))),
+    };
+    let Some(found) = found else { return out };
+    out.extend(found);
+    called(function, &mut out);
+    out
 }
 
-/// Applies the rules to what may run.
-fn live(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) -> Option<()> {
-    match promote::decided(flow, lanes) {
-        None => rules(flow, lanes, out),
-        Some(decided) => {
-            let flow = Flow::new(flow.module, &decided)?;
-            rules(&flow, &lanes::Lanes::new(&flow), out);
-        }
-    }
-    Some(())
+/// Applies the rules to the instructions that may run. `None` if the function has too many values.
+fn check_live(flow: &Flow, lanes: &Lanes) -> Option<Vec<Diagnostic>> {
+    let Some(decided) = promote::decided(flow, lanes) else { return Some(rules(flow, lanes)) };
+    let flow = Flow::new(flow.module, &decided)?;
+    Some(rules(&flow, &Lanes::new(&flow)))
 }
 
-fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
-    let places = reaching::Places::new(flow, lanes);
-    let from = provenance::Provenance::new(flow);
-    let kernel = Kernel { flow, lanes, places: &places, from: &from };
-    threads::check(&kernel, out);
-    sync::check(&kernel, out);
-    memory::check(&kernel, out);
-    tensor::check(&kernel, out);
+/// Applies the rules of all topics.
+fn rules(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let (reaching, provenance) = (Places::new(flow, lanes), Provenance::new(flow));
+    let kernel = Kernel::new(flow, lanes, &reaching, &provenance);
+    threads::check(&kernel);
+    sync::check(&kernel);
+    memory::check(&kernel);
+    tensor::check(&kernel);
+    kernel.findings()
 }
 
 /// Says of what stands in another function which kernel calls it so.

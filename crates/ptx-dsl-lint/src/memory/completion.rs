@@ -2,13 +2,12 @@
 //! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
 
 use crate::errors::completion as errors;
+use crate::kernel::Kernel;
 use crate::pending::{Groups, debts, owe, owed};
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance, in_space};
+use ptx_dsl_analysis::lanes::Shared;
+use ptx_dsl_analysis::provenance::{Origin, in_space};
 use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Group, Tensor};
@@ -17,24 +16,25 @@ use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Class;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
-        stores(flow, lanes, from, out);
+        stores(kernel);
     }
     if flow.cfg.any(&|i| i.entry.tensor == Tensor::Mma)
         && flow.cfg.any(&|i| i.entry.tensor == Tensor::Load)
         && flow.function.entry
         && !flow.calls
     {
-        results(flow, out);
+        results(kernel);
     }
     if flow.cfg.has(op::griddepcontrol) && flow.function.entry && !flow.calls {
-        grid(flow, from, out);
+        grid(kernel);
     }
 }
 
 /// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
-fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bool {
+fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
     let atomic = matches!(i.opcode, op::red | op::atom);
     if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
         return false;
@@ -42,43 +42,38 @@ fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bo
     let wide = i.has(q::gpu) || i.has(q::sys);
     let releases = wide && (i.has(q::release) || i.has(q::acq_rel));
     let strong = fenced && (atomic || i.has(q::relaxed) || i.has(q::volatile));
-    (releases || strong) && (!atomic || on_flag(flow, lanes, at, i))
+    (releases || strong) && (!atomic || on_flag(kernel, at, i))
 }
 
 /// Is an atomic operation one on a flag? Compilers also accumulate data by atomic operations with a release: in floating
 /// point, or each lane in a place of its own.
-fn on_flag(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> bool {
+fn on_flag(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     let integer = i.types.iter().all(|t| matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
     let one_place = match i.address().map(|a| &a.value) {
-        Some(Operand::Address(Base::Reg(r), _)) => lanes.shared(flow.ssa.read(at, *r, 0)) >= Shared::Warp,
+        Some(Operand::Address(Base::Reg(r), _)) => kernel.lanes.shared(kernel.flow.ssa.read(at, *r, 0)) >= Shared::Warp,
         _ => true,
     };
     integer && one_place
 }
 
 /// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
-fn stores(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn stores(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
-            target.push(behind(flow, from, at, "dstMem", i.constant("size").unwrap_or(0)));
+            target.push(behind(flow, kernel.provenance, at, "dstMem", i.constant("size").unwrap_or(0)));
         }
     }
     if !target.is_empty() {
-        early(flow, lanes, from, &groups, &target, out);
+        early(kernel, &groups, &target);
     }
 }
 
-fn early(
-    flow: &Flow,
-    lanes: &Lanes,
-    from: &Provenance,
-    groups: &Groups,
-    target: &[Option<Region>],
-    out: &mut Vec<Diagnostic>,
-) {
+fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
+    let flow = kernel.flow;
     // Behind the groups: a fence of the device since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
@@ -104,7 +99,7 @@ fn early(
             return;
         }
         if let Some((arg, false)) = plain(i)
-            && let Some(here) = region(flow, from, at, arg, i.bytes())
+            && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
         {
             for (k, t) in target.iter().enumerate() {
                 if let Some(t) = t
@@ -113,22 +108,23 @@ fn early(
                     && t.meets(flow, &here)
                 {
                     said = true;
-                    out.push(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
+                    kernel.report(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
                     return;
                 }
             }
         }
-        if publishes(flow, lanes, at, i, set.has(fence))
+        if publishes(kernel, at, i, set.has(fence))
             && let Some((k, _)) = groups.first_open(set)
         {
             said = true;
-            out.push(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
+            kernel.report(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
         }
     });
 }
 
 /// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
-fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn results(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&ptx_dsl_analysis::accesses::mbarrier_wait) {
         return;
     }
@@ -144,14 +140,15 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
     debts(flow, 1, &step, &mut |_, _, i, set| {
         if !said && i.entry.tensor == Tensor::Load && owed(set, 0) {
             said = true;
-            out.push(errors::result_not_awaited(i.span, first.span, committed));
+            kernel.report(errors::result_not_awaited(i.span, first.span, committed));
         }
     });
 }
 
 /// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
 /// writes is there behind the wait.
-fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn grid(kernel: &Kernel) {
+    let flow = kernel.flow;
     let Some(wait) = flow.cfg.find(&waits) else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if waits(i) {
@@ -176,7 +173,7 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             first = Some(arg.span);
         }
         if let Some((arg, _)) = plain(i)
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+            && let Some(r) = region(flow, kernel.provenance, at, arg, i.bytes())
             && r.space == Space::Global
             && !i.has(q::nc)
             && r.base != Origin::None
@@ -190,12 +187,12 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     });
     for (base, span) in &before {
         if after.contains(base) {
-            out.push(errors::before_the_grid(*span, wait.span, true));
+            kernel.report(errors::before_the_grid(*span, wait.span, true));
             return;
         }
     }
     if let (Some(span), false) = (first, reads) {
-        out.push(errors::before_the_grid(span, wait.span, false));
+        kernel.report(errors::before_the_grid(span, wait.span, false));
     }
 }
 

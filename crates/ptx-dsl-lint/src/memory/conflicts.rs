@@ -2,6 +2,7 @@
 //! intersects them.
 
 use crate::errors::races as errors;
+use crate::kernel::Kernel;
 use crate::pending::{owe, owed, settle};
 use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
@@ -10,10 +11,9 @@ use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::lanes::{Lanes, Shared};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{plain, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -49,17 +49,18 @@ struct Pair {
     together: bool,
 }
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
     if threads <= 32 || !flow.function.entry || flow.calls {
         return;
     }
-    let Some(list) = accesses(flow, from) else { return };
+    let Some(list) = accesses(kernel) else { return };
     let loops = Loops::new(&flow.cfg);
     if loops.tangled() {
         return;
     }
-    let mut kernel =
+    let mut evaluator =
         Evaluator { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
     let mut said: Vec<u32> = Vec::new();
     for pair in pairs(flow, &loops, &list) {
@@ -67,17 +68,18 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec
         if said.contains(&a.var) {
             continue;
         }
-        if (pair.together && kernel.conflict(&pair)) || kernel.anywhere(&pair) {
+        if (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair) {
             said.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
             let writes = [a, b].map(|x| x.does != Does::Reads);
-            out.push(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
+            kernel.report(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
         }
     }
 }
 
 /// Ordinary accesses to variables in shared memory. `None` if none of them can conflict, or if there are too many.
-fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
+fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
+    let flow = kernel.flow;
     let mut list = Vec::new();
     let mut writes = false;
     for (block, at, i) in flow.walk() {
@@ -91,7 +93,7 @@ fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
         if strong(i) {
             continue;
         }
-        match region(flow, from, at, arg, i.bytes()) {
+        match region(flow, kernel.provenance, at, arg, i.bytes()) {
             Some(r) if r.space == Space::Shared && !r.mapped => {
                 let Origin::Var(v) = r.base else { continue };
                 writes |= does != Does::Reads;
@@ -187,7 +189,7 @@ fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
 /// By thread: the offset in the variable, `None` if the thread does not execute the access.
 type Places = Vec<Option<i64>>;
 
-/// The kernel, with the accesses that were evaluated.
+/// The evaluator, with the accesses that were evaluated.
 struct Evaluator<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,

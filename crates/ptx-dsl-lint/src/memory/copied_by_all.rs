@@ -1,17 +1,17 @@
 //! Asynchronous operations that every lane of a warp starts with the same operands (PTX ISA 9.7.9.25.4, 9.7.13.17).
 
 use crate::errors::rings as errors;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::lanes::Shared;
+use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::reaching::every_lane;
 use ptx_dsl_analysis::region::behind;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     if !flow.function.entry || !lanes.threads.many() {
         return;
     }
@@ -19,12 +19,12 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         if !for_one(i) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         if every_lane(flow, lanes, &who, block, at)
-            && alike(flow, lanes, at)
-            && !(who.warps(lanes.threads).len() > 1 && fixed(flow, from, at))
+            && alike(kernel, at)
+            && !(who.warps(lanes.threads).len() > 1 && fixed(kernel, at))
         {
-            out.push(errors::copied_by_all(i.span, i.entry.opcode));
+            kernel.report(errors::copied_by_all(i.span, i.entry.opcode));
             return;
         }
     }
@@ -42,12 +42,13 @@ fn for_one(i: &Instr) -> bool {
 }
 
 /// Do all lanes of a warp have the same operands?
-fn alike(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
-    flow.ssa.uses(at).iter().all(|(_, v)| lanes.shared(*v) >= Shared::Warp)
+fn alike(kernel: &Kernel, at: u32) -> bool {
+    kernel.flow.ssa.uses(at).iter().all(|(_, v)| kernel.lanes.shared(*v) >= Shared::Warp)
 }
 
 /// Is the destination a constant address? `elected` reports several warps that write there.
-fn fixed(flow: &Flow, from: &Provenance, at: u32) -> bool {
+fn fixed(kernel: &Kernel, at: u32) -> bool {
+    let flow = kernel.flow;
     let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
-    matches!(behind(flow, from, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())
+    matches!(behind(flow, kernel.provenance, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())
 }

@@ -2,29 +2,28 @@
 //! done.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::pending::{Groups, debts, leaves, owe, owed, settle};
 use crate::synchronisation::may_synchronise_cta;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
 use ptx_dsl_analysis::threads::missing;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.has(op::cp_async) {
-        groups(flow, from, out);
+        groups(kernel);
     }
     if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
-        stores(flow, lanes, places, from, out);
-        loads(flow, from, out);
+        stores(kernel);
+        loads(kernel);
     }
 }
 
@@ -34,27 +33,22 @@ fn from_shared(i: &Instr) -> bool {
 }
 
 /// `cp.async`: groups of the thread (9.7.9.25.3).
-fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn groups(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::cp_async && groups.copies.len() < MOST {
             groups.copies.push(at);
-            target.push(behind(flow, from, at, "dst", i.constant("cp-size").unwrap_or(0)));
+            target.push(behind(flow, kernel.provenance, at, "dst", i.constant("cp-size").unwrap_or(0)));
         }
     }
-    let alone = alone(flow, from, &target);
-    awaited(flow, from, &groups, &target, &alone, out);
+    let alone = alone(kernel, &target);
+    awaited(kernel, &groups, &target, &alone);
 }
 
-fn awaited(
-    flow: &Flow,
-    from: &Provenance,
-    groups: &Groups,
-    target: &[Option<Region>],
-    alone: &[Origin],
-    out: &mut Vec<Diagnostic>,
-) {
+fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &[Origin]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
         op::cp_async => {
             if let Some(k) = groups.copy(at) {
@@ -69,12 +63,12 @@ fn awaited(
     let mut said = Vec::new();
     each(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
         if let Some((arg, writes)) = plain(i)
-            && let Some(here) = region(flow, from, at, arg, i.bytes())
+            && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
             && let Some((k, never)) = hit(flow, groups, target, alone, set, &here, writes)
             && !said.contains(&k)
         {
             said.push(k);
-            out.push(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
+            kernel.report(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
         }
         if leaves(i)
             && i.pred.is_none()
@@ -83,7 +77,7 @@ fn awaited(
             && let Some((k, never)) = groups.first_open(set)
         {
             said.push(k);
-            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
+            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
         }
     });
 }
@@ -115,7 +109,8 @@ fn hit(
 }
 
 /// Shared variables that nothing but `cp.async` with a known target writes.
-fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
+fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<Origin> {
+    let flow = kernel.flow;
     let mut vars = Vec::new();
     for t in target {
         match t {
@@ -135,7 +130,7 @@ fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origi
             continue;
         }
         let Some(arg) = written(i) else { continue };
-        match region(flow, from, at, arg, 0) {
+        match region(flow, kernel.provenance, at, arg, 0) {
             Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
             _ => vars.clear(),
         }
@@ -151,18 +146,19 @@ struct Store {
 }
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).
-fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn stores(kernel: &Kernel) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let mut groups = Groups { copies: Vec::new() };
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
         if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
-            let source = behind(flow, from, at, "srcMem", i.constant("size").unwrap_or(0));
-            list.push(Store { block, source, map: behind(flow, from, at, "tensorMap", 128) });
+            let source = behind(flow, provenance, at, "srcMem", i.constant("size").unwrap_or(0));
+            list.push(Store { block, source, map: behind(flow, provenance, at, "tensorMap", 128) });
         }
     }
     if !list.is_empty() {
-        sources(flow, lanes, places, from, &groups, &list, out);
+        sources(kernel, &groups, &list);
     }
 }
 
@@ -197,15 +193,8 @@ fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     }
 }
 
-fn sources(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    groups: &Groups,
-    list: &[Store],
-    out: &mut Vec<Diagnostic>,
-) {
+fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
+    let flow = kernel.flow;
     let n = list.len();
     let behind_groups = groups.bits();
     let mut said = Bits::none(n);
@@ -217,7 +206,7 @@ fn sources(
             _ => None,
         };
         let target = match written {
-            Some((arg, size)) => region(flow, from, at, arg, size),
+            Some((arg, size)) => region(flow, kernel.provenance, at, arg, size),
             None => None,
         };
         let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.meets(flow, target));
@@ -231,29 +220,30 @@ fn sources(
                 let (source, map) = (meets(&store.source), meets(&store.map));
                 if (source || map) && open.is_some() {
                     said.set(k);
-                    out.push(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
+                    kernel.report(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
                 } else if source
                     && set.has(behind_groups + 2 * k)
                     && !set.has(behind_groups + 2 * k + 1)
-                    && others(flow, lanes, places, (store.block, groups.copies[k]), (b, at))
+                    && others(kernel, (store.block, groups.copies[k]), (b, at))
                 {
                     said.set(k);
-                    out.push(errors::source_rewritten_by_others(arg.span, copy.span));
+                    kernel.report(errors::source_rewritten_by_others(arg.span, copy.span));
                 }
             }
             if leaves(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
                 said.set(k);
-                out.push(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
+                kernel.report(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
             }
         }
     });
 }
 
 /// Is there certainly a thread at the second place that does not come to the first?
-fn others(flow: &Flow, lanes: &Lanes, places: &Places, first: (u32, u32), second: (u32, u32)) -> bool {
+fn others(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
+    let Kernel { flow, lanes, reaching, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return false };
-    let a = places.who(flow, lanes, first.0, first.1);
-    let b = places.who(flow, lanes, second.0, second.1);
+    let a = reaching.who(flow, lanes, first.0, first.1);
+    let b = reaching.who(flow, lanes, second.0, second.1);
     let all =
         ptx_dsl_analysis::reaching::every_lane(flow, lanes, &b, second.0, second.1) && missing(&b.set, n).is_none();
     all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
@@ -269,22 +259,29 @@ struct Load {
 }
 
 /// Such copies, unless something is not known that may have to do with them.
-fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
+fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
+    let Kernel { flow, provenance, .. } = *kernel;
     let mut list: Vec<Load> = Vec::new();
     let mut waits: Vec<Region> = Vec::new();
     let known = |r: &Region| matches!(r.base, Origin::Var(_)) && r.bytes.is_some() && !r.mapped;
     let mut other = flow.calls;
     for (_, at, i) in flow.walk() {
         if mbarrier_wait(i) {
-            match behind(flow, from, at, "addr", 8) {
+            match behind(flow, provenance, at, "addr", 8) {
                 Some(w) if known(&w) => waits.push(w),
                 _ => other = true,
             }
         } else if i.has(q::mbarrier_complete_tx_bytes) && i.operand("dstMem").is_some() {
-            let into = behind(flow, from, at, "dstMem", i.constant("size").unwrap_or(0));
-            match (into, behind(flow, from, at, "mbar", 8)) {
+            let into = behind(flow, provenance, at, "dstMem", i.constant("size").unwrap_or(0));
+            match (into, behind(flow, provenance, at, "mbar", 8)) {
                 (Some(into), Some(mbar)) if list.len() < MOST => {
-                    list.push(Load { at, into, mbar, map: behind(flow, from, at, "tensorMap", 128), waited: false });
+                    list.push(Load {
+                        at,
+                        into,
+                        mbar,
+                        map: behind(flow, provenance, at, "tensorMap", 128),
+                        waited: false,
+                    });
                 }
                 _ => other = true,
             }
@@ -303,16 +300,17 @@ fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
 }
 
 /// Copies into shared memory: what they bring is there when a wait says so.
-fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if let Some(list) = find_loads(flow, from) {
-        unfinished(flow, from, &list, out);
+fn loads(kernel: &Kernel) {
+    if let Some(list) = find_loads(kernel) {
+        unfinished(kernel, &list);
     }
 }
 
-fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagnostic>) {
+fn unfinished(kernel: &Kernel, list: &[Load]) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if mbarrier_wait(i) {
-            let on = behind(flow, from, at, "addr", 8);
+            let on = behind(flow, provenance, at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
                 if on.is_none_or(|w| w.may_meet(&l.mbar)) {
                     settle(set, k);
@@ -339,7 +337,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
             None => None,
         };
         let Some((arg, size, writes)) = touched else { return };
-        let Some(here) = region(flow, from, at, arg, size) else { return };
+        let Some(here) = region(flow, provenance, at, arg, size) else { return };
         for (k, l) in list.iter().enumerate() {
             if said.has(k) || !owed(set, k) {
                 continue;
@@ -348,7 +346,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
             if map || l.into.meets(flow, &here) {
                 said.set(k);
                 let copy = flow.instr(l.at).span;
-                out.push(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
+                kernel.report(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
             }
         }
     });
@@ -358,7 +356,7 @@ fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagn
                 Origin::Var(v) => flow.variable(v.0),
                 _ => "",
             };
-            out.push(errors::nobody_waits(flow.instr(l.at).span, name));
+            kernel.report(errors::nobody_waits(flow.instr(l.at).span, name));
             break;
         }
     }

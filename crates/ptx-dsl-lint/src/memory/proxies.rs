@@ -2,40 +2,39 @@
 //! after a proxy fence only, and what threads read, it writes over after one only.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, each, simple};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
 use ptx_dsl_analysis::sites::{Site, in_loop, steadily};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.calls {
         return;
     }
     let any = |f: &dyn Fn(&Instr) -> bool| flow.cfg.any(f);
     for space in [Space::Shared, Space::Global] {
         if any(&|i| source(i) == Some(space))
-            && let Some(writes) = Writes::new(flow, lanes, places, from, space)
+            && let Some(writes) = Writes::new(kernel, space)
         {
-            sources(flow, from, &writes, out);
+            sources(kernel, &writes);
         }
     }
     if any(&|i| matrix(i).is_some())
-        && let Some(writes) = Writes::new(flow, lanes, places, from, Space::Shared)
+        && let Some(writes) = Writes::new(kernel, Space::Shared)
     {
-        matrices(flow, &writes, out);
+        matrices(kernel, &writes);
     }
     if any(&fills) {
-        reused(flow, lanes, from, out);
+        reused(kernel);
     }
 }
 
@@ -89,8 +88,9 @@ struct Writes {
 }
 
 /// Does at most one thread come here?
-fn alone(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> bool {
-    let who = places.who(flow, lanes, block, at);
+fn alone(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let lanes = kernel.lanes;
+    let who = kernel.reaching.who(kernel.flow, lanes, block, at);
     match who.warps(lanes.threads).as_slice() {
         [] => true,
         [(_, bits)] => who.elected || bits.count_ones() <= 1,
@@ -115,7 +115,8 @@ const LATE: usize = 2;
 const DONE: usize = 3;
 
 impl Writes {
-    fn new(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, space: Space) -> Option<Writes> {
+    fn new(kernel: &Kernel, space: Space) -> Option<Writes> {
+        let flow = kernel.flow;
         let mut out = Writes {
             list: Vec::new(),
             many: Vec::new(),
@@ -126,10 +127,10 @@ impl Writes {
             at_start: Vec::new(),
         };
         for (block, at, i) in flow.walk() {
-            let one = || alone(flow, lanes, places, block, at);
+            let one = || alone(kernel, block, at);
             if fences(i, space) {
                 out.lone.push((at, one()));
-            } else if let Some(r) = out.add(flow, from, at, i) {
+            } else if let Some(r) = out.add(kernel, at, i) {
                 out.list.push((at, r));
                 out.many.push(!one());
             }
@@ -142,7 +143,8 @@ impl Writes {
     }
 
     /// What a thread writes here in this space; notes what others write.
-    fn add(&mut self, flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
+    fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
+        let Kernel { flow, provenance, .. } = *kernel;
         let copy = i.opcode == op::cp_async;
         let written = match plain(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
@@ -150,7 +152,7 @@ impl Writes {
             _ => None,
         };
         if let Some((arg, size)) = written {
-            let r = region(flow, from, at, arg, size);
+            let r = region(flow, provenance, at, arg, size);
             let elsewhere = !copy && (i.has(q::global) || i.has(q::local));
             self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != Origin::None);
             return match r {
@@ -159,7 +161,7 @@ impl Writes {
             };
         }
         if fills(i) {
-            match target(i).map(|arg| region(flow, from, at, arg, 0)) {
+            match target(i).map(|arg| region(flow, provenance, at, arg, 0)) {
                 Some(Some(r)) if !r.mapped => self.filled.push(r),
                 _ => self.unclear = true,
             }
@@ -253,21 +255,22 @@ impl Writes {
 }
 
 /// Stores, then a bulk copy of the same bytes.
-fn sources(flow: &Flow, from: &Provenance, writes: &Writes, out: &mut Vec<Diagnostic>) {
+fn sources(kernel: &Kernel, writes: &Writes) {
+    let flow = kernel.flow;
     let mut said = false;
     writes.each(flow, &mut |at, i, set| {
         if said || source(i) != Some(writes.space) {
             return;
         }
         let Some(arg) = i.operand("srcMem") else { return };
-        let Some(here) = region(flow, from, at, arg, i.constant("size").unwrap_or(0)) else { return };
+        let Some(here) = region(flow, kernel.provenance, at, arg, i.constant("size").unwrap_or(0)) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
         if let Some(k) = writes.of_source(flow, &here, &|k| writes.owed(set, k)) {
             said = true;
-            out.push(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
+            kernel.report(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
         } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.late(set, k)) {
             said = true;
-            out.push(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
+            kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
     });
 }
@@ -313,7 +316,8 @@ fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
 }
 
 /// Matrices that only threads have written.
-fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
+fn matrices(kernel: &Kernel, writes: &Writes) {
+    let flow = kernel.flow;
     if !flow.function.entry || writes.list.is_empty() {
         return;
     }
@@ -339,7 +343,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
                     let (at, r) = &writes.list[*k];
                     r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).opcode != op::cp_async
                 };
-                out.push(match (0..writes.list.len()).find(stored) {
+                kernel.report(match (0..writes.list.len()).find(stored) {
                     Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
                     None => errors::copied_without_fence(arg.span, op, span(first)),
                 });
@@ -347,7 +351,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
             }
             if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
                 said = true;
-                out.push(errors::proxy_fence_late(arg.span, op, span(k)));
+                kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
                 return;
             }
         }
@@ -357,7 +361,7 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
         let all = || (0..writes.list.len()).filter(owed);
         if let Some(first) = all().next() {
             said = true;
-            out.push(match all().find(|k| !copied(k)) {
+            kernel.report(match all().find(|k| !copied(k)) {
                 Some(k) => errors::no_proxy_fence(arg, op, span(k), false),
                 None => errors::copied_without_fence(arg, op, span(first)),
             });
@@ -367,18 +371,19 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
 
 /// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
 /// this may still be right where something orders the two that is not seen here: a hint.
-fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn reused(kernel: &Kernel) {
+    let Kernel { flow, provenance, .. } = *kernel;
     // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::tcgen05_alloc {
-            addresses.extend(behind(flow, from, at, "dst", 4));
+            addresses.extend(behind(flow, provenance, at, "dst", 4));
         }
     }
     let mut list = Vec::new();
     for (_, at, i) in flow.walk() {
         if let Some((arg, false)) = plain(i)
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+            && let Some(r) = region(flow, provenance, at, arg, i.bytes())
             && r.space == Space::Shared
             && !addresses.iter().any(|a| a.meets(flow, &r))
             && list.len() < MOST
@@ -386,10 +391,11 @@ fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
             list.push((at, r));
         }
     }
-    rewritten(flow, lanes, from, &list, out);
+    rewritten(kernel, &list);
 }
 
-fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
+fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
+    let flow = kernel.flow;
     // For each load: nothing since; a release to the other proxy; fenced.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (load, _)) in list.iter().enumerate() {
@@ -419,18 +425,18 @@ fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region
             return;
         }
         // What fills in some rounds only may do so before anything was loaded.
-        if in_loop(flow, b) && !steadily(flow, lanes, Site { block: b, at }) {
+        if in_loop(flow, b) && !steadily(flow, kernel.lanes, Site { block: b, at }) {
             return;
         }
         let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { i.constant("size").unwrap_or(0) };
         let Some(arg) = target(i) else { return };
-        let Some(here) = region(flow, from, at, arg, size) else { return };
+        let Some(here) = region(flow, kernel.provenance, at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {
             let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
             if (fresh || half) && !set.has(3 * k + 2) && r.meets(flow, &here) {
                 said = true;
                 let half = half && !fresh;
-                out.push(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
+                kernel.report(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
                 return;
             }
         }

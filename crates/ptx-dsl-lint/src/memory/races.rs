@@ -1,18 +1,16 @@
 //! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
 
 use crate::errors::completion as errors;
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::synchronisation::{may_synchronise_warps, strong};
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::written;
 use ptx_dsl_analysis::dataflow::Bits;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
+use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::reaching::every_lane;
 use ptx_dsl_analysis::region::{Region, plain, region};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
@@ -28,13 +26,14 @@ struct Access {
 }
 
 /// Says whether it found a race.
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) -> bool {
+pub(crate) fn check(kernel: &Kernel) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return false };
     if n <= 32 || !flow.function.entry || flow.calls {
         return false;
     }
-    let before = out.len();
-    neighbours(flow, lanes, places, from, n, out);
+    let before = kernel.reported();
+    neighbours(kernel, n);
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
     for (block, at, i) in flow.walk() {
@@ -42,12 +41,12 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
             continue;
         }
         let Some((arg, writes)) = plain(i) else { continue };
-        let Some(place) = region(flow, from, at, arg, i.bytes()) else { continue };
+        let Some(place) = region(flow, kernel.provenance, at, arg, i.bytes()) else { continue };
         let constant = matches!(place.base, Origin::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
         if place.space != Space::Shared || place.mapped || !constant {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         // The elected lanes of all warps write each for its warp, or the same.
         let counts = if writes {
             who.warps(lanes.threads).len() == 1
@@ -61,12 +60,13 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         }
     }
     if stores && loads {
-        compare(flow, &list, out);
+        compare(kernel, &list);
     }
-    out.len() > before
+    kernel.reported() > before
 }
 
-fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
+fn compare(kernel: &Kernel, list: &[Access]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let meets = may_synchronise_warps(i);
         for (k, access) in list.iter().enumerate() {
@@ -86,7 +86,7 @@ fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
                 if old.store != now.store && owed(set, k) && old.place.meets(flow, &now.place) && !said.contains(&var.0)
                 {
                     said.push(var.0);
-                    out.push(errors::race(i.span, flow.instr(old.at).span, flow.variable(var.0), now.store));
+                    kernel.report(errors::race(i.span, flow.instr(old.at).span, flow.variable(var.0), now.store));
                 }
             }
         }
@@ -95,13 +95,14 @@ fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
 
 /// All threads store, each to a place of its own in a variable, and then read one place of it, or that of a neighbour, with
 /// nothing between: what is read is another thread's, of another warp for most.
-fn neighbours(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, n: usize, out: &mut Vec<Diagnostic>) {
+fn neighbours(kernel: &Kernel, n: usize) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let all = |at: u32, block: u32| {
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         every_lane(flow, lanes, &who, block, at) && missing(&who.set, n).is_none()
     };
-    if let Some(stores) = own_places(flow, lanes, from, &all) {
-        read_by_others(flow, from, &stores, &all, out);
+    if let Some(stores) = own_places(kernel, &all) {
+        read_by_others(kernel, &stores, &all);
     }
 }
 
@@ -115,13 +116,14 @@ struct Store {
 }
 
 /// Such stores, if nothing else may write there.
-fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Store>> {
+fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Store>> {
+    let Kernel { flow, lanes, .. } = *kernel;
     let mut stores: Vec<Store> = Vec::new();
     // Variables that others write too: nothing is known of their parts.
     let mut mixed: Vec<Origin> = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some(arg) = written(i) else { continue };
-        match region(flow, from, at, arg, 1) {
+        match region(flow, kernel.provenance, at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
                 let copy = i.opcode == op::cp_async;
@@ -157,13 +159,8 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
     if out.is_empty() { None } else { Some(out) }
 }
 
-fn read_by_others(
-    flow: &Flow,
-    from: &Provenance,
-    stores: &[Store],
-    all: &dyn Fn(u32, u32) -> bool,
-    out: &mut Vec<Diagnostic>,
-) {
+fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> bool) {
+    let flow = kernel.flow;
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.opcode == op::bar_warp_sync;
@@ -188,7 +185,7 @@ fn read_by_others(
             return;
         }
         let Some((arg, false)) = plain(i) else { return };
-        let Some(p) = region(flow, from, at, arg, i.bytes()) else { return };
+        let Some(p) = region(flow, kernel.provenance, at, arg, i.bytes()) else { return };
         let Origin::Var(var) = p.base else { return };
         if p.mapped || p.space != Space::Shared || !all(at, b) {
             return;
@@ -196,7 +193,7 @@ fn read_by_others(
         let fixed = matches!(p.bytes, Some((_, end)) if end != i64::MAX);
         let Some(first) = neighbour(stores, &p, i.bytes() as i64, fixed, set) else { return };
         said = true;
-        out.push(errors::race_of_all(i.span, flow.instr(first).span, flow.variable(var.0)));
+        kernel.report(errors::race_of_all(i.span, flow.instr(first).span, flow.variable(var.0)));
     });
 }
 

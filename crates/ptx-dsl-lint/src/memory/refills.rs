@@ -2,12 +2,12 @@
 //! (PTX ISA 9.7.9.25.6).
 
 use crate::errors::rings as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -17,7 +17,8 @@ use ptx_dsl_isa::span::Span;
 const ITERATIONS: usize = 20;
 const COPIES: usize = 32;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.calls || !flow.cfg.has(op::cp_async_bulk_wait_group) {
         return;
     }
@@ -32,11 +33,11 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
         let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
         copies += 1;
-        let Some(ring) = Ring::new(flow, from, &loops, header, at, source) else { continue };
+        let Some(ring) = Ring::new(kernel, &loops, header, at, source) else { continue };
         let Some((wait, left)) = left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
-        if let Some(store) = store(flow, from, &loops, header, &ring) {
+        if let Some(store) = store(kernel, &loops, header, &ring) {
             let [copy, wait] = [at, wait].map(|at| flow.instr(at).span);
-            out.push(errors::refilled(store, copy, wait, ring.buffers.len(), left));
+            kernel.report(errors::refilled(store, copy, wait, ring.buffers.len(), left));
             return;
         }
     }
@@ -52,8 +53,9 @@ struct Ring {
 }
 
 impl Ring {
-    fn new(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
-        let r = region(flow, from, at, source, 1)?;
+    fn new(kernel: &Kernel, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
+        let flow = kernel.flow;
+        let r = region(flow, kernel.provenance, at, source, 1)?;
         if r.space != Space::Shared || r.mapped || !matches!(r.base, Origin::Var(_)) {
             return None;
         }
@@ -124,13 +126,14 @@ fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u
 }
 
 /// A store of the loop into the buffer that the copy of the same iteration reads.
-fn store(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+    let flow = kernel.flow;
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {
             continue;
         }
         let Some((arg, true)) = plain(i) else { continue };
-        match region(flow, from, at, arg, 1) {
+        match region(flow, kernel.provenance, at, arg, 1) {
             Some(r) if r.base == ring.base && !r.mapped => {}
             _ => continue,
         }

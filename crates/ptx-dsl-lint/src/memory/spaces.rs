@@ -1,20 +1,21 @@
 //! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
 
 use crate::errors::flow as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::provenance::{Address, Origin, Provenance, space, space_of, sum};
+use ptx_dsl_analysis::provenance::{Address, Origin, space, space_of, sum};
 use ptx_dsl_analysis::region::{MOST, address, region};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    read_only(flow, from, out);
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
+    read_only(kernel);
     // Blocks that every thread comes through.
     let mut always = vec![false; flow.cfg.blocks.len()];
     let mut b = 0;
@@ -27,16 +28,17 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     for (block, at, i) in flow.walk() {
         if matches!(i.opcode, op::cvta | op::mapa | op::getctarank) {
-            conversion(flow, from, at, i, out);
+            conversion(kernel, at, i);
             continue;
         }
         let sure = always[block as usize] && i.pred.is_none();
-        apart(flow, from, at, i, sure, out);
-        accesses(i, &mut |access| accessed(flow, from, at, &access, sure, out));
+        apart(kernel, at, i, sure);
+        accesses(i, &mut |access| accessed(kernel, at, &access, sure));
     }
 }
 
-fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool, out: &mut Vec<Diagnostic>) {
+fn accessed(kernel: &Kernel, at: u32, access: &Access, sure: bool) {
+    let flow = kernel.flow;
     // A tensor's map stands before the coordinates.
     let operand = match &access.arg.value {
         Operand::Addresses(list) => list.first(),
@@ -46,13 +48,13 @@ fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool
         Some(Operand::Address(Base::Reg(r), offset)) => (*r, 0, *offset),
         Some(Operand::Reg(r, lane)) => (*r, *lane, 0),
         Some(Operand::Address(Base::Var(v), offset)) => {
-            of_variable(flow, *v, *offset, access, out);
+            of_variable(kernel, *v, *offset, access);
             return;
         }
         _ => return,
     };
-    if let Some(address) = from.address(flow.ssa.read(at, r, lane)) {
-        one(flow, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure, out);
+    if let Some(address) = kernel.provenance.address(flow.ssa.read(at, r, lane)) {
+        one(kernel, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure);
     }
 }
 
@@ -93,7 +95,8 @@ fn rank(flow: &Flow, a: &Address) -> Option<u64> {
     flow.cfg.instrs.get(a.map as usize)?.constant("b")
 }
 
-fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always: bool, out: &mut Vec<Diagnostic>) {
+fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, always: bool) {
+    let flow = kernel.flow;
     let span = access.arg.span;
     let by = self::span(flow, a.by);
     let is = word(a.space);
@@ -103,25 +106,25 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
-                out.push(errors::space_of_register(span, name, is, a.generic, q.text(), of, by));
+                kernel.report(errors::space_of_register(span, name, is, a.generic, q.text(), of, by));
                 return;
             }
             if a.generic && !global {
-                out.push(errors::generic_in_space(span, name, is, q.text(), by));
+                kernel.report(errors::generic_in_space(span, name, is, q.text(), by));
                 return;
             }
         }
         Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
             let write = if a.space == Space::Shared { access.shared().text() } else { is };
-            out.push(errors::native_as_generic(span, name, (is, write), of, by));
+            kernel.report(errors::native_as_generic(span, name, (is, write), of, by));
             return;
         }
         Kind::Object | Kind::Shared if a.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, &errors::held(name, is, of), by));
+            kernel.report(errors::object_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, &errors::held(name, is, of), by));
+            kernel.report(errors::map_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
@@ -129,7 +132,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
     if a.mapped && access.own {
         let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
         let map = self::span(flow, a.map).or(by);
-        out.push(if access.own_for_result {
+        kernel.report(if access.own_for_result {
             errors::peer_returns_nothing(span, name, map, sure)
         } else {
             errors::mapped_used_as_own(span, name, map, sure)
@@ -137,7 +140,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         return;
     }
     if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
-        out.push(errors::read_only_space(span, name, is, of, by));
+        kernel.report(errors::read_only_space(span, name, is, of, by));
         return;
     }
     if let Origin::Pointer(n) = a.base
@@ -145,7 +148,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         && p.read_only
         && access.writes
     {
-        out.push(errors::read_only_parameter(span, &p.name, p.rust_type));
+        kernel.report(errors::read_only_parameter(span, &p.name, p.rust_type));
         return;
     }
     let Some(total) = sum(a.offset, offset) else { return };
@@ -155,7 +158,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
             // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
             let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
             if !crooked && past(var.size, var.dynamic, total, access.size) {
-                out.push(errors::past_the_end(span, &var.name, total, access.size, var.size));
+                kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
                 return;
             }
             var.align
@@ -167,7 +170,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         Origin::None => return,
     };
     if base_align >= access.align && total.rem_euclid(i64::from(access.align)) != 0 {
-        out.push(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
+        kernel.report(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
     }
 }
 
@@ -179,27 +182,28 @@ fn past(size: u32, dynamic: bool, offset: i64, access: u32) -> bool {
 }
 
 /// An address that names a variable.
-fn of_variable(flow: &Flow, id: VarId, offset: i64, access: &Access, out: &mut Vec<Diagnostic>) {
-    let Some(var) = flow.module.vars.get(id.0 as usize) else { return };
+fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
+    let Some(var) = kernel.flow.module.vars.get(id.0 as usize) else { return };
     let (span, is) = (access.arg.span, word(var.space));
     match access.kind {
         Kind::Object | Kind::Shared if var.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, &errors::variable(&var.name, is), None));
+            kernel.report(errors::object_elsewhere(span, &errors::variable(&var.name, is), None));
             return;
         }
         Kind::Map if matches!(var.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, &errors::variable(&var.name, is), None));
+            kernel.report(errors::map_elsewhere(span, &errors::variable(&var.name, is), None));
             return;
         }
         _ => {}
     }
     if var.space != Space::ParamFunc && past(var.size, var.dynamic, offset, access.size) {
-        out.push(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
+        kernel.report(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
     }
 }
 
 /// A copy and the mbarrier that it completes on, in two CTAs.
-fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
+fn apart(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let data = match i.operand("dstMem") {
         None if matches!(i.opcode, op::st_async | op::red_async) => i.operand("a"),
         data => data,
@@ -209,7 +213,8 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
     if i.has(q::cta_group_2) {
         return;
     }
-    let (Some((a, _)), Some((b, _))) = (address(flow, from, at, &data.value), address(flow, from, at, &mbar.value))
+    let (Some((a, _)), Some((b, _))) =
+        (address(flow, provenance, at, &data.value), address(flow, provenance, at, &mbar.value))
     else {
         return;
     };
@@ -223,15 +228,16 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
     if differ {
         let fixed = rank(flow, if a.mapped { &a } else { &b }).is_some();
         let sure = clusters(flow) && fixed && sure && flow.function.entry;
-        out.push(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
+        kernel.report(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
     }
 }
 
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
-fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+fn conversion(kernel: &Kernel, at: u32, i: &Instr) {
+    let flow = kernel.flow;
     let Some(arg) = i.operand("a") else { return };
     let Operand::Reg(r, lane) = &arg.value else { return };
-    let Some(a) = from.address(flow.ssa.read(at, *r, *lane)) else { return };
+    let Some(a) = kernel.provenance.address(flow.ssa.read(at, *r, *lane)) else { return };
     let name = flow.name(flow.ssa.var(*r, *lane));
     let is = word(a.space);
     let by = span(flow, a.by);
@@ -239,26 +245,35 @@ fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<
     if i.opcode != op::cvta {
         let in_space = i.has(q::shared_cluster);
         if a.space != Space::Shared {
-            out.push(errors::space_of_register(arg.span, name, is, a.generic, q::shared.text(), whose(flow, &a), by));
+            kernel.report(errors::space_of_register(
+                arg.span,
+                name,
+                is,
+                a.generic,
+                q::shared.text(),
+                whose(flow, &a),
+                by,
+            ));
         } else if in_space == a.generic {
-            out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
+            kernel.report(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }
         return;
     }
     let to = i.has(q::to);
     let Some((q, space)) = space_of(i) else { return };
     if space != a.space {
-        out.push(errors::cvta_of_other_space(arg.span, name, is, q.text(), by));
+        kernel.report(errors::cvta_of_other_space(arg.span, name, is, q.text(), by));
     } else if !global && to != a.generic {
-        out.push(errors::cvta_direction(arg.span, name, is, to, by));
+        kernel.report(errors::cvta_direction(arg.span, name, is, to, by));
     } else if a.mapped && !to && matches!(q, q::shared | q::shared_cta) {
         // CUDA C++ has no other form for the way back than `cvta.to.shared`.
-        out.push(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
+        kernel.report(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
     }
 }
 
 /// `ld.global.nc` is for what the kernel leaves alone.
-fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn read_only(kernel: &Kernel) {
+    let flow = kernel.flow;
     let constant = |i: &Instr| i.opcode == op::ld && i.has(q::nc);
     if !flow.cfg.any(&constant) {
         return;
@@ -273,7 +288,7 @@ fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         };
         if let Some(arg) = i.operand("a")
             && arg.role == Role::Addr
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+            && let Some(r) = region(flow, kernel.provenance, at, arg, i.bytes())
             && r.space == Space::Global
             && list.len() < MOST
         {
@@ -283,7 +298,7 @@ fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     for (at, load) in &loads {
         for (store, to) in &stores {
             if to.meets(flow, load) {
-                out.push(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
+                kernel.report(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
                 return;
             }
         }

@@ -2,11 +2,10 @@
 //! made it and an acquire by who uses it.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::provenance::Provenance;
 use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -16,10 +15,11 @@ const CHANGED: usize = 0;
 const RELEASED: usize = 1;
 const SEEN: usize = 2;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let mut used: Vec<Region> = Vec::new();
     for (_, at, _) in flow.walk() {
-        if let Some(r) = behind(flow, from, at, "tensorMap", 128)
+        if let Some(r) = behind(flow, provenance, at, "tensorMap", 128)
             && used.len() < MOST
         {
             used.push(r);
@@ -31,10 +31,10 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut changed: Vec<(u32, Region)> = Vec::new();
     for (_, at, i) in flow.walk() {
         let target = match i.opcode {
-            op::tensormap_replace => behind(flow, from, at, "addr", 128),
-            op::tensormap_cp_fenceproxy => behind(flow, from, at, "dst", 128),
+            op::tensormap_replace => behind(flow, provenance, at, "addr", 128),
+            op::tensormap_cp_fenceproxy => behind(flow, provenance, at, "dst", 128),
             _ => match plain(i) {
-                Some((arg, true)) => region(flow, from, at, arg, i.bytes()),
+                Some((arg, true)) => region(flow, provenance, at, arg, i.bytes()),
                 _ => None,
             },
         };
@@ -46,7 +46,7 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             changed.push((at, r));
         }
     }
-    uses(flow, from, &changed, out);
+    uses(kernel, &changed);
 }
 
 /// The first region that has certainly a byte in common with this one.
@@ -60,7 +60,8 @@ fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
 }
 
 /// Uses of a map that was changed.
-fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
+fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (change, _)) in changed.iter().enumerate() {
             if *change == at {
@@ -75,7 +76,7 @@ fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec
                 set.turn(3 * k + RELEASED, 3 * k + SEEN);
             }
         } else if i.has_any(&[q::tensormap_generic]) {
-            let of = behind(flow, from, at, "addr", 128);
+            let of = behind(flow, provenance, at, "addr", 128);
             for (k, (_, map)) in changed.iter().enumerate() {
                 if i.has(q::release) {
                     set.turn(3 * k + CHANGED, 3 * k + RELEASED);
@@ -88,13 +89,13 @@ fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec
     let mut said = false;
     each(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
         let Some(arg) = i.operand("tensorMap") else { return };
-        let Some(here) = region(flow, from, at, arg, 128) else { return };
+        let Some(here) = region(flow, provenance, at, arg, 128) else { return };
         for (k, (change, map)) in changed.iter().enumerate() {
             let fresh = set.has(3 * k + CHANGED);
             let open = (fresh || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
             if !said && open && map.meets(flow, &here) {
                 said = true;
-                out.push(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
+                kernel.report(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
             }
         }
     });

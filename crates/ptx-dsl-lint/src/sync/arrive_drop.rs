@@ -1,21 +1,20 @@
 //! `mbarrier.arrive_drop` (PTX ISA 9.7.13.15.14): arrivals after the expected count has become 0.
 
 use crate::errors::rings as errors;
+use crate::kernel::Kernel;
 use crate::sync::objects::{Object, Objects, arrivals_of, name};
 use crate::sync::states::passed;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::reaching::most;
 use ptx_dsl_analysis::sites::{Site, in_loop, surely};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Mbarrier;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     if objects.unclear {
         return;
     }
     for o in &objects.list {
-        after_all(flow, lanes, places, o, out);
+        after_all(kernel, o);
     }
 }
 
@@ -24,14 +23,15 @@ fn drops(flow: &Flow, s: &Site) -> bool {
 }
 
 /// Arrivals that drop the whole count, a wait for their phase, and then another arrival.
-fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut Vec<Diagnostic>) {
+fn after_all(kernel: &Kernel, o: &Object) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let (Some(threads), [init]) = (lanes.threads.exact, o.inits.as_slice()) else { return };
     let Some(count) = flow.instr(init.at).constant("count") else { return };
     let mut dropped = 0u64;
     let mut last = None;
     for s in o.arrives.iter().filter(|s| drops(flow, s)) {
         let Some(each) = arrivals_of(flow.instr(s.at)) else { return };
-        let who = places.who(flow, lanes, s.block, s.at);
+        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
         if in_loop(flow, s.block) || who.elected || who.passed || !surely(flow, lanes, *s) {
             return;
         }
@@ -56,7 +56,7 @@ fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut 
     }
     if let Some(s) = first {
         let [at, drop, init] = [s.at, last.at, init.at].map(|at| flow.instr(at).span);
-        out.push(errors::none_expected(at, &name(flow, o.place), drop, init));
+        kernel.report(errors::none_expected(at, &name(flow, o.place), drop, init));
     }
 }
 

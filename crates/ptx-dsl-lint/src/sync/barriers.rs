@@ -1,27 +1,28 @@
 //! Barriers that not all threads come to (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
 
 use crate::errors::{completion, flow as errors};
+use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::reaching::{Others, Places, Who, every_lane, only_elected};
+use ptx_dsl_analysis::reaching::{Others, Who, every_lane, only_elected};
 use ptx_dsl_analysis::threads::{Set, missing, unite};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Meeting;
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
-    barriers(flow, lanes, places, out);
-    inits(flow, lanes, places, out);
-    arrivals(flow, out);
+    barriers(kernel);
+    inits(kernel);
+    arrivals(kernel);
 }
 
 /// Arrivals at a barrier that no thread waits at.
-fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn arrivals(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut said = Vec::new();
     for i in &flow.cfg.instrs {
         if !at_barrier(i) || i.entry.meeting != Meeting::Arrive {
@@ -30,7 +31,7 @@ fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
         let Some(n) = i.constant("a") else { return };
         if !met(flow, n) && !said.contains(&n) {
             said.push(n);
-            out.push(completion::nobody_waits(i.span, n));
+            kernel.report(completion::nobody_waits(i.span, n));
         }
     }
 }
@@ -66,7 +67,8 @@ fn waits(i: &Instr) -> bool {
 }
 
 /// A barrier without a number of threads, all of whose places together are not for all threads of the CTA.
-fn barriers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+fn barriers(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     let mut list: Vec<Barrier> = Vec::new();
     'walk: for (block, at, i) in flow.walk() {
@@ -74,7 +76,7 @@ fn barriers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnosti
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         for b in &mut list {
             if b.id == id {
                 unite(&mut b.set, &who.set);
@@ -93,7 +95,7 @@ fn barriers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnosti
             && who.whole(lanes.threads)
         {
             let i = flow.instr(*at);
-            out.push(errors::barrier_without_all(i.span, &opcode(i), t, who.why, i.entry.section));
+            kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, who.why, i.entry.section));
         }
     }
 }
@@ -107,19 +109,20 @@ struct Barrier {
 }
 
 /// One object, named by its variable, that more than one thread initialises.
-fn inits(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+fn inits(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     for (block, at, i) in flow.walk() {
         if i.opcode != op::mbarrier_init || n <= 1 {
             continue;
         }
         let Some(Operand::Address(Base::Var(v), _)) = i.value("addr") else { continue };
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         let every = every_lane(flow, lanes, &who, block, at);
         let several = who.warps(lanes.threads).len() > 1 && n > 32;
         if every || (who.elected && several && only_elected(flow, lanes, block, at)) {
             let name = flow.variable(v.0);
-            out.push(errors::init_by_many(i.span, name, !every));
+            kernel.report(errors::init_by_many(i.span, name, !every));
         }
     }
 }

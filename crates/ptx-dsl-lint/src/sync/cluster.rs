@@ -2,39 +2,39 @@
 //! (9.7.19.5).
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::pending::{debts, leaves, owe, owed, settle};
 use crate::synchronisation::{may_signal_cta, may_wait_for_cta};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::lanes::Shared;
 use ptx_dsl_analysis::region::{plain, region};
 use ptx_dsl_analysis::threads::has_thread;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
     let several = flow.cfg.has(op::mbarrier_init) && flow.function.reqnctapercluster != Some([1, 1, 1]);
     if flow.cfg.has(op::mapa) || (several && flow.cfg.any(&multicast)) {
-        remote(flow, lanes, from, out);
+        remote(kernel);
     }
     if flow.cfg.has(op::setmaxnreg) {
-        registers(flow, lanes, places, out);
+        registers(kernel);
     }
 }
 
 /// Touches the memory of another CTA: the operand.
-fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
+fn touches<'h>(kernel: &Kernel, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
     let several = multicast(i);
     let mut found = None;
     accesses(i, &mut |access| {
         // A mapped address where only the own CTA is reached is another mistake.
-        let mapped = || !access.own && matches!(region(flow, from, at, access.arg, 0), Some(r) if r.mapped);
+        let mapped =
+            || !access.own && matches!(region(kernel.flow, kernel.provenance, at, access.arg, 0), Some(r) if r.mapped);
         if found.is_none() && (several || mapped()) {
             found = Some(access.arg);
         }
@@ -42,7 +42,8 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
     found
 }
 
-fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn remote(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
@@ -55,19 +56,20 @@ fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnosti
     each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
         if !said
             && !set.has(0)
-            && let Some(arg) = touches(flow, from, at, i)
+            && let Some(arg) = touches(kernel, at, i)
         {
             said = true;
-            out.push(errors::peer_not_there(arg.span, i.entry.opcode));
+            kernel.report(errors::peer_not_there(arg.span, i.entry.opcode));
         }
     });
-    left(flow, lanes, from, out);
+    left(kernel);
 }
 
 /// Whoever reaches into a CTA that may have left.
-fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn left(kernel: &Kernel) {
+    let flow = kernel.flow;
     // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
-    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(flow, from, at, i).is_some();
+    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(kernel, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
             owe(set, 0);
@@ -86,11 +88,11 @@ fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>
             return;
         }
         let (least, here) = arrivals[b as usize];
-        let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+        let closed = if whole_cta(kernel, b, at) { least != here } else { i.pred.is_some() || least != most };
         if !closed {
             said = true;
             if let Some(span) = last {
-                out.push(errors::leaves_peer(span, i.span));
+                kernel.report(errors::leaves_peer(span, i.span));
             }
         }
     });
@@ -131,9 +133,10 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
 }
 
 /// Does the whole CTA run the instruction if one of its threads does?
-fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let flow = kernel.flow;
     let shared = |at: u32| match flow.guard(at) {
-        Some((p, _)) => lanes.shared(p) == Shared::Cta,
+        Some((p, _)) => kernel.lanes.shared(p) == Shared::Cta,
         None => true,
     };
     if !shared(at) {
@@ -153,7 +156,8 @@ fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
 }
 
 /// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
-fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+fn registers(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     // What each thread has at the end, if only one site is for it.
     let mut have: Vec<Option<u64>> = vec![None; n];
@@ -164,7 +168,7 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
             continue;
         }
         let Some(count) = i.constant("imm-reg-count") else { continue };
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         for g in 0..n.div_ceil(128) {
             let first = g * 128;
             let end = (first + 128).min(n);
@@ -173,7 +177,7 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
                 there += usize::from(has_thread(&who.set, t));
             }
             if there > 0 && there < end - first {
-                out.push(errors::part_of_warpgroup(i.span, g));
+                kernel.report(errors::part_of_warpgroup(i.span, g));
                 break;
             }
         }
@@ -202,6 +206,6 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
         asked += h.unwrap_or(start);
     }
     if asked > most {
-        out.push(errors::too_many_registers(span, asked, most));
+        kernel.report(errors::too_many_registers(span, asked, most));
     }
 }

@@ -1,29 +1,28 @@
 //! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
 
 use crate::errors::flow as errors;
+use crate::kernel::Kernel;
 use crate::sync::objects::mbarrier;
 use crate::synchronisation::may_synchronise;
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, both, each};
-use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::{Barrier, Role};
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| i.entry.barrier == Barrier::Cluster) {
-        cluster_barrier(flow, lanes, out);
+        cluster_barrier(kernel);
     }
     if flow.cfg.has(op::mbarrier_init) {
-        before_init(flow, from, out);
+        before_init(kernel);
     }
 }
 
 /// Each thread arrives once, waits once, and so on.
-fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn cluster_barrier(kernel: &Kernel) {
+    let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.opcode {
         op::barrier_cluster_arrive if !every || i.pred.is_none() => set.set(0),
         op::barrier_cluster_wait if every || i.pred.is_none() => set.unset(0),
@@ -33,22 +32,23 @@ fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     let mut said = false;
     both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
         op::barrier_cluster_arrive if every.has(0) && i.pred.is_none() => {
-            out.push(errors::arrives_twice(i.span, true));
+            kernel.report(errors::arrives_twice(i.span, true));
             said = true;
         }
         op::barrier_cluster_wait if !any.has(0) && flow.function.entry => {
-            out.push(errors::wait_without_arrive(i.span, true));
+            kernel.report(errors::wait_without_arrive(i.span, true));
             said = true;
         }
         _ => {}
     });
     if !said && flow.function.entry && !flow.calls {
-        out_of_step(flow, lanes, out);
+        out_of_step(kernel);
     }
 }
 
 /// The same on some path.
-fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn out_of_step(kernel: &Kernel) {
+    let flow = kernel.flow;
     let arrives = |i: &Instr| i.opcode == op::barrier_cluster_arrive;
     let waits = |i: &Instr| i.opcode == op::barrier_cluster_wait;
     let next = |i: &Instr, from_arrive: bool| {
@@ -60,7 +60,7 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             Step::Go
         }
     };
-    let mut paths = Paths::new(flow, lanes);
+    let mut paths = Paths::new(flow, kernel.lanes);
     let mut said = Vec::new();
     let mut say = |hit: Option<Hit>, arrive: bool| {
         if let Some(hit) = hit
@@ -68,7 +68,7 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         {
             said.push(hit.at);
             let span = flow.instr(hit.at).span;
-            out.push(if arrive {
+            kernel.report(if arrive {
                 errors::arrives_twice(span, false)
             } else {
                 errors::wait_without_arrive(span, false)
@@ -87,28 +87,30 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
 }
 
 /// Uses of an mbarrier on whose every path neither its init nor any meeting with the thread that might do it comes first.
-fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn before_init(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
     let mut inits: Vec<(u32, i64)> = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::mbarrier_init {
-            let Some(o) = object(flow, from, at, i, "addr") else { return };
+            let Some(o) = object(kernel, at, i, "addr") else { return };
             if !inits.contains(&o) && inits.len() < 64 {
                 inits.push(o);
             }
         }
     }
     if !inits.is_empty() {
-        uses_before(flow, from, &inits, out);
+        uses_before(kernel, &inits);
     }
 }
 
-fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut Vec<Diagnostic>) {
+fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
+    let flow = kernel.flow;
     // The number of the object that an operand names.
     let number = |at: u32, i: &Instr, name: &str| {
-        let o = object(flow, from, at, i, name)?;
+        let o = object(kernel, at, i, name)?;
         inits.iter().position(|x| *x == o)
     };
     let n = inits.len() + 1;
@@ -129,19 +131,19 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
             && !said.has(k)
         {
             said.set(k);
-            out.push(errors::before_init(i.span, flow.variable(inits[k].0)));
+            kernel.report(errors::before_init(i.span, flow.variable(inits[k].0)));
         }
     });
 }
 
 /// The object that the operand of this name is the address of: variable and offset.
-fn object(flow: &Flow, from: &Provenance, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
+fn object(kernel: &Kernel, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
     for a in &i.operands {
         if a.name == name && a.role == Role::Addr {
             let Operand::Address(base, offset) = &a.value else { return None };
             let (var, first) = match base {
                 Base::Var(v) => (v.0, 0),
-                Base::Reg(r) => from.variable(flow.ssa.read(at, *r, 0))?,
+                Base::Reg(r) => kernel.provenance.variable(kernel.flow.ssa.read(at, *r, 0))?,
                 Base::Abs => return None,
             };
             return Some((var, first.checked_add(*offset)?));

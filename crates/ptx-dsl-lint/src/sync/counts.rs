@@ -1,42 +1,34 @@
 //! Arrivals and bytes of an mbarrier against its count and its `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::sync::objects::{Object, Objects, arrivals_of, name, only, parity};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::Bits;
-use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::reaching::most;
 use ptx_dsl_analysis::sites::{Site, above, among, any_in_loop, guard, in_loop, surely};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// Counts of arrivals and of bytes; objects that nobody initialises.
-pub(crate) fn check(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
-    if !objects.unknown_init && lanes.threads.exact.is_some() {
-        never_initialised(flow, objects, out);
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    if !objects.unknown_init && kernel.lanes.threads.exact.is_some() {
+        never_initialised(kernel, objects);
     }
     if !objects.unclear {
-        counts(flow, lanes, places, objects, out);
-        transactions(flow, objects, out);
-    } else if let Some(one) = only(flow, from) {
-        transactions(flow, &one, out);
+        counts(kernel, objects);
+        transactions(kernel, objects);
+    } else if let Some(one) = only(kernel) {
+        transactions(kernel, &one);
     }
 }
 
-fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn counts(kernel: &Kernel, objects: &Objects) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     for o in &objects.list {
         let [init] = o.inits.as_slice() else { continue };
@@ -49,7 +41,7 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
         let mut over = None;
         for s in &o.arrives {
             let i = flow.instr(s.at);
-            let who = places.who(flow, lanes, s.block, s.at);
+            let who = kernel.reaching.who(flow, lanes, s.block, s.at);
             let each = arrivals_of(i).unwrap_or_else(|| {
                 clear = false;
                 0
@@ -70,7 +62,7 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
 
         if let Some((span, come)) = over {
             let init = flow.instr(init.at).span;
-            out.push(errors::more_arrive(span, &name(flow, o.place), count, come, init));
+            kernel.report(errors::more_arrive(span, &name(flow, o.place), count, come, init));
         }
         // Who only looks once need not wait.
         if come < count
@@ -79,9 +71,9 @@ fn counts(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &
         {
             let span = flow.instr(wait.at).span;
             let init = flow.instr(init.at).span;
-            out.push(errors::never_complete(span, &name(flow, o.place), count, come, init));
+            kernel.report(errors::never_complete(span, &name(flow, o.place), count, come, init));
         } else if come <= count {
-            second_phase(flow, o, out);
+            second_phase(kernel, o);
         }
     }
 }
@@ -102,7 +94,8 @@ fn first_wait<'o>(flow: &Flow, waits: &'o [Site]) -> Option<&'o Site> {
 
 /// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
 /// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
-fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn never_initialised(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
     for o in &objects.list {
         let (true, Some(arrival), Some(wait)) = (o.inits.is_empty(), o.arrives.first(), o.waits.first()) else {
             continue;
@@ -114,18 +107,19 @@ fn never_initialised(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) 
         if let Some(var) = flow.module.vars.get(o.place.0 as usize)
             && !var.dynamic
         {
-            out.push(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
+            kernel.report(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
         }
     }
 }
 
 /// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
-fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
+fn second_phase(kernel: &Kernel, o: &Object) {
+    let flow = kernel.flow;
     if let Some(w) = o.waits.first()
         && brought_once(flow, o)
         && let Some(arg) = flow.instr(w.at).operand("phaseParity")
     {
-        out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        kernel.report(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
         return;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -144,7 +138,7 @@ fn second_phase(flow: &Flow, o: &Object, out: &mut Vec<Diagnostic>) {
             && matches!(arg.value, Operand::Imm(1))
         {
             said = true;
-            out.push(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+            kernel.report(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
         }
     });
 }
@@ -162,14 +156,15 @@ fn brought_once(flow: &Flow, o: &Object) -> bool {
 }
 
 /// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
-fn transactions(flow: &Flow, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    let loops = Loops::new(&flow.cfg);
+fn transactions(kernel: &Kernel, objects: &Objects) {
+    let loops = Loops::new(&kernel.flow.cfg);
     for o in &objects.list {
-        balance(flow, &loops, o, out);
+        balance(kernel, &loops, o);
     }
 }
 
-fn balance(flow: &Flow, loops: &Loops, o: &Object, out: &mut Vec<Diagnostic>) {
+fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
+    let flow = kernel.flow;
     let (Some(first), Some(copy)) = (o.expects.first(), o.copies.first()) else { return };
     let with = |a: &Site, b: &Site| {
         a.block == b.block
@@ -213,7 +208,7 @@ fn balance(flow: &Flow, loops: &Loops, o: &Object, out: &mut Vec<Diagnostic>) {
         let i = flow.instr(first.at);
         let arg = i.operand("txCount").or(i.operand("tx_count"));
         let span = if let Some(arg) = arg { arg.span } else { i.span };
-        out.push(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
+        kernel.report(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
     }
 }
 

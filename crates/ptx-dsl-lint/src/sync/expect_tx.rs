@@ -1,12 +1,11 @@
 //! Asynchronous copies that complete on an mbarrier for which the kernel has no `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::rings as errors;
+use crate::kernel::Kernel;
 use crate::sync::objects::{announces, mbarrier};
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{Region, behind};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -17,19 +16,21 @@ fn brings(i: &Instr) -> bool {
 }
 
 /// The object, if its variable is known.
-fn object(flow: &Flow, from: &Provenance, at: u32) -> Option<Region> {
-    let r = behind(flow, from, at, mbarrier(flow.instr(at)), 8)?;
+fn object(kernel: &Kernel, at: u32) -> Option<Region> {
+    let flow = kernel.flow;
+    let r = behind(flow, kernel.provenance, at, mbarrier(flow.instr(at)), 8)?;
     matches!(r.base, Origin::Var(_)).then_some(r)
 }
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls || !flow.cfg.any(&brings) {
         return;
     }
     let (mut expected, mut waited) = (Vec::new(), Vec::new());
     for (_, at, i) in flow.walk() {
         if announces(i) || mbarrier_wait(i) {
-            let Some(r) = object(flow, from, at) else { return };
+            let Some(r) = object(kernel, at) else { return };
             if announces(i) { expected.push(r) } else { waited.push(r) }
         }
     }
@@ -38,13 +39,13 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if !brings(i) {
             continue;
         }
-        let Some(r) = object(flow, from, at) else { continue };
+        let Some(r) = object(kernel, at) else { continue };
         let among = |list: &[Region]| list.iter().any(|other| other.may_meet(&r));
         // PTX0647 reports copies that nothing waits for.
         if !said.contains(&r.base) && !among(&expected) && among(&waited) {
             said.push(r.base);
             let (Origin::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
-            out.push(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
+            kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
         }
     }
 }

@@ -2,15 +2,13 @@
 //! nobody asks again where one failed.
 
 use crate::errors::{completion, flow as errors};
+use crate::kernel::Kernel;
 use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::paths::{Paths, Step};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
 use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
@@ -19,18 +17,19 @@ use ptx_dsl_isa::isa::{Barrier, Issue};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
-    if !flow.cfg.any(&|i| clc.contains(&i.opcode)) {
+    if !kernel.flow.cfg.any(&|i| clc.contains(&i.opcode)) {
         return;
     }
-    responses(flow, out);
-    decoded(flow, lanes, places, from, out);
-    asked_again(flow, lanes, out);
+    responses(kernel);
+    decoded(kernel);
+    asked_again(kernel);
 }
 
 /// The response of `try_cancel` is there when a wait on its mbarrier says so.
-fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn responses(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut reads = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::clusterlaunchcontrol_query_cancel {
@@ -60,7 +59,7 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
     each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
         if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
             said = true;
-            out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
+            kernel.report(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
         }
     });
 }
@@ -85,15 +84,16 @@ fn decodes(i: &Instr) -> bool {
 }
 
 /// `get_first_ctaid` of a failed response is undefined. To decode it does no harm; to go by the result does.
-fn decoded(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn decoded(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
     for (block, at, i) in flow.walk() {
         if decodes(i) {
-            let answer = Answer::new(flow, places, from, at);
-            if let Some(found) = answer.use_of(flow, lanes, places, block, at) {
-                out.push(found);
+            let answer = Answer::new(kernel, at);
+            if let Some(found) = answer.use_of(kernel, block, at) {
+                kernel.report(found);
             }
         }
     }
@@ -128,7 +128,8 @@ struct Answer {
 
 impl Answer {
     /// `at` decodes a response.
-    fn new(flow: &Flow, places: &Places, from: &Provenance, at: u32) -> Answer {
+    fn new(kernel: &Kernel, at: u32) -> Answer {
+        let flow = kernel.flow;
         let mut answer = Answer {
             preds: Vec::new(),
             depends: vec![false; flow.ssa.values.len()],
@@ -139,12 +140,12 @@ impl Answer {
         for (block, query, i) in flow.walk() {
             if i.opcode == op::clusterlaunchcontrol_query_cancel
                 && i.has(q::is_canceled)
-                && same_response(flow, from, at, query)
+                && same_response(kernel, at, query)
             {
                 answer.queries.push((block, query));
-                answer
-                    .preds
-                    .extend(flow.ssa.defs(query).iter().map(|(_, v)| *v).filter(|v| places.canceled.contains(v)));
+                answer.preds.extend(
+                    flow.ssa.defs(query).iter().map(|(_, v)| *v).filter(|v| kernel.reaching.canceled.contains(v)),
+                );
             }
         }
         answer.follow(flow);
@@ -203,7 +204,8 @@ impl Answer {
     }
 
     /// What is known at an instruction, its guard included.
-    fn at(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+    fn at(&self, kernel: &Kernel, block: u32, at: u32) -> Known {
+        let flow = kernel.flow;
         if let Some((p, positive)) = flow.guard(at) {
             if self.preds.contains(&flow.origin(p)) {
                 return if positive { Known::Yes } else { Known::No };
@@ -212,14 +214,15 @@ impl Answer {
                 return Known::Yes;
             }
         }
-        self.before(flow, places, block, at)
+        self.before(kernel, block, at)
     }
 
     /// What is known before an instruction, or at the end of a block.
-    fn before(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+    fn before(&self, kernel: &Kernel, block: u32, at: u32) -> Known {
+        let flow = kernel.flow;
         let mut known = None;
         for p in &self.preds {
-            known = known.max(places.known(flow, block, *p));
+            known = known.max(kernel.reaching.known(flow, block, *p));
         }
         match known {
             Some(true) => return Known::Yes,
@@ -243,22 +246,23 @@ impl Answer {
     }
 
     /// What is wrong with how the result of instruction `at` is used.
-    fn use_of(&self, flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Diagnostic> {
-        let known = self.at(flow, places, block, at);
+    fn use_of(&self, kernel: &Kernel, block: u32, at: u32) -> Option<Diagnostic> {
+        let flow = kernel.flow;
+        let known = self.at(kernel, block, at);
         if known == Known::Yes {
             return None;
         }
         let span = flow.instr(at).span;
         let (mut doubtful, mut stored) = (None, None);
-        for Use { block, at: place, decides } in self.uses(flow, places, at) {
+        for Use { block, at: place, decides } in self.uses(kernel, at) {
             let here = flow.instr(place).span;
-            let known = self.at(flow, places, block, place);
+            let known = self.at(kernel, block, place);
             match known {
                 Known::Yes => {}
                 _ if !decides => stored = stored.or(Some(here)),
                 Known::No => return Some(errors::first_ctaid_of_failure(span, here)),
                 Known::NotAsked if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
-                Known::Asked if self.straight(flow, lanes, place) => {
+                Known::Asked if self.straight(kernel, place) => {
                     return Some(errors::first_ctaid_used(span, here, true));
                 }
                 _ => doubtful = doubtful.or(Some(here)),
@@ -274,7 +278,8 @@ impl Answer {
     }
 
     /// Does a path without any other condition lead from a query with the answer "no" to this instruction?
-    fn straight(&self, flow: &Flow, lanes: &Lanes, goal: u32) -> bool {
+    fn straight(&self, kernel: &Kernel, goal: u32) -> bool {
+        let flow = kernel.flow;
         let mut goes = |at: u32, _: &Instr| match at {
             _ if at == goal => Step::Found,
             _ if self.queries.iter().any(|(_, query)| *query == at) => Step::Stop,
@@ -282,32 +287,34 @@ impl Answer {
         };
         self.queries.iter().take(16).any(|&(block, query)| {
             let Some((_, p)) = flow.ssa.defs(query).first() else { return false };
-            let hit = Paths::new(flow, lanes).behind(block, query, Some((*p, false)), &mut goes);
+            let hit = Paths::new(flow, kernel.lanes).behind(block, query, Some((*p, false)), &mut goes);
             matches!(hit, Some(hit) if hit.certain)
         })
     }
 
     /// Does the value reach a join by an edge that is taken whatever the answer is?
-    fn joins(&self, flow: &Flow, places: &Places, v: Val, block: u32, args: &[Val]) -> bool {
-        let pred = &flow.cfg.blocks[block as usize].pred;
+    fn joins(&self, kernel: &Kernel, v: Val, block: u32, args: &[Val]) -> bool {
+        let pred = &kernel.flow.cfg.blocks[block as usize].pred;
         if pred.len() != args.len() {
             return true;
         }
-        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(flow, places, from, edge))
+        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(kernel, from, edge))
     }
 
     /// Is the edge taken only where the request succeeded, or by a choice that depends on the answer?
-    fn under(&self, flow: &Flow, places: &Places, from: u32, edge: u32) -> bool {
+    fn under(&self, kernel: &Kernel, from: u32, edge: u32) -> bool {
+        let flow = kernel.flow;
         if self.branches(flow, from) {
             let when = flow.cfg.blocks[from as usize].succ[edge as usize].when;
             let guard = flow.cfg.branch(from).and_then(|at| flow.guard(at));
             return !matches!(guard, Some((p, _)) if self.preds.contains(&flow.origin(p)) && when == Some(false));
         }
-        self.before(flow, places, from, flow.cfg.range(from).end) == Known::Yes
+        self.before(kernel, from, flow.cfg.range(from).end) == Known::Yes
     }
 
     /// The places where what is made of the results of instruction `at` decides, addresses or is stored.
-    fn uses(&self, flow: &Flow, places: &Places, at: u32) -> Vec<Use> {
+    fn uses(&self, kernel: &Kernel, at: u32) -> Vec<Use> {
+        let flow = kernel.flow;
         let mut made = vec![false; flow.ssa.values.len()];
         let mut stack: Vec<Val> = flow.ssa.defs(at).iter().map(|(_, v)| *v).collect();
         while let Some(v) = stack.pop() {
@@ -318,7 +325,7 @@ impl Answer {
             stack.extend(flow.ssa.users(v).iter().filter(|user| match &flow.ssa.values[**user as usize] {
                 // What a load brings does not show whether its address was right; the load itself is a use.
                 Value::Def { instr, .. } => flow.instr(*instr).address().is_none(),
-                Value::Phi { block, args } => self.joins(flow, places, v, *block, args),
+                Value::Phi { block, args } => self.joins(kernel, v, *block, args),
                 Value::Undef | Value::Param => false,
             }));
         }
@@ -361,7 +368,8 @@ struct Use {
 }
 
 /// Do two instructions look at the same response? The same value, or loads of the same place; if that is not known, they may.
-fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
+fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
+    let flow = kernel.flow;
     let value = |at: u32| flow.source(at, "try_cancel_response").map(|v| flow.origin(v));
     let (Some(x), Some(y)) = (value(a), value(b)) else { return true };
     if x == y {
@@ -371,7 +379,7 @@ fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
         let mut loads = Vec::new();
         made_of_loads(flow, v, 2, &mut loads);
         let first = *loads.first()?;
-        region(flow, from, first, flow.instr(first).address()?, 16)
+        region(flow, kernel.provenance, first, flow.instr(first).address()?, 16)
     };
     match (place(x), place(y)) {
         (Some(x), Some(y)) => x.may_meet(&y),
@@ -396,14 +404,15 @@ fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
 }
 
 /// `try_cancel` on a way that a failed response leads to.
-fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn asked_again(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
     let mut said = Vec::new();
     for (block, query, p) in queries(flow) {
         let depends = |v: Val| depends(flow, block, v);
-        let mut paths = Paths::new(flow, lanes);
+        let mut paths = Paths::new(flow, kernel.lanes);
         paths.no_guess = Some(&depends);
         let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.opcode {
             op::clusterlaunchcontrol_try_cancel => Step::Found,
@@ -415,7 +424,7 @@ fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
         {
             said.push(hit.at);
             let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
-            out.push(completion::asks_again(ask, query, hit.certain));
+            kernel.report(completion::asks_again(ask, query, hit.certain));
         }
     }
 }

@@ -1,44 +1,39 @@
 //! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::sync::objects::{Objects, mbarrier, name, object};
 use crate::synchronisation::{may_follow_reinit, may_receive_init};
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, Who, every_lane};
+use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::reaching::{Who, every_lane};
 use ptx_dsl_analysis::region::{plain, region};
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
 use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
-pub(crate) fn check(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
-    after_inval(flow, from, out);
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    after_inval(kernel);
     let mut inits: Vec<Init> = Vec::new();
     for o in &objects.list {
         for site in &o.inits {
             if inits.len() < 64 {
-                inits.push(Init { site: *site, place: o.place, who: places.who(flow, lanes, site.block, site.at) });
+                inits.push(Init {
+                    site: *site,
+                    place: o.place,
+                    who: kernel.reaching.who(kernel.flow, kernel.lanes, site.block, site.at),
+                });
             }
         }
     }
-    lifetimes(flow, lanes, places, from, (objects, &inits), out);
-    arrays_unpublished(flow, lanes, places, objects, out);
+    lifetimes(kernel, (objects, &inits));
+    arrays_unpublished(kernel, objects);
 }
 
 /// An `init`.
@@ -58,14 +53,8 @@ fn number(inits: &[Init], at: u32) -> Option<usize> {
     None
 }
 
-fn lifetimes(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    (objects, inits): (&Objects, &[Init]),
-    out: &mut Vec<Diagnostic>,
-) {
+fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
+    let flow = kernel.flow;
     let n = inits.len();
     // First n: initialised and not invalidated. Next n: not published to the cluster.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -73,14 +62,14 @@ fn lifetimes(
             owe(set, k);
             owe(set, n + k);
         } else if i.opcode == op::mbarrier_inval {
-            let on = object(flow, from, at, "addr");
+            let on = object(kernel, at, "addr");
             for (k, init) in inits.iter().enumerate() {
                 if on.is_none() || on == Some(init.place) {
                     settle(set, k);
                 }
             }
         } else if may_publish(i) {
-            let here = places.who(flow, lanes, flow.cfg.block_of(at), at);
+            let here = kernel.reaching.who(flow, kernel.lanes, flow.cfg.block_of(at), at);
             for (k, Init { who, .. }) in inits.iter().enumerate() {
                 if publishes(i, &here, who) {
                     settle(set, n + k);
@@ -92,7 +81,7 @@ fn lifetimes(
     let mut said = Bits::none(n);
     debts(flow, 2 * n, &step, &mut |b, at, i, set| {
         let touched = match plain(i) {
-            Some((arg, writes)) => region(flow, from, at, arg, i.bytes()).map(|r| (arg, r, writes)),
+            Some((arg, writes)) => region(flow, kernel.provenance, at, arg, i.bytes()).map(|r| (arg, r, writes)),
             None => None,
         };
         let new = number(inits, at);
@@ -114,7 +103,7 @@ fn lifetimes(
                 let runs = flow.guard(site.at).is_none() || guard(flow, site.at) == guard(flow, at);
                 if first && runs {
                     said.set(k);
-                    out.push(match data {
+                    kernel.report(match data {
                         Some((arg, writes)) if !again => errors::data_on_object(arg, &name(flow, *place), span, writes),
                         _ => errors::init_twice(i.span, &name(flow, *place), span),
                     });
@@ -126,7 +115,7 @@ fn lifetimes(
                 && objects.shared.contains(&place.0)
             {
                 said.set(k);
-                out.push(errors::not_published(i.span, &name(flow, *place), span));
+                kernel.report(errors::not_published(i.span, &name(flow, *place), span));
             }
         }
     });
@@ -145,15 +134,16 @@ fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
 
 /// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
 /// publish them.
-fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
+    let Kernel { flow, lanes, reaching, .. } = *kernel;
     let mut inits: Vec<(Site, u32, Who)> = Vec::new();
     for (site, var) in &objects.array_inits {
         if objects.shared.contains(var) && inits.len() < 64 {
-            inits.push((*site, *var, places.who(flow, lanes, site.block, site.at)));
+            inits.push((*site, *var, reaching.who(flow, lanes, site.block, site.at)));
         }
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let here = may_publish(i).then(|| places.who(flow, lanes, flow.cfg.block_of(at), at));
+        let here = may_publish(i).then(|| reaching.who(flow, lanes, flow.cfg.block_of(at), at));
         for (k, (site, _, who)) in inits.iter().enumerate() {
             if site.at == at {
                 owe(set, k);
@@ -170,7 +160,7 @@ fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Obj
         for (k, (site, var, _)) in inits.iter().enumerate() {
             if owed(set, k) && !said.contains(var) {
                 said.push(*var);
-                out.push(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
+                kernel.report(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
             }
         }
     });
@@ -193,8 +183,8 @@ struct Place {
 
 impl Place {
     /// What an instruction names first.
-    fn of(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Place> {
-        let r = region(flow, from, at, i.address()?, 4)?;
+    fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Place> {
+        let r = region(kernel.flow, kernel.provenance, at, i.address()?, 4)?;
         match r.base {
             Origin::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
             _ => None,
@@ -207,7 +197,8 @@ impl Place {
 }
 
 /// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
-pub(crate) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn unseen(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     if n <= 1 {
         return;
@@ -219,14 +210,14 @@ pub(crate) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provena
         if i.opcode != op::mbarrier_init && !alloc {
             continue;
         }
-        match Place::of(flow, from, at, i) {
+        match Place::of(kernel, at, i) {
             Some(object) if made.len() < 64 => {
-                made.push(Made { who: places.who(flow, lanes, block, at), object, at, alloc });
+                made.push(Made { who: kernel.reaching.who(flow, lanes, block, at), object, at, alloc });
             }
             _ => all_known = false,
         }
     }
-    unmet(flow, lanes, places, from, &Making { threads: n, made, all_known }, out);
+    unmet(kernel, &Making { threads: n, made, all_known });
 }
 
 /// Everything that is made ready in a kernel.
@@ -258,14 +249,15 @@ impl Making {
     }
 }
 
-fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making: &Making, out: &mut Vec<Diagnostic>) {
+fn unmet(kernel: &Kernel, making: &Making) {
+    let Kernel { flow, lanes, .. } = *kernel;
     // Met on some way; a wait of the object itself is no meeting.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if !may_receive_init(i, making.threads) {
             return;
         }
         if mbarrier_wait(i)
-            && let Some(p) = Place::of(flow, from, at, i)
+            && let Some(p) = Place::of(kernel, at, i)
             && making.made.iter().any(|m| m.object.may_be(p))
         {
             return;
@@ -282,36 +274,37 @@ fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making:
         if !uses && op != op::ld {
             return;
         }
-        let Some(p) = Place::of(flow, from, at, i) else { return };
+        let Some(p) = Place::of(kernel, at, i) else { return };
         if said.contains(&p) || (op == op::ld && p.offset.is_none()) {
             return;
         }
-        let who = places.who(flow, lanes, b, at);
+        let who = kernel.reaching.who(flow, lanes, b, at);
         let every = every_lane(flow, lanes, &who, b, at);
         if let Some((m, other)) = making.by_others(p, op == op::ld, &who, every) {
             said.push(p);
             let made = flow.instr(m.at);
             let name = name(flow, (p.var, p.offset.unwrap_or(0)));
-            out.push(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
+            kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
     });
 }
 
 /// Uses of an object behind its `mbarrier.inval`, with no `init` and no meeting with a thread that might do one between.
-fn after_inval(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn after_inval(kernel: &Kernel) {
     let mut ends: Vec<(u32, (u32, i64))> = Vec::new();
-    for (_, at, i) in flow.walk() {
+    for (_, at, i) in kernel.flow.walk() {
         if i.opcode == op::mbarrier_inval
             && ends.len() < 64
-            && let Some(p) = object(flow, from, at, mbarrier(i))
+            && let Some(p) = object(kernel, at, mbarrier(i))
         {
             ends.push((at, p));
         }
     }
-    used_after(flow, from, &ends, out);
+    used_after(kernel, &ends);
 }
 
-fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &mut Vec<Diagnostic>) {
+fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let op = i.opcode;
         let init = op == op::mbarrier_init;
@@ -319,7 +312,7 @@ fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &
         if op != op::mbarrier_inval && !init && !meets {
             return;
         }
-        let on = if init { object(flow, from, at, mbarrier(i)) } else { None };
+        let on = if init { object(kernel, at, mbarrier(i)) } else { None };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *end == at {
                 owe(set, k);
@@ -333,12 +326,12 @@ fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &
         if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
             return;
         }
-        let Some(p) = object(flow, from, at, mbarrier(i)) else { return };
+        let Some(p) = object(kernel, at, mbarrier(i)) else { return };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *place == p && owed(set, k) {
                 if !said.contains(&p) && flow.guard(*end).is_none() {
                     said.push(p);
-                    out.push(errors::after_inval(i.span, &name(flow, p), flow.instr(*end).span));
+                    kernel.report(errors::after_inval(i.span, &name(flow, p), flow.instr(*end).span));
                 }
                 return;
             }

@@ -1,12 +1,9 @@
 //! Named barriers (PTX ISA 9.7.13.1): the number of threads against those who come.
 
 use crate::errors::protocol as errors;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::reaching::Places;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::sites::{Site, in_loop, surely};
 use ptx_dsl_analysis::threads::{Set, THREADS, unite};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
 /// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
@@ -35,7 +32,8 @@ struct Named {
 }
 
 /// Named barriers with a number of threads that is not the number of those who come.
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     if !flow.function.entry || flow.calls {
         return;
     }
@@ -46,7 +44,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         let count = i.constant("b");
         let sure = (count.is_some() || i.operand("b").is_none())
             && surely(flow, lanes, Site { block, at })
@@ -69,7 +67,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
         {
             let i = flow.instr(at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            out.push(errors::barrier_count(span, x.id, x.count, x.come));
+            kernel.report(errors::barrier_count(span, x.id, x.count, x.come));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The mbarrier objects of a kernel, each with the instructions that initialise it, arrive on it, expect and complete bytes, and wait.
 
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{Region, behind};
 use ptx_dsl_analysis::sites::{Site, put};
 use ptx_dsl_analysis::ssa::Val;
@@ -57,8 +58,8 @@ pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
 }
 
 /// The object that the operand of this name is the address of.
-pub(crate) fn object(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<(u32, i64)> {
-    place(&behind(flow, from, at, name, 8)?)
+pub(crate) fn object(kernel: &Kernel, at: u32, name: &str) -> Option<(u32, i64)> {
+    place(&behind(kernel.flow, kernel.provenance, at, name, 8)?)
 }
 
 /// The name of the operand that is the address of an mbarrier; empty for none.
@@ -71,22 +72,23 @@ pub(crate) fn mbarrier(i: &Instr) -> &'static str {
     ""
 }
 
-pub(crate) fn objects(flow: &Flow, from: &Provenance) -> Objects {
+pub(crate) fn objects(kernel: &Kernel) -> Objects {
     let mut all =
         Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
-    for (block, at, i) in flow.walk() {
-        add(flow, from, Site { block, at }, i, &mut all);
+    for (block, at, i) in kernel.flow.walk() {
+        add(kernel, Site { block, at }, i, &mut all);
     }
     all
 }
 
 /// Adds what an instruction does to an object.
-fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects) {
+fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let op = i.opcode;
     if op == op::mapa {
         match i.value("a") {
             Some(Operand::Reg(r, lane)) => {
-                if let Some(a) = from.address(flow.ssa.read(site.at, *r, *lane))
+                if let Some(a) = provenance.address(flow.ssa.read(site.at, *r, *lane))
                     && let Origin::Var(v) = a.base
                 {
                     all.shared.push(v.0);
@@ -102,7 +104,7 @@ fn add(flow: &Flow, from: &Provenance, site: Site, i: &Instr, all: &mut Objects)
     if i.operand(on).is_none() {
         return;
     }
-    let region = behind(flow, from, site.at, on, 8);
+    let region = behind(flow, provenance, site.at, on, 8);
     let many = multicast(i) || i.has(q::cta_group_2);
     let known = region.as_ref().and_then(place);
     if let Some(Region { base: Origin::Var(v), .. }) = region {
@@ -196,7 +198,8 @@ pub(crate) fn announces(i: &Instr) -> bool {
 
 /// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
 /// of a ring.
-pub(crate) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
+pub(crate) fn only(kernel: &Kernel) -> Option<Objects> {
+    let flow = kernel.flow;
     let mut key: Option<On> = None;
     let mut object = Object::new((u32::MAX, 0));
     for (block, at, i) in flow.walk() {
@@ -210,7 +213,7 @@ pub(crate) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
         if !expecting && !copying {
             continue;
         }
-        let r = behind(flow, from, at, mbarrier(i), 8)?;
+        let r = behind(flow, kernel.provenance, at, mbarrier(i), 8)?;
         if r.mapped || multicast(i) || i.has(q::cta_group_2) {
             return None;
         }

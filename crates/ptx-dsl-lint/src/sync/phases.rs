@@ -1,6 +1,7 @@
 //! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
 
 use crate::errors::{order as errors, rings};
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::sync::objects::{Object, Objects, announces, arrivals_of, arrives, mbarrier, name, object, parity};
 use crate::sync::states::passed;
@@ -8,37 +9,28 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::reaching::most;
 use ptx_dsl_analysis::region::{MOST, region};
 use ptx_dsl_analysis::sites::{Site, among, any_in_loop, each_round, in_loop, reaches, steadily, surely};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
-    parities(flow, lanes, places, objects, out);
-    pending(flow, lanes, places, objects, out);
-    if flow.cfg.any(&multicast_copy) {
-        somewhere(flow, from, out);
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    parities(kernel, objects);
+    pending(kernel, objects);
+    if kernel.flow.cfg.any(&multicast_copy) {
+        somewhere(kernel);
     }
     if !objects.unclear {
-        relaxed(flow, from, objects, out);
+        relaxed(kernel, objects);
     }
 }
 
 /// Waits that come again with the same constant parity, though each round completes a phase.
-fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn parities(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
     // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
     let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
@@ -46,7 +38,7 @@ fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out:
         if !one_parity(flow, &o.waits) || any_in_loop(flow, &o.inits) || o.inits.len() > 1 {
             continue;
         }
-        if same_parity(flow, lanes, places, o, &mut budget, out).is_none() {
+        if same_parity(kernel, o, &mut budget).is_none() {
             return;
         }
     }
@@ -76,14 +68,8 @@ fn arrived(o: &Object, from: u32, to: u32, set: &mut Bits) {
 }
 
 /// `None` if it would cost too much.
-fn same_parity(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    o: &Object,
-    budget: &mut usize,
-    out: &mut Vec<Diagnostic>,
-) -> Option<()> {
+fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
+    let flow = kernel.flow;
     let mut block = |b: u32, set: &mut Bits| {
         let range = flow.cfg.range(b);
         arrived(o, range.start, range.end, set);
@@ -112,10 +98,10 @@ fn same_parity(
         if between.is_empty() || !(own || again) {
             continue;
         }
-        if let Some(exact) = completes(flow, lanes, places, o, own, &between) {
+        if let Some(exact) = completes(kernel, o, own, &between) {
             let sure = exact && (again || always);
             let span = flow.instr(w.at).operand("phaseParity")?.span;
-            out.push(errors::parity_again(span, &name(flow, o.place), again, sure));
+            kernel.report(errors::parity_again(span, &name(flow, o.place), again, sure));
             break;
         }
     }
@@ -134,13 +120,14 @@ fn behind_wait(flow: &Flow, w: &Site) -> Option<u32> {
 }
 
 /// Do these arrivals complete a phase in each round? Then: is that exact?
-fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
+fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
+    let flow = kernel.flow;
     let count = match o.inits.first() {
         Some(s) => flow.instr(s.at).constant("count"),
         None => None,
     };
     // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
-    let whole = match (rounds(flow, lanes, places, between), count) {
+    let whole = match (rounds(kernel, between), count) {
         (Some(n), Some(c)) => Some(n == c),
         _ => None,
     };
@@ -153,7 +140,7 @@ fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool,
     }
     // What arrives in some rounds only completes a phase in some only.
     for s in between {
-        if !steadily(flow, lanes, *s) {
+        if !steadily(flow, kernel.lanes, *s) {
             return None;
         }
     }
@@ -161,7 +148,8 @@ fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool,
 }
 
 /// The arrivals of one round, if they are known.
-fn rounds(flow: &Flow, lanes: &Lanes, places: &Places, sites: &[Site]) -> Option<u64> {
+fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
+    let Kernel { flow, lanes, .. } = *kernel;
     let n = lanes.threads.exact?;
     let mut sum = 0;
     for s in sites {
@@ -170,7 +158,7 @@ fn rounds(flow: &Flow, lanes: &Lanes, places: &Places, sites: &[Site]) -> Option
         if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !each_round(flow, lanes, *s) {
             return None;
         }
-        sum += each * most(&places.who(flow, lanes, s.block, s.at), lanes, n);
+        sum += each * most(&kernel.reaching.who(flow, lanes, s.block, s.at), lanes, n);
     }
     Some(sum)
 }
@@ -211,13 +199,14 @@ fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
 }
 
 /// Counts that an operation cannot take from what is pending.
-fn pending(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn pending(kernel: &Kernel, objects: &Objects) {
     for o in &objects.list {
-        pending_on(flow, lanes, places, o, objects.unclear, out);
+        pending_on(kernel, o, objects.unclear);
     }
 }
 
-fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: bool, out: &mut Vec<Diagnostic>) {
+fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let [init] = o.inits.as_slice() else { return };
     let at_init = flow.instr(init.at);
     let Some(most_pending) = at_init.constant("count") else { return };
@@ -225,7 +214,7 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
         let i = flow.instr(s.at);
         let (Some(arg), Some(c), true) = (i.operand("count"), i.constant("count"), arrives(i)) else { continue };
         let never = i.has(q::noComplete);
-        let who = places.who(flow, lanes, s.block, s.at);
+        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
         let all = match lanes.threads.exact {
             Some(n) if never && !who.elected && !who.passed && surely(flow, lanes, *s) => {
                 c.saturating_mul(most(&who, lanes, n))
@@ -234,12 +223,12 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
         };
         if c > most_pending || (never && all >= most_pending) {
             let name = name(flow, o.place);
-            out.push(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
+            kernel.report(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
             return;
         }
     }
     let plain = o.copies.is_empty() && o.expects.is_empty() && !unclear;
-    if !plain || !one_by_one(flow, lanes, places, &o.arrives) {
+    if !plain || !one_by_one(kernel, &o.arrives) {
         return;
     }
     let (mut left, mut expected) = (most_pending, most_pending);
@@ -249,13 +238,13 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
         let arg = i.operand("count");
         let (Some(c), true) = (arrivals_of(i), arrives(i)) else { break };
         if let (0, Some(drop)) = (expected, dropped) {
-            out.push(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
+            kernel.report(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
             break;
         }
         let never = i.has(q::noComplete);
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
-            out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
+            kernel.report(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
             break;
         }
         if i.opcode == op::mbarrier_arrive_drop {
@@ -267,10 +256,11 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
 }
 
 /// Does one thread alone arrive, once at each of these, one after the other in one block?
-fn one_by_one(flow: &Flow, lanes: &Lanes, places: &Places, arrives: &[Site]) -> bool {
+fn one_by_one(kernel: &Kernel, arrives: &[Site]) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
     let (Some(n), Some(first)) = (lanes.threads.exact, arrives.first()) else { return false };
     for s in arrives {
-        let who = places.who(flow, lanes, s.block, s.at);
+        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
         if s.block != first.block || most(&who, lanes, n) != 1 || !surely(flow, lanes, *s) {
             return false;
         }
@@ -286,14 +276,15 @@ fn multicast_copy(i: &Instr) -> bool {
 type Use = (Site, (u32, i64));
 
 /// Copies for several CTAs, where only some of these expect the bytes and all wait.
-fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn somewhere(kernel: &Kernel) {
+    let flow = kernel.flow;
     let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
         let expecting = announces(i);
         if !multicast_copy(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
-        let Some(p) = object(flow, from, at, mbarrier(i)) else {
+        let Some(p) = object(kernel, at, mbarrier(i)) else {
             if expecting {
                 // Somebody expects them elsewhere.
                 return;
@@ -317,21 +308,14 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let ctas = Ctas::new(flow);
     for (copy, p) in &copies {
-        if partly_expected(flow, &ctas, copy.at, *p, &expects, &waits, out) {
+        if partly_expected(kernel, &ctas, copy.at, *p, &expects, &waits) {
             break;
         }
     }
 }
 
-fn partly_expected(
-    flow: &Flow,
-    ctas: &Ctas,
-    copy: u32,
-    p: (u32, i64),
-    expects: &[Use],
-    waits: &[Use],
-    out: &mut Vec<Diagnostic>,
-) -> bool {
+fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expects: &[Use], waits: &[Use]) -> bool {
+    let flow = kernel.flow;
     // All of them under one condition, and a wait that is not.
     let mut told = None;
     let mut common = Vec::new();
@@ -356,7 +340,7 @@ fn partly_expected(
     for (site, on) in waits {
         if *on == p && !ctas.conditions(flow, site.block, site.at).contains(condition) {
             let (told, wait) = (flow.instr(told).span, flow.instr(site.at).span);
-            out.push(errors::expected_somewhere(told, &name(flow, p), i.span, wait, mask.is_some()));
+            kernel.report(errors::expected_somewhere(told, &name(flow, p), i.span, wait, mask.is_some()));
             return true;
         }
     }
@@ -364,7 +348,8 @@ fn partly_expected(
 }
 
 /// Arrivals that publish nothing, on objects whose waits acquire what was stored.
-fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
+fn relaxed(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
     let orders = |i: &Instr| {
         (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
             || i.entry.tensor == Tensor::Fence
@@ -391,7 +376,7 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
         let step = |at: u32, i: &Instr, set: &mut Bits| {
             if i.opcode == op::st
                 && let Some(arg) = i.address()
-                && matches!(region(flow, from, at, arg, 4), Some(r) if r.space == Space::Shared)
+                && matches!(region(flow, kernel.provenance, at, arg, 4), Some(r) if r.space == Space::Shared)
             {
                 owe(set, 0);
             } else if orders(i) {
@@ -405,7 +390,7 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
             }
         });
         if let Some(span) = said {
-            out.push(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
+            kernel.report(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! flags that are polled.
 
 use crate::errors::order as errors;
+use crate::kernel::Kernel;
 use crate::pending::{debts, owe, owed, settle};
 use crate::sync::objects::mbarrier;
 use ptx_dsl_analysis::Flow;
@@ -9,33 +10,33 @@ use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{MOST, Region, behind, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     let has = |op: Opcode| flow.cfg.has(op);
     if has(op::mapa) {
-        remote(flow, from, out);
+        remote(kernel);
     }
     if has(op::mapa) || flow.cfg.any(&multicast) {
-        waits(flow, from, out);
+        waits(kernel);
     }
     let strong = flow.cfg.any(&|i| strong(i) || i.has(q::relaxed));
     if !strong {
         return;
     }
     if !flow.calls {
-        polled(flow, from, out);
+        polled(kernel);
     }
     if flow.function.entry && !flow.calls {
-        flags(flow, from, out);
+        flags(kernel);
     }
 }
 
@@ -86,7 +87,8 @@ fn fence(i: &Instr) -> bool {
 }
 
 /// Operations on the memory of another CTA, of a scope that ends at the own one.
-fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn remote(kernel: &Kernel) {
+    let flow = kernel.flow;
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         let object = matches!(
@@ -97,28 +99,29 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
-        if !matches!(region(flow, from, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
+        if !matches!(region(flow, kernel.provenance, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
             continue;
         }
         if object {
             let counts = matches!(i.entry.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
             let relaxed = i.has(q::relaxed) && !counts;
-            out.push(errors::scope_too_narrow(i.span, !relaxed));
+            kernel.report(errors::scope_too_narrow(i.span, !relaxed));
         } else if !i.has(q::shared) && !i.has(q::shared_cta) {
-            out.push(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
+            kernel.report(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
         }
     }
 }
 
 /// Waits of the scope of their CTA, where other CTAs arrive.
-fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn waits(kernel: &Kernel) {
+    let Kernel { flow, provenance, .. } = *kernel;
     // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         if multicast(i)
-            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, from, at, mbarrier(i), 8)
+            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, provenance, at, mbarrier(i), 8)
         {
             wide.push(v.0);
             continue;
@@ -128,7 +131,7 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         let arrives =
             matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
         if (store || arrives)
-            && let Some(r) = region(flow, from, at, arg, 8)
+            && let Some(r) = region(flow, provenance, at, arg, 8)
             && r.mapped
         {
             stores |= store;
@@ -144,11 +147,11 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             && mbarrier_wait(i)
             && !i.has(q::cluster)
             && !i.has(q::relaxed)
-            && let Some(r) = behind(flow, from, at, "addr", 8)
+            && let Some(r) = behind(flow, provenance, at, "addr", 8)
             && let Origin::Var(v) = r.base
             && wide.contains(&v.0)
         {
-            out.push(errors::wait_too_narrow(i.span));
+            kernel.report(errors::wait_too_narrow(i.span));
             return;
         }
     }
@@ -206,7 +209,8 @@ fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
     false
 }
 
-fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
+fn polls(kernel: &Kernel) -> Vec<Poll> {
+    let flow = kernel.flow;
     let loops = Loops::new(&flow.cfg);
     // Of each loop, at its head.
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
@@ -224,7 +228,7 @@ fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
         if leaves_by(flow, &blocks, at) {
             let read = flow.instr(at);
             let base = match read.address() {
-                Some(arg) => region(flow, from, at, arg, 4).map(|r| r.base),
+                Some(arg) => region(flow, kernel.provenance, at, arg, 4).map(|r| r.base),
                 None => None,
             };
             out.push(Poll { blocks, span: read.span, base });
@@ -280,14 +284,15 @@ fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
 }
 
 /// A loop that waits for a flag without acquire, then plain loads.
-fn polled(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let polls = polls(flow, from);
+fn polled(kernel: &Kernel) {
+    let polls = polls(kernel);
     if !polls.is_empty() {
-        read_behind(flow, &polls, out);
+        read_behind(kernel, &polls);
     }
 }
 
-fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
+fn read_behind(kernel: &Kernel, polls: &[Poll]) {
+    let flow = kernel.flow;
     // The loop that an instruction is in.
     let inside = |at: u32| {
         let block = flow.cfg.block_of(at);
@@ -315,7 +320,7 @@ fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
         for (k, poll) in polls.iter().enumerate() {
             if owed(set, k) {
                 said = true;
-                out.push(errors::polled_without_acquire(i.span, poll.span));
+                kernel.report(errors::polled_without_acquire(i.span, poll.span));
                 return;
             }
         }
@@ -372,7 +377,8 @@ struct Flags {
 }
 
 impl Flags {
-    fn new(flow: &Flow, from: &Provenance) -> Flags {
+    fn new(kernel: &Kernel) -> Flags {
+        let flow = kernel.flow;
         let ctas = Ctas::new(flow);
         let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
         for (block, at, i) in flow.walk() {
@@ -381,7 +387,7 @@ impl Flags {
             if !matches!(op, op::ld | op::st | op::atom | op::red) || i.has_any(&[q::local, q::param, q::_const]) {
                 continue;
             }
-            match flag_region(flow, from, at, i) {
+            match flag_region(kernel, at, i) {
                 Some(region) if out.list.len() < MOST => {
                     out.list.push(Flag::new(i, at, region, ctas.conditions(flow, block, at)));
                 }
@@ -396,8 +402,8 @@ impl Flags {
 }
 
 /// Where an access goes, if it is known whose memory that is.
-fn flag_region(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
-    let r = region(flow, from, at, i.address()?, i.bytes())?;
+fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
+    let r = region(kernel.flow, kernel.provenance, at, i.address()?, i.bytes())?;
     (r.base != Origin::None).then_some(r)
 }
 
@@ -419,19 +425,20 @@ impl Flag {
 }
 
 /// Flags in global or shared memory.
-fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let all = Flags::new(flow, from);
+fn flags(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let all = Flags::new(kernel);
     let list = &all.list;
     let span = |f: &Flag| flow.instr(f.at).span;
     // One of the two sides has no order.
     if !all.fences {
         if let Some((a, w)) = unpaired(flow, list, all.unknown_release, true) {
-            out.push(errors::one_sided(span(a), span(w), true));
+            kernel.report(errors::one_sided(span(a), span(w), true));
         } else if let Some((r, l)) = unpaired(flow, list, all.unknown_acquire, false) {
-            out.push(errors::one_sided(span(r), span(l), false));
+            kernel.report(errors::one_sided(span(r), span(l), false));
         }
     }
-    scopes(flow, list, out);
+    scopes(kernel, list);
     // One place of all CTAs, and atomic operations that are atomic in one.
     for f in list {
         let i = flow.instr(f.at);
@@ -445,16 +452,17 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             && f.region.bytes.is_some()
             && f.where_.is_empty()
         {
-            out.push(errors::atomic_in_one_cta(i.span, i.entry.opcode));
+            kernel.report(errors::atomic_in_one_cta(i.span, i.entry.opcode));
             break;
         }
     }
     // A fence for the own CTA before a flag that others poll.
-    narrow_fences(flow, from, out);
+    narrow_fences(kernel);
 }
 
 /// Scopes that do not hold both sides.
-fn scopes(flow: &Flow, list: &[Flag], out: &mut Vec<Diagnostic>) {
+fn scopes(kernel: &Kernel, list: &[Flag]) {
+    let flow = kernel.flow;
     for r in list {
         if !r.releases || r.region.mapped || r.region.space != Space::Global {
             continue;
@@ -466,7 +474,7 @@ fn scopes(flow: &Flow, list: &[Flag], out: &mut Vec<Diagnostic>) {
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
             let between = apart(&a.where_, &r.where_);
             if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
-                out.push(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
+                kernel.report(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
                 return;
             }
         }
@@ -510,13 +518,14 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
 }
 
 /// `membar.cta`, then a flag of wider scope that the kernel polls.
-fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn narrow_fences(kernel: &Kernel) {
+    let flow = kernel.flow;
     let narrow = |i: &Instr| fence(i) && i.has(q::cta);
     let Some(first) = flow.cfg.find(&narrow) else { return };
     if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
         return;
     }
-    let polls = polls(flow, from);
+    let polls = polls(kernel);
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if narrow(i) {
             owe(set, 0);
@@ -529,7 +538,7 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if said || !flag || !owed(set, 0) || i.constant("b") == Some(0) {
             return;
         }
-        let Some(r) = flag_region(flow, from, at, i) else { return };
+        let Some(r) = flag_region(kernel, at, i) else { return };
         let (mut polled, mut inside) = (false, false);
         for p in &polls {
             polled |= p.base == Some(r.base);
@@ -537,7 +546,7 @@ fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         }
         if r.space == Space::Global && polled && !inside {
             said = true;
-            out.push(errors::fence_scope(first.span, i.span));
+            kernel.report(errors::fence_scope(first.span, i.span));
         }
     });
 }

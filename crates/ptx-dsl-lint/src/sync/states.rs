@@ -1,20 +1,20 @@
 //! States of the phases of an mbarrier (PTX ISA 9.7.13.15): whose a wait is for, and the wait behind which a branch goes on.
 
 use crate::errors::order as errors;
+use crate::kernel::Kernel;
 use crate::sync::objects::{On, arrives, mbarrier, name, of_region};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::provenance::Provenance;
 use ptx_dsl_analysis::region::{MOST, behind};
 use ptx_dsl_analysis::ssa::Val;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
-    of_region(&behind(flow, from, at, mbarrier(flow.instr(at)), 8)?)
+fn on(kernel: &Kernel, at: u32) -> Option<On> {
+    let flow = kernel.flow;
+    of_region(&behind(flow, kernel.provenance, at, mbarrier(flow.instr(at)), 8)?)
 }
 
 /// The arrival that made a state, through copies of it.
@@ -33,11 +33,12 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
 }
 
 /// Waits by a state: it is that of this object, and of the phase that is under way.
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut list: Vec<Arrival> = Vec::new();
     for (_, at, i) in flow.walk() {
         if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MOST {
-            list.push(Arrival { at, on: on(flow, from, at) });
+            list.push(Arrival { at, on: on(kernel, at) });
         }
     }
     if list.is_empty() {
@@ -45,20 +46,20 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
-            arrive(flow, from, &list, at, set);
+            arrive(kernel, &list, at, set);
         }
     };
     let mut edge = |b: u32, way: usize, set: &mut Bits| {
         if let Some(wait) = passed(flow, b, way) {
-            wait_for(flow, from, &list, wait, set);
+            wait_for(kernel, &list, wait, set);
         }
     };
     let at_start = forward(&flow.cfg, 3 * list.len(), Meet::Any, &mut block, &mut edge);
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
-            state(flow, from, &list, at, &set, out);
-            arrive(flow, from, &list, at, &mut set);
+            state(kernel, &list, at, &set);
+            arrive(kernel, &list, at, &mut set);
         }
     }
 }
@@ -70,12 +71,12 @@ struct Arrival {
 }
 
 /// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
-fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
-    let i = flow.instr(at);
+fn arrive(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
+    let i = kernel.flow.instr(at);
     if !arrives(i) {
         return;
     }
-    let here = on(flow, from, at);
+    let here = on(kernel, at);
     for (k, arrival) in list.iter().enumerate() {
         if arrival.at == at {
             set.set(3 * k);
@@ -89,8 +90,9 @@ fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut B
 }
 
 /// The way on which the wait has succeeded.
-fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
-    let here = on(flow, from, at);
+fn wait_for(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
+    let flow = kernel.flow;
+    let here = on(kernel, at);
     let made = match flow.instr(at).value("state") {
         Some(state) => state_of(flow, at, state),
         None => None,
@@ -104,7 +106,8 @@ fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut
 }
 
 /// The use of a state.
-fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, out: &mut Vec<Diagnostic>) {
+fn state(kernel: &Kernel, list: &[Arrival], at: u32, set: &Bits) {
+    let flow = kernel.flow;
     let i = flow.instr(at);
     let counts = i.opcode == op::mbarrier_pending_count;
     if !counts && !mbarrier_wait(i) {
@@ -119,15 +122,15 @@ fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, 
         let made = flow.instr(made);
         if counts {
             if !made.has(q::noComplete) {
-                out.push(errors::count_of_other_state(arg.span, made.span));
+                kernel.report(errors::count_of_other_state(arg.span, made.span));
             }
-        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(flow, from, at))
+        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(kernel, at))
             && (v, o) != (w, p)
         {
-            out.push(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
+            kernel.report(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
         } else if set.has(3 * k + 2) {
             let sure = !set.has(3 * k) && !set.has(3 * k + 1);
-            out.push(errors::state_of_past(arg.span, made.span, sure));
+            kernel.report(errors::state_of_past(arg.span, made.span, sure));
         }
         return;
     }

@@ -5,11 +5,12 @@
 //! writes, and columns that somebody else may write or allocate.
 
 use crate::errors::{flow as errors, protocol};
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, both};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::{Region, behind, plain, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
@@ -18,10 +19,11 @@ use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| i.entry.tensor == Tensor::Load) {
         let loads = Loads::new(flow);
-        loads.check(flow, from, out);
+        loads.check(kernel);
     }
 }
 
@@ -80,7 +82,8 @@ impl Loads {
         }
     }
 
-    fn check(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    fn check(&self, kernel: &Kernel) {
+        let flow = kernel.flow;
         let n = self.at.len();
         let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count() == 1;
         let mut early: Vec<Diagnostic> = Vec::new();
@@ -102,7 +105,7 @@ impl Loads {
                         if !reloaded.has(k) {
                             reloaded.set(k);
                             let first = flow.instr(self.at[k]).span;
-                            out.push(errors::loaded_again(i.span, flow.name(*var), first, every.has(n + k)));
+                            kernel.report(errors::loaded_again(i.span, flow.name(*var), first, every.has(n + k)));
                         }
                     }
                 }
@@ -113,16 +116,16 @@ impl Loads {
             {
                 released = true;
                 let sure = every.has(n + k) && one_allocation;
-                out.push(errors::released_while_loading(arg.span, flow.instr(self.at[k]).span, sure));
+                kernel.report(errors::released_while_loading(arg.span, flow.instr(self.at[k]).span, sure));
             }
         });
-        self.arrivals(flow, from, out);
+        self.arrivals(kernel);
         let more = early.len().saturating_sub(SHOWN);
         early.truncate(SHOWN);
         if let Some(last) = early.last_mut().filter(|_| more > 0) {
             last.notes.push(format!("registers of {more} more loads of this kernel are read before the wait"));
         }
-        out.append(&mut early);
+        early.into_iter().for_each(|finding| kernel.report(finding));
     }
 
     /// Does an instruction behind this one read what load `k` brings? A result that nobody reads may be anything.
@@ -144,11 +147,12 @@ impl Loads {
 
     /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
     /// what is still being loaded (9.7.16.6.4).
-    fn arrivals(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    fn arrivals(&self, kernel: &Kernel) {
+        let flow = kernel.flow;
         if flow.calls || !flow.cfg.has(op::mbarrier_arrive) {
             return;
         }
-        let releases = Releases::new(flow, from);
+        let releases = Releases::new(kernel);
         if releases.waits.is_empty() {
             return;
         }
@@ -159,13 +163,13 @@ impl Loads {
             if said || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
                 return;
             }
-            let Some(object) = behind(flow, from, at, "addr", 8) else { return };
+            let Some(object) = behind(flow, kernel.provenance, at, "addr", 8) else { return };
             for k in (0..n).filter(|k| some.has(n + k)) {
                 let overlap = releases.overlap(flow, &object, self.at[k]);
                 if overlap != Overlap::No {
                     said = true;
                     let sure = overlap == Overlap::Yes && every.has(n + k);
-                    out.push(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
+                    kernel.report(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
                     return;
                 }
             }
@@ -210,14 +214,15 @@ struct Releases {
 }
 
 impl Releases {
-    fn new(flow: &Flow, from: &Provenance) -> Releases {
+    fn new(kernel: &Kernel) -> Releases {
+        let flow = kernel.flow;
         let mut releases = Releases { waits: Vec::new(), barriers: Vec::new() };
         for (block, at, i) in flow.walk() {
             if mbarrier_wait(i)
-                && let Some(on) = behind(flow, from, at, "addr", 8)
+                && let Some(on) = behind(flow, kernel.provenance, at, "addr", 8)
                 && let Origin::Var(var) = on.base
             {
-                if !releases.barriers.contains(&var) && holds_barriers(flow, from, var) {
+                if !releases.barriers.contains(&var) && holds_barriers(kernel, var) {
                     releases.barriers.push(var);
                 }
                 let writes = writes_behind(flow, block, at);
@@ -255,13 +260,14 @@ enum Overlap {
 }
 
 /// Is the variable used for mbarriers only?
-fn holds_barriers(flow: &Flow, from: &Provenance, var: VarId) -> bool {
+fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
+    let Kernel { flow, provenance, .. } = *kernel;
     let here = |r: Option<Region>| matches!(r, Some(r) if r.base == Origin::Var(var));
     let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
     !dynamic
         && !flow.walk().any(|(_, at, i)| match plain(i) {
-            Some((arg, _)) => here(region(flow, from, at, arg, i.bytes())),
-            None => here(behind(flow, from, at, "dstMem", 0)) || here(behind(flow, from, at, "srcMem", 0)),
+            Some((arg, _)) => here(region(flow, provenance, at, arg, i.bytes())),
+            None => here(behind(flow, provenance, at, "dstMem", 0)) || here(behind(flow, provenance, at, "srcMem", 0)),
         })
 }
 

@@ -1,27 +1,28 @@
 //! What `tcgen05` instructions owe: PTX ISA 9.7.16.
 
 use crate::errors::flow as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, both, each, simple};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     // Most kernels have none of it.
-    if !flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
+    if !kernel.flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
         return;
     }
-    allocation(flow, out);
-    permit(flow, out);
-    rendezvous(flow, out);
+    allocation(kernel);
+    permit(kernel);
+    rendezvous(kernel);
 }
 
 /// What is allocated is deallocated before the kernel ends (9.7.16.7.1).
-fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn allocation(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
@@ -37,12 +38,12 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let Some(&(_, first)) = allocs.first() else { return };
     let first = flow.instr(first).span;
     if frees.is_empty() {
-        out.push(errors::never_freed(first, true));
+        kernel.report(errors::never_freed(first, true));
     } else if let Some(alloc) = never_freed(flow, &allocs, &frees) {
         // Another warp may be the one that deallocates.
-        out.push(errors::never_freed(flow.instr(alloc).span, false));
+        kernel.report(errors::never_freed(flow.instr(alloc).span, false));
     } else {
-        held(flow, first, out);
+        held(kernel, first);
     }
 }
 
@@ -75,7 +76,8 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
 }
 
 /// Leaving with what is allocated. `first` is the first `alloc`.
-fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
+fn held(kernel: &Kernel, first: Span) {
+    let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.opcode == op::tcgen05_alloc && i.pred.is_none() {
             set.set(0);
@@ -104,14 +106,15 @@ fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
             None => first,
         };
         if set.has(0) {
-            out.push(errors::left_allocated(span, first, one_warp));
+            kernel.report(errors::left_allocated(span, first, one_warp));
             return;
         }
     }
 }
 
 /// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
-fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn permit(kernel: &Kernel) {
+    let flow = kernel.flow;
     let gives = flow.cfg.find(&|i| i.opcode == op::tcgen05_relinquish_alloc_permit);
     let Some(gives) = gives else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| {
@@ -123,13 +126,14 @@ fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
     both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
         if !said && any.has(0) && i.opcode == op::tcgen05_alloc {
             said = true;
-            out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
+            kernel.report(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
         }
     });
 }
 
 /// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
-fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn rendezvous(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
@@ -142,7 +146,7 @@ fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
     each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
         if !said && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
             said = true;
-            out.push(errors::dealloc_without_rendezvous(i.span));
+            kernel.report(errors::dealloc_without_rendezvous(i.span));
         }
     });
 }

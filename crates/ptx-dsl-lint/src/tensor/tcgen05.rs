@@ -2,7 +2,6 @@
 //! completed, and are ordered, before another thread accesses the same place.
 
 use crate::kernel::Kernel;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 
 mod allocation;
@@ -15,18 +14,18 @@ mod pair;
 mod release;
 mod stores;
 
-pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let uses = flow.cfg.any(&|i| i.entry.tensor != Tensor::None);
     if !uses || !flow.function.entry || flow.calls {
         return;
     }
-    if !pair::check(flow, out) {
-        release::check(kernel, out);
+    if !pair::check(kernel) {
+        release::check(kernel);
     }
-    allocation::check(kernel, out);
-    commit::check(kernel, out);
+    allocation::check(kernel);
+    commit::check(kernel);
     let meetings = meetings::Meetings::new(kernel);
-    stores::check(kernel, &meetings, out);
-    fences::check(kernel, &meetings, out);
+    stores::check(kernel, &meetings);
+    fences::check(kernel, &meetings);
 }

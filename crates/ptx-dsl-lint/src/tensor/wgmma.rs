@@ -1,18 +1,19 @@
 //! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use crate::pending::{Groups, leaves};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, each};
 use ptx_dsl_analysis::region::MOST;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Group, Role, Step};
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&is_mma) && !flow.calls {
-        wgmma(flow, out);
+        wgmma(kernel);
     }
 }
 
@@ -41,7 +42,8 @@ fn moves(i: &Instr) -> bool {
     i.opcode == op::mov
 }
 
-fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn wgmma(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut vars: Vec<Vec<u32>> = Vec::new();
     for (_, at, i) in flow.walk() {
@@ -52,13 +54,14 @@ fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
     }
     let Some(first) = groups.copies.first() else { return };
     if !flow.cfg.any(&|i| i.opcode == op::wgmma_commit_group) && flow.function.entry {
-        out.push(errors::never_committed(flow.instr(*first).span));
+        kernel.report(errors::never_committed(flow.instr(*first).span));
         return;
     }
-    used(flow, &groups, &vars, out);
+    used(kernel, &groups, &vars);
 }
 
-fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnostic>) {
+fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
+    let flow = kernel.flow;
     // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
     // MMA with no fence at all before it counts.
     let tail = groups.bits();
@@ -79,7 +82,7 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
         if is_mma(i) {
             if !set.has(tail) && !fenceless {
                 fenceless = true;
-                out.push(errors::no_wgmma_fence(i.span));
+                kernel.report(errors::no_wgmma_fence(i.span));
             }
         } else if !renames(i) {
             for (k, vars) in vars.iter().enumerate() {
@@ -94,7 +97,7 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
                 } else {
                     continue;
                 };
-                out.push(found);
+                kernel.report(found);
                 said.set(k);
                 any = true;
             }
@@ -107,7 +110,7 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
         {
             said.set(k);
             any = true;
-            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
+            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
         }
     });
 }

@@ -2,30 +2,30 @@
 //! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
 
 use crate::errors::{completion, flow as errors};
+use crate::kernel::Kernel;
 use crate::spelling::opcode;
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
-use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared, Threads};
-use ptx_dsl_analysis::reaching::{Others, Part, Places, Who, every_lane};
+use ptx_dsl_analysis::lanes::{Fact, Shared, Threads};
+use ptx_dsl_analysis::reaching::{Others, Part, Who, every_lane};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Control;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let entry = flow.function.entry;
     for (block, at, i) in flow.walk() {
         let grain = tcgen05(i);
-        let mask = mask(flow, lanes, at, i);
+        let mask = mask(kernel, at, i);
         let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         let op = opcode(i);
         if warp {
             let mut sure = who.part(lanes.threads);
@@ -38,7 +38,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
                 // Lanes that have left are no longer waited for by the barriers of today's machines.
                 let error = sure.is_some() && !(barrier && who.others >= Others::Leave && who.why.is_some());
                 let one = part == Part::One;
-                out.push(if barrier {
+                kernel.report(if barrier {
                     errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
                 } else {
                     errors::warp_in_part(i.span, &op, one, who.why, error)
@@ -49,30 +49,31 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<D
         if warp
             && grain.is_none()
             && lanes.threads.exact != Some(1)
-            && let Some(why) = uneven(flow, lanes, places, block, at)
+            && let Some(why) = uneven(kernel, block, at)
         {
-            out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+            kernel.report(errors::aligned_uneven(i.span, &op, why, i.entry.section));
             continue;
         }
         let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
         if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
             // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
             let error = lanes.threads.many() && !op.contains(".commit");
-            out.push(errors::thread_in_all_lanes(i.span, &op, error));
+            kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            partial(&who, lanes.threads, span, mask, i, out);
-            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
+            partial(&who, lanes.threads, span, mask, i, kernel);
+            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, kernel);
         }
     }
 }
 
 /// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
 /// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
-fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
-    let stays = |b: u32| !places.leaves[b as usize];
+fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
+    let flow = kernel.flow;
+    let stays = |b: u32| !kernel.reaching.leaves[b as usize];
     let instr = flow.instr(at);
-    if instr.pred.is_some() && compares(flow, lanes, at) {
+    if instr.pred.is_some() && compares(kernel, at) {
         return Some(instr.span);
     }
     // A loop around it that some lanes leave earlier.
@@ -88,7 +89,7 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
                 here |= leads_here;
                 elsewhere |= !leads_here && stays(e.to);
             }
-            if here && elsewhere && compares(flow, lanes, branch) {
+            if here && elsewhere && compares(kernel, branch) {
                 return Some(flow.instr(branch).span);
             }
         }
@@ -103,7 +104,7 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
         let joins = flow.cfg.ipdom[up as usize];
         if let Some(branch) = flow.cfg.branch(up)
             && joins != b
-            && compares(flow, lanes, branch)
+            && compares(kernel, branch)
             && !flow.cfg.dominates(joins, block)
         {
             let mut others = true;
@@ -120,7 +121,8 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
 }
 
 /// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
-fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
+fn compares(kernel: &Kernel, at: u32) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
     let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
     if flow.instr(at).entry.control == Control::BranchTable {
         for (_, v) in flow.ssa.uses(at) {
@@ -144,23 +146,14 @@ fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
 }
 
 #[allow(clippy::too_many_arguments)]
-fn masks(
-    who: &Who,
-    threads: Threads,
-    all_lanes: bool,
-    span: Span,
-    mask: u32,
-    op: &str,
-    i: &Instr,
-    out: &mut Vec<Diagnostic>,
-) {
+fn masks(who: &Who, threads: Threads, all_lanes: bool, span: Span, mask: u32, op: &str, i: &Instr, kernel: &Kernel) {
     // A lane that has exited need not run what names it.
     if who.others == Others::Exit && who.why.is_some() {
         return;
     }
     let left = who.others == Others::Leave && who.why.is_some();
     if who.elected && mask.count_ones() > 1 && threads.many() {
-        out.push(errors::mask_names_absent(
+        kernel.report(errors::mask_names_absent(
             span,
             op,
             mask,
@@ -172,7 +165,7 @@ fn masks(
         return;
     }
     if who.passed && mask == u32::MAX && threads.many() {
-        out.push(errors::mask_names_absent(
+        kernel.report(errors::mask_names_absent(
             span,
             op,
             mask,
@@ -187,13 +180,13 @@ fn masks(
     if who.set != ALL
         && let Some(first) = absent
     {
-        out.push(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
+        kernel.report(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
     } else if all_lanes
         && (threads.exact.is_some() || threads.full_warps)
         && let Some(first) = lacking(who, threads, &|there, _| there & !mask)
     {
         // Every lane runs it, and those that the mask does not name must not.
-        out.push(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
+        kernel.report(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
     }
 }
 
@@ -211,13 +204,13 @@ fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<
 }
 
 /// An election among lanes that the CTA does not have, and lanes that are read but not named.
-fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
     if i.opcode == op::elect_sync
         && threads.exact.is_some()
         && lacking(who, threads, &|there, _| mask & !there).is_some()
         && let Some((w, bits)) = who.warps(threads).first()
     {
-        out.push(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
+        kernel.report(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
     }
     // Among all 32 lanes: no segments, and the last lane is 31.
     if i.opcode == op::shfl_sync
@@ -226,7 +219,7 @@ fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &
         && matches!(i.constant("c"), Some(c) if c as u32 == 0x1f)
         && mask >> (lane & 31) & 1 == 0
     {
-        out.push(completion::source_lane(arg.span, lane as u32 & 31, mask));
+        kernel.report(completion::source_lane(arg.span, lane as u32 & 31, mask));
     }
 }
 
@@ -239,11 +232,11 @@ fn lanes_text(mask: u32) -> String {
 }
 
 /// The constant mask of lanes, with its place.
-fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
+fn mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
     let arg = i.operand("membermask")?;
     match arg.value {
         Operand::Imm(m) => Some((arg.span, m as u32)),
-        Operand::Reg(r, lane) => match lanes.facts.get(flow.ssa.read(at, r, lane) as usize)? {
+        Operand::Reg(r, lane) => match kernel.lanes.facts.get(kernel.flow.ssa.read(at, r, lane) as usize)? {
             Fact::Const(m) => Some((arg.span, *m as u32)),
             _ => None,
         },

@@ -11,14 +11,16 @@ use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    unwritten(flow, lanes, out);
-    unreachable(flow, out);
-    constant_guards(flow, lanes, out);
+pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = unwritten(flow, lanes);
+    out.extend(unreachable(flow));
+    out.extend(constant_guards(flow, lanes));
+    out
 }
 
 /// Registers that no path writes before they are read. ptxas takes them for anything.
-fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
     let mut said: Vec<u32> = Vec::new();
     for (_, at, i) in flow.walk() {
         if unwritten_too(flow, at, i) {
@@ -34,7 +36,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
     // On some path: one is looked for on which the conditions agree with each other.
     let asked = perhaps(flow, &said);
     if asked.is_empty() {
-        return;
+        return out;
     }
     let mut paths = Paths::new(flow, lanes);
     for (var, use_at) in asked {
@@ -58,6 +60,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
         }
     }
+    out
 }
 
 /// May it read what nobody wrote?
@@ -117,7 +120,8 @@ fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
 }
 
 /// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
-fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
     let mut reached = vec![false; flow.cfg.blocks.len()];
     for b in &flow.cfg.rpo {
         reached[*b as usize] = true;
@@ -136,11 +140,13 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+    out
 }
 
 /// Guards that never hold: comparisons of constants, of numbers that cannot be so large, of threads that are not there, and
 /// what the branch before has excluded.
-fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
     let mut said = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some((runs, why)) = decided(flow, lanes, block, at) else { continue };
@@ -163,6 +169,7 @@ fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             out.push(errors::never_runs(first.span, first.entry.opcode, why));
         }
     }
+    out
 }
 
 fn leads_away(i: &Instr) -> bool {

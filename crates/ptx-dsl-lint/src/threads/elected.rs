@@ -1,20 +1,20 @@
 //! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use crate::errors::completion as errors;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane, only_elected};
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::lanes::Shared;
+use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::reaching::{every_lane, only_elected};
 use ptx_dsl_analysis::region::{Region, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::isa::sreg::Varies;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.threads.exact else { return };
     if n <= 32 || !flow.function.entry || flow.calls {
         return;
@@ -24,15 +24,15 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         if said || !once(i) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
+        let who = kernel.reaching.who(flow, lanes, block, at);
         let elected = who.elected && only_elected(flow, lanes, block, at);
         let every = every_lane(flow, lanes, &who, block, at) && i.entry.tensor == Tensor::None;
-        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(flow, lanes, from, at, i) {
+        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(kernel, at, i) {
             continue;
         }
         said = true;
         let warps = n.div_ceil(32).min(who.warps(lanes.threads).len());
-        out.push(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
+        kernel.report(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
     }
 }
 
@@ -44,20 +44,21 @@ fn once(i: &Instr) -> bool {
 }
 
 /// Are the operands the same in all warps of the CTA?
-fn same(flow: &Flow, lanes: &Lanes, from: &Provenance, at: u32, i: &Instr) -> bool {
+fn same(kernel: &Kernel, at: u32, i: &Instr) -> bool {
+    let flow = kernel.flow;
     let place = match i.operand("dstMem") {
         None => i.operand("addr"),
         place => place,
     };
     if let Some(arg) = place {
-        match region(flow, from, at, arg, 1) {
+        match region(flow, kernel.provenance, at, arg, 1) {
             Some(Region { base: Origin::Var(_), bytes: Some(_), mapped: false, .. }) => {}
             _ => return false,
         }
     }
     for (_, v) in flow.ssa.uses(at) {
         let guard = matches!(flow.guard(at), Some((p, _)) if p == *v);
-        if !guard && !alike(flow, lanes, *v) {
+        if !guard && !alike(kernel, *v) {
             return false;
         }
     }
@@ -65,12 +66,13 @@ fn same(flow: &Flow, lanes: &Lanes, from: &Provenance, at: u32, i: &Instr) -> bo
 }
 
 /// Is a value made of nothing that differs between warps?
-fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
+fn alike(kernel: &Kernel, v: Val) -> bool {
+    let flow = kernel.flow;
     let mut seen = Vec::new();
     let mut stack = vec![v];
     while let Some(v) = stack.pop() {
         let v = flow.origin(v);
-        if seen.contains(&v) || lanes.shared(v) == Shared::Cta {
+        if seen.contains(&v) || kernel.lanes.shared(v) == Shared::Cta {
             continue;
         }
         if seen.len() >= 64 {

@@ -1,17 +1,18 @@
 //! Arrivals on the objects of a ring against the count of `mbarrier.init` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::{protocol, rings as errors};
+use crate::kernel::Kernel;
 use crate::sync::objects::name;
 use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared};
-use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::lanes::{Fact, Shared};
+use ptx_dsl_analysis::reaching::most;
 use ptx_dsl_analysis::sites::{Site, exact, in_loop};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
     let mut said: Vec<Span> = Vec::new();
     for wait in &rings.uses {
         if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
@@ -20,8 +21,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, 
         }
         for offset in &wait.objects {
             let Some(object) = Object::new(flow, rings, wait.var, *offset) else { continue };
-            let found = too_few(flow, lanes, places, rings, wait, &object, out)
-                || too_many(flow, lanes, places, rings, &object, &mut said, out);
+            let found = too_few(kernel, rings, wait, &object) || too_many(kernel, rings, &object, &mut said);
             if found {
                 said.push(flow.instr(wait.site.at).span);
                 break;
@@ -63,23 +63,16 @@ impl<'r> Object<'r> {
 }
 
 /// A wait for more arrivals than come in one round of the ring.
-fn too_few(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    rings: &Rings,
-    wait: &Use,
-    object: &Object,
-    out: &mut Vec<Diagnostic>,
-) -> bool {
-    let Some(threads) = at_most(flow, lanes) else { return false };
+fn too_few(kernel: &Kernel, rings: &Rings, wait: &Use, object: &Object) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(threads) = at_most(kernel) else { return false };
     let mut come = 0u64;
     for a in &object.arrivals {
         let Does::Arrive(Some(each)) = a.does else { return false };
         if !once_a_phase(flow, rings, a) {
             return false;
         }
-        let who = places.who(flow, lanes, a.site.block, a.site.at);
+        let who = kernel.reaching.who(flow, lanes, a.site.block, a.site.at);
         come = come.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
     }
     if come >= object.count || rings.success(flow, wait).is_none() {
@@ -89,7 +82,7 @@ fn too_few(
     let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
     let span = flow.instr(wait.site.at).span;
     let init = flow.instr(object.init.site.at).span;
-    out.push(errors::never_complete_round(
+    kernel.report(errors::never_complete_round(
         span,
         &name(flow, (object.var, object.offset)),
         object.count,
@@ -101,11 +94,12 @@ fn too_few(
 }
 
 /// The largest number of threads that a CTA can have, if the kernel gives one.
-fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
+fn at_most(kernel: &Kernel) -> Option<usize> {
+    let lanes = kernel.lanes;
     if lanes.threads.exact.is_some() {
         return lanes.threads.exact;
     }
-    let [x, y, z] = flow.function.maxntid?;
+    let [x, y, z] = kernel.flow.function.maxntid?;
     let n = u64::from(x).saturating_mul(u64::from(y)).saturating_mul(u64::from(z));
     usize::try_from(n).ok()
 }
@@ -144,15 +138,8 @@ fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
 }
 
 /// More arrivals in one iteration than the count.
-fn too_many(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    rings: &Rings,
-    object: &Object,
-    said: &mut Vec<Span>,
-    out: &mut Vec<Diagnostic>,
-) -> bool {
+fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, said: &mut Vec<Span>) -> bool {
+    let flow = kernel.flow;
     for a in &object.arrivals {
         let span = flow.instr(a.site.at).span;
         let Some(first) = a.first(object.offset) else { continue };
@@ -166,15 +153,15 @@ fn too_many(
                 || (!alone
                     && rings.loops.of(b.site.block) == inner
                     && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
-            if same && together(flow, lanes, b.site) {
-                come += each * at_least(lanes, places, flow, b.site);
+            if same && together(kernel, b.site) {
+                come += each * at_least(kernel, b.site);
             }
         }
         if come > object.count {
             if !said.contains(&span) {
                 said.push(span);
                 let init = flow.instr(object.init.site.at).span;
-                out.push(protocol::more_arrive(
+                kernel.report(protocol::more_arrive(
                     span,
                     &name(flow, (object.var, object.offset)),
                     object.count,
@@ -203,8 +190,9 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
 }
 
 /// The least number of threads that execute a place which any executes.
-fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
-    let who = places.who(flow, lanes, s.block, s.at);
+fn at_least(kernel: &Kernel, s: Site) -> u64 {
+    let lanes = kernel.lanes;
+    let who = kernel.reaching.who(kernel.flow, lanes, s.block, s.at);
     if who.elected || who.passed {
         return 0;
     }
@@ -223,7 +211,8 @@ fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
 
 /// Do all threads that can be at a place execute it, or none of them? Every branch that leads there is uniform in the CTA, or its
 /// threads are known.
-fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+fn together(kernel: &Kernel, s: Site) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
     let known = |at: u32| match flow.guard(at) {
         Some((p, _)) => {
             let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);

@@ -2,14 +2,14 @@
 //! (9.7.9.25.4).
 
 use crate::errors::{protocol, rings as errors};
+use crate::kernel::Kernel;
 use crate::sync::rings::uses::{Does, Rings, closed};
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_isa::diag::Diagnostic;
 
 /// The bytes of an mbarrier.
 const BYTES: i64 = 8;
 
-pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
     let mut said: Vec<u32> = Vec::new();
     for u in &rings.uses {
         if u.header.is_none() || said.contains(&u.var) {
@@ -18,7 +18,7 @@ pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
         let i = flow.instr(u.site.at);
         if u.does == Does::Copy && rings.own(u.var) && rings.of(u.var).all(|other| other.does != Does::Wait) {
             said.push(u.var);
-            out.push(protocol::nobody_waits(i.span, flow.variable(u.var)));
+            kernel.report(protocol::nobody_waits(i.span, flow.variable(u.var)));
             continue;
         }
         // A loop that does not return to the first object may end before it comes so far.
@@ -28,7 +28,7 @@ pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
         let outside = |offset: &&i64| **offset < 0 || **offset > i64::from(var.size) - BYTES;
         if let Some(offset) = u.objects.iter().find(outside) {
             said.push(u.var);
-            out.push(errors::past_the_ring(i.span, &var.name, *offset, u.objects.len(), var.size));
+            kernel.report(errors::past_the_ring(i.span, &var.name, *offset, u.objects.len(), var.size));
         }
     }
 }

@@ -2,15 +2,14 @@
 
 use crate::errors::rings as errors;
 use crate::errors::rings::RingParity;
+use crate::kernel::Kernel;
 use crate::sync::objects::name;
 use crate::sync::rings::uses::{Does, Rings, Use};
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_isa::diag::Diagnostic;
 
-pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let mut said: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, rings, wait, out) {
+        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(kernel, rings, wait) {
             said.push(wait.var);
         }
     }
@@ -20,17 +19,18 @@ pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
             && wait.header.is_some()
             && rings.known(wait.var)
             && !said.contains(&wait.var)
-            && early(flow, rings, wait, out)
+            && early(kernel, rings, wait)
         {
             said.push(wait.var);
         }
     }
     if said.is_empty() && rings.all_known() {
-        circle(flow, rings, out);
+        circle(kernel, rings);
     }
 }
 
-fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mut Vec<Diagnostic>) {
+fn say(kernel: &Kernel, wait: &Use, which: RingParity, other: Option<&Use>) {
+    let flow = kernel.flow;
     let i = flow.instr(wait.site.at);
     let span = match i.operand("phaseParity") {
         Some(arg) => arg.span,
@@ -38,11 +38,11 @@ fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mu
     };
     let other = other.map(|o| flow.instr(o.site.at).span);
     let name = name(flow, (wait.var, wait.visits[0].offset));
-    out.push(errors::ring_parity(span, &name, wait.objects.len(), which, other));
+    kernel.report(errors::ring_parity(span, &name, wait.objects.len(), which, other));
 }
 
 /// Says if the parity of a wait does not follow the rounds of its ring.
-fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+fn turns(kernel: &Kernel, rings: &Rings, wait: &Use) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
     if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {
@@ -64,7 +64,7 @@ fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
         return false;
     }
     let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
-    say(flow, wait, which, None, out);
+    say(kernel, wait, which, None);
     true
 }
 
@@ -104,7 +104,7 @@ fn one_by_one(wait: &Use) -> bool {
 }
 
 /// An object that copies complete on and whose first waits, all of them, return at once.
-fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+fn early(kernel: &Kernel, rings: &Rings, wait: &Use) -> bool {
     for offset in &wait.objects {
         let (mut copied, mut inits) = (false, 0);
         let mut passes = true;
@@ -117,7 +117,7 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
         for u in rings.of(wait.var) {
             let Some(first) = u.first(*offset) else { continue };
             match u.does {
-                Does::Copy => copied |= flow.instr(u.site.at).operand("dstMem").is_some(),
+                Does::Copy => copied |= kernel.flow.instr(u.site.at).operand("dstMem").is_some(),
                 Does::Init => inits += 1,
                 // An arrival elsewhere may complete the first phase on purpose.
                 Does::Arrive(_) => {
@@ -132,7 +132,7 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
             }
         }
         if copied && passes && inits == 1 {
-            say(flow, wait, RingParity::PassesAtOnce, None, out);
+            say(kernel, wait, RingParity::PassesAtOnce, None);
             return true;
         }
     }
@@ -141,7 +141,8 @@ fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
 
 /// A deadlock of first waits: each needs an arrival that comes behind another one of them. The greatest such set is what remains
 /// when waits with any other arrival are removed.
-fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+fn circle(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
     // Waits for a first phase, and the block behind each.
     let mut blocked: Vec<(&Use, u32)> = Vec::new();
     for w in &rings.uses {
@@ -180,5 +181,5 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
     let copied = |w: &Use| rings.of(w.var).any(|u| u.does == Does::Copy && u.objects.contains(&w.visits[0].offset));
     let Some((first, _)) = blocked.iter().find(|(w, _)| !copied(w)).or(blocked.first()) else { return };
     let other = blocked.iter().find(|(w, _)| w.var != first.var || w.visits[0].offset != first.visits[0].offset);
-    say(flow, first, RingParity::NeverPasses, other.map(|(w, _)| *w), out);
+    say(kernel, first, RingParity::NeverPasses, other.map(|(w, _)| *w));
 }

@@ -1,26 +1,26 @@
 //! Arrivals from other CTAs: the CTA that owns the object must not exit before the last ones have come (PTX ISA 5.1.7).
 
 use crate::errors::peers as errors;
+use crate::kernel::Kernel;
 use crate::pending::leaves;
 use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::ctas::Ctas;
-use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::sites::{Site, steadily};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Barrier;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, rings: &Rings, out: &mut Vec<Diagnostic>) {
-    some_leave(flow, rings, out);
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
+    some_leave(kernel, rings);
     let mut said: Vec<u32> = Vec::new();
     for signal in &rings.uses {
         if !signal.remote || !matches!(signal.does, Does::Arrive(_)) || said.contains(&signal.var) {
             continue;
         }
-        if !rings.known(signal.var) || !steadily(flow, lanes, signal.site) {
+        if !rings.known(signal.var) || !steadily(flow, kernel.lanes, signal.site) {
             continue;
         }
         let Some(waits) = late(rings, signal) else { continue };
@@ -29,7 +29,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, rings: &Rings, out: &mut Vec<Dia
             said.push(signal.var);
             let span = flow.instr(signal.site.at).span;
             let wait = waits.first().map(|w| flow.instr(w.site.at).span);
-            out.push(errors::late_arrival(span, wait, leave));
+            kernel.report(errors::late_arrival(span, wait, leave));
         }
     }
 }
@@ -80,7 +80,8 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
 }
 
 /// A multicast to CTAs of which some never wait for it, with no barrier of the cluster behind it.
-fn some_leave(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
+fn some_leave(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
     let several = |u: &Use| {
         let i = flow.instr(u.site.at);
         multicast(i) && i.constant("ctaMask").map_or(i.has(q::multicast_cluster_all), |m| m.count_ones() > 1)
@@ -103,7 +104,7 @@ fn some_leave(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
             && let Some(leave) = leaves_first(flow, &[signal.site])
         {
             let [span, wait] = [signal, wait].map(|u| flow.instr(u.site.at).span);
-            out.push(errors::some_do_not_wait(span, wait, leave));
+            kernel.report(errors::some_do_not_wait(span, wait, leave));
             return;
         }
     }

@@ -1,12 +1,13 @@
 //! The operations on rings of mbarriers. The addresses and parities of the first iterations are evaluated, so that the objects of
 //! each operation are known.
 
+use crate::kernel::Kernel;
 use crate::sync::objects::{arrivals_of, mbarrier};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
+use ptx_dsl_analysis::provenance::Origin;
 use ptx_dsl_analysis::region::address;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::ssa::Val;
@@ -69,12 +70,13 @@ const USES: usize = 128;
 
 impl Rings {
     /// `None` without mbarriers, or if the variable of one is unknown.
-    pub(crate) fn new(flow: &Flow, from: &Provenance) -> Option<Rings> {
+    pub(crate) fn new(kernel: &Kernel) -> Option<Rings> {
+        let flow = kernel.flow;
         let mut rings =
             Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
         for (block, at, i) in flow.walk() {
             let Some(arg) = i.operand(mbarrier(i)) else { continue };
-            let (address, _) = address(flow, from, at, &arg.value)?;
+            let (address, _) = address(flow, kernel.provenance, at, &arg.value)?;
             let Origin::Var(VarId(var)) = address.base else { return None };
             let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
             if remote {

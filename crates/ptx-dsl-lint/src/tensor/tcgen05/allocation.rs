@@ -9,7 +9,6 @@ use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::reaching::Who;
 use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::sites::{Site, surely};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 
@@ -30,27 +29,27 @@ struct Free {
     exclusive: bool,
 }
 
-pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut allocs, mut frees) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
         let (columns, exclusive) = (i.constant("nCols"), i.has(q::exclusive));
         let site = Site { block, at };
         if is(i, Tensor::Alloc) {
-            let slot = i.operand("dst").and_then(|arg| of_region(&region(flow, kernel.from, at, arg, 4)?));
+            let slot = i.operand("dst").and_then(|arg| of_region(&region(flow, kernel.provenance, at, arg, 4)?));
             allocs.push(Alloc { site, slot, columns, exclusive });
         } else if is(i, Tensor::Dealloc) {
-            frees.push(Free { site, address: address(flow, kernel.from, at, "taddr"), columns, exclusive });
+            frees.push(Free { site, address: address(kernel, at, "taddr"), columns, exclusive });
         }
     }
     if allocs.is_empty() || allocs.len() + frees.len() > MOST {
         return;
     }
     for free in &frees {
-        other(kernel, &allocs, free, out);
+        other(kernel, &allocs, free);
     }
-    if !by_many(kernel, &allocs, &frees, out) {
-        twice(kernel, &allocs, &frees, out);
+    if !by_many(kernel, &allocs, &frees) {
+        twice(kernel, &allocs, &frees);
     }
 }
 
@@ -65,7 +64,7 @@ fn candidates<'a>(allocs: &'a [Alloc], free: &Free) -> Vec<&'a Alloc> {
 }
 
 /// Reports a deallocation that differs from what was allocated.
-fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free, out: &mut Vec<Diagnostic>) {
+fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free) {
     let flow = kernel.flow;
     let from = candidates(allocs, free);
     let Some(first) = from.first() else { return };
@@ -75,27 +74,27 @@ fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free, out: &mut Vec<Diagnosti
         && let Some(had) = first.columns
         && from.iter().all(|a| a.columns.is_some_and(|c| c != n))
     {
-        out.push(errors::other_size(arg.span, n, had, alloc));
+        kernel.report(errors::other_size(arg.span, n, had, alloc));
     } else if from.iter().all(|a| a.exclusive != free.exclusive) {
-        out.push(errors::other_kind(here.span, free.exclusive, alloc));
+        kernel.report(errors::other_kind(here.span, free.exclusive, alloc));
     } else if let Some(Address { root: Root::Slot(slot), column }) = free.address
         && column != 0
         && let [only] = allocs
         && only.slot == Some(slot)
         && let Some(arg) = here.operand("taddr")
     {
-        out.push(errors::within_an_allocation(arg.span, column, alloc));
+        kernel.report(errors::within_an_allocation(arg.span, column, alloc));
     }
 }
 
 /// How many warps come to a place, at most.
 fn warps(kernel: &Kernel, site: Site) -> (usize, Who) {
-    let who = kernel.places.who(kernel.flow, kernel.lanes, site.block, site.at);
+    let who = kernel.reaching.who(kernel.flow, kernel.lanes, site.block, site.at);
     (who.warps(kernel.lanes.threads).len(), who)
 }
 
 /// Reports more deallocations than there can be allocations.
-fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diagnostic>) -> bool {
+fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) -> bool {
     let (flow, lanes) = (kernel.flow, kernel.lanes);
     if lanes.threads.exact.is_none() || allocs.iter().any(|a| flow.cfg.in_loop(a.site.block)) {
         return false;
@@ -110,7 +109,7 @@ fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diag
         least += n;
         if least > most {
             let alloc = flow.instr(allocs[0].site.at).span;
-            out.push(errors::freed_by_many(flow.instr(free.site.at).span, n, least, most, alloc));
+            kernel.report(errors::freed_by_many(flow.instr(free.site.at).span, n, least, most, alloc));
             return true;
         }
     }
@@ -118,7 +117,7 @@ fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diag
 }
 
 /// Reports a warp that deallocates the same twice.
-fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diagnostic>) {
+fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) {
     let flow = kernel.flow;
     let mut paths = Paths::new(flow, kernel.lanes);
     for free in frees {
@@ -146,7 +145,7 @@ fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free], out: &mut Vec<Diagno
             }
         });
         if let Some(hit) = hit {
-            out.push(errors::freed_twice(flow.instr(hit.at).span, flow.instr(free.site.at).span, hit.certain));
+            kernel.report(errors::freed_twice(flow.instr(hit.at).span, flow.instr(free.site.at).span, hit.certain));
             return;
         }
     }

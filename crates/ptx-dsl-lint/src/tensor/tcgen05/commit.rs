@@ -9,13 +9,12 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::Fact;
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 
 type Site = (u32, u32);
 
-pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut commits, mut operations): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
@@ -29,8 +28,8 @@ pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
     if commits.is_empty() || operations.is_empty() {
         return;
     }
-    if !untracked(flow, &commits, &operations, out) {
-        nothing_to_track(kernel, &commits, &operations, out);
+    if !untracked(kernel, &commits, &operations) {
+        nothing_to_track(kernel, &commits, &operations);
     }
 }
 
@@ -75,7 +74,8 @@ impl Ahead {
 }
 
 /// Reports an operation that no commit follows. Another thread may continue its pipeline, after fences, and commit that.
-fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) -> bool {
+fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
+    let flow = kernel.flow;
     let commit = Ahead::new(flow, &|i| is(i, Tensor::Commit));
     let fence = Ahead::new(flow, &fences_before);
     let tracked = operations.iter().any(|o| commit.comes(flow, *o));
@@ -84,7 +84,11 @@ fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<D
         if !settled {
             let early = commits.iter().copied().find(|c| follows(flow, *c, site));
             let operation = flow.instr(site.1);
-            out.push(errors::untracked(operation.span, operation.entry.opcode, early.map(|c| flow.instr(c.1).span)));
+            kernel.report(errors::untracked(
+                operation.span,
+                operation.entry.opcode,
+                early.map(|c| flow.instr(c.1).span),
+            ));
             return true;
         }
     }
@@ -92,7 +96,7 @@ fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<D
 }
 
 /// Reports a commit that precedes all operations of each iteration: the first time there is nothing to track.
-fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) {
+fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site]) {
     let flow = kernel.flow;
     let before = ahead(flow, operations);
     for &commit in commits {
@@ -104,7 +108,7 @@ fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out:
         let operation = operations.iter().find(|o| after[o.0 as usize] || (o.0 == commit.0 && o.1 > commit.1));
         let Some(&(_, operation)) = operation else { continue };
         if comes_first(kernel, commit, operations) || first_round(kernel, commit.1) {
-            out.push(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
+            kernel.report(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
             return;
         }
     }

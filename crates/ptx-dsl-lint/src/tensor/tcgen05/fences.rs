@@ -12,14 +12,13 @@ use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::{Meetings, Tells};
 use crate::tensor::tcgen05::ops::{MOST, fences_after, fences_before, is, tells};
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
 
 /// A missing fence: the second access or the arrival, and the first access or the wait.
 type Missing = (u32, u32);
 
-pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
     let flow = kernel.flow;
     if !flow.cfg.any(&|i| i.entry.tensor.is_operation()) || one_warp(kernel) {
         return;
@@ -31,18 +30,18 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
     if after.is_none() {
         after = results(kernel);
     }
-    let say = |(at, from): Missing, which: Fence, out: &mut Vec<Diagnostic>| {
+    let say = |(at, from): Missing, which: Fence| {
         let (i, from) = (flow.instr(at), flow.instr(from));
-        out.push(errors::fence_missing(i.span, i.entry.opcode, from.span, from.entry.opcode, which));
+        kernel.report(errors::fence_missing(i.span, i.entry.opcode, from.span, from.entry.opcode, which));
     };
     match (before, after) {
-        (Some(b), Some(a)) if b == a => say(b, Fence::Both, out),
+        (Some(b), Some(a)) if b == a => say(b, Fence::Both),
         (before, after) => {
             if let Some(missing) = before {
-                say(missing, Fence::Before, out);
+                say(missing, Fence::Before);
             }
             if let Some(missing) = after {
-                say(missing, Fence::After, out);
+                say(missing, Fence::After);
             }
         }
     }
@@ -63,7 +62,7 @@ fn one_warp(kernel: &Kernel) -> bool {
         if !accesses(i) && !i.entry.tensor.is_operation() {
             continue;
         }
-        let who = kernel.places.who(kernel.flow, kernel.lanes, block, at).warps(threads);
+        let who = kernel.reaching.who(kernel.flow, kernel.lanes, block, at).warps(threads);
         let [(warp, _)] = who.as_slice() else { return false };
         if *only.get_or_insert(*warp) != *warp {
             return false;
@@ -129,7 +128,7 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
                 || has(State::Fenced)
                 || has(State::Done)
                 || !(no_before || no_after)
-                || overlap(flow, kernel.from, access, at) == Overlap::Never
+                || overlap(kernel, access, at) == Overlap::Never
             {
                 continue;
             }
@@ -173,7 +172,7 @@ fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
         }
         let Some(k) = (0..list.len()).find(|k| owed(set, *k)) else { return };
         if let Some(operation) = meetings.released(flow, at, false)
-            && overlap(flow, kernel.from, list[k], operation) != Overlap::Never
+            && overlap(kernel, list[k], operation) != Overlap::Never
         {
             *before = Some((at, list[k]));
         }

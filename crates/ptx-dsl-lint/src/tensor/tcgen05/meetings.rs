@@ -142,7 +142,7 @@ fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
     if i.operand(name).is_none() {
         return if i.operand("a").is_some() { Object::Barrier(i.constant("a")) } else { Object::Cluster };
     }
-    match bytes_behind(kernel.flow, kernel.from, at, name, 8) {
+    match bytes_behind(kernel.flow, kernel.provenance, at, name, 8) {
         Some(Region { base: Origin::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
         _ => Object::SomeMbarrier,
     }

@@ -2,9 +2,9 @@
 //! of 9.7.16.5). Finds those that one CTA reaches and the other one cannot, by a condition on its rank.
 
 use crate::errors::tensor as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::ranks::Rank;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -26,7 +26,8 @@ struct Cta {
 }
 
 /// Says whether there is something to say.
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
+pub(crate) fn check(kernel: &Kernel) -> bool {
+    let flow = kernel.flow;
     let mut sites = Vec::new();
     for (block, at, i) in flow.walk() {
         let kind = i.entry.tensor;
@@ -44,7 +45,7 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
     };
     for even in (0..ctas / 2 * 2).step_by(2) {
         let pair = [Cta::new(flow, even), Cta::new(flow, even + 1)];
-        let before = out.len();
+        let before = kernel.reported();
         for kind in [Tensor::Alloc, Tensor::Dealloc, Tensor::Relinquish] {
             let first = pair.each_ref().map(|cta| cta.first(flow, &sites, kind));
             let (one, site) = match first {
@@ -54,7 +55,7 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
             };
             let why = parts(flow, site, &pair[1 - one]);
             let sure = kind != Tensor::Relinquish;
-            out.push(errors::one_of_a_pair(
+            kernel.report(errors::one_of_a_pair(
                 flow.instr(site.at).span,
                 flow.instr(site.at).entry.opcode,
                 pair[one].rank,
@@ -62,7 +63,7 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
                 sure,
             ));
         }
-        if out.len() > before {
+        if kernel.reported() > before {
             return true;
         }
     }

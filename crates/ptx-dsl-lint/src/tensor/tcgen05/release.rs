@@ -9,7 +9,6 @@ use ptx_dsl_analysis::ctas::conditions;
 use ptx_dsl_analysis::lanes::Shared;
 use ptx_dsl_analysis::paths::Paths;
 use ptx_dsl_analysis::ssa::Val;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 
 /// A branch that is uniform in the CTA.
@@ -19,7 +18,7 @@ struct Fork {
     condition: Val,
 }
 
-pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut allocs, mut frees) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
@@ -55,7 +54,7 @@ pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
             && ends
             && let Some((_, alloc)) = allocs.iter().find(|a| reaches(kernel, **a, &fork, &paths))
         {
-            out.push(errors::leaves_allocated(flow.instr(at).span, flow.instr(*alloc).span));
+            kernel.report(errors::leaves_allocated(flow.instr(at).span, flow.instr(*alloc).span));
             return;
         }
     }

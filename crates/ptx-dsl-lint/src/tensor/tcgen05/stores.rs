@@ -8,11 +8,10 @@ use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::Meetings;
 use crate::tensor::tcgen05::ops::{MOST, behind, is, tells, waits_for_stores};
 use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 
-pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
     let flow = kernel.flow;
     // Each with whether no wait can follow.
     let (mut stores, mut never) = (Vec::new(), Vec::new());
@@ -47,14 +46,14 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings, out: &mut Vec<Diagnost
             let operation =
                 if i.entry.tensor.is_operation() { Some(at) } else { meetings.released(flow, at, never[k]) };
             let Some(operation) = operation else { continue };
-            let sure = match overlap(flow, kernel.from, store, operation) {
+            let sure = match overlap(kernel, store, operation) {
                 Overlap::Never => continue,
                 Overlap::Perhaps => false,
                 Overlap::Certainly => true,
             };
             said = true;
             let told = if operation == at { None } else { Some(flow.instr(operation).span) };
-            out.push(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, told, sure));
+            kernel.report(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, told, sure));
             return;
         }
     });
