@@ -73,14 +73,14 @@ impl<'h> Cfg<'h> {
     }
 
     /// Adds the blocks that a block leads to.
-    pub fn push_ways(&self, b: u32, out: &mut Vec<u32>) {
+    pub fn push_successors(&self, b: u32, out: &mut Vec<u32>) {
         for e in &self.blocks[b as usize].succ {
             out.push(e.to);
         }
     }
 
     /// Adds the blocks that lead to a block.
-    pub fn push_preds(&self, b: u32, out: &mut Vec<u32>) {
+    pub fn push_predecessors(&self, b: u32, out: &mut Vec<u32>) {
         for (p, _) in &self.blocks[b as usize].pred {
             out.push(*p);
         }
@@ -167,7 +167,7 @@ impl<'h> Cfg<'h> {
 
     fn order(&mut self) {
         let n = self.blocks.len();
-        let post = postorder(0, n, &|b, out| self.push_ways(b, out));
+        let post = postorder(0, n, &|b, out| self.push_successors(b, out));
         for &b in post.iter().rev() {
             self.rpo.push(b);
             for k in 0..self.blocks[b as usize].succ.len() {
@@ -175,10 +175,10 @@ impl<'h> Cfg<'h> {
                 self.blocks[to as usize].pred.push((b, k as u32));
             }
         }
-        self.idom = dominators(n, &post, &|b, out| self.push_preds(b, out));
-        self.cyclic = cyclic(n, &self.rpo, &|b, out| self.push_preds(b, out));
-        let back = postorder(self.exit, n, &|b, out| self.push_preds(b, out));
-        self.ipdom = dominators(n, &back, &|b, out| self.push_ways(b, out));
+        self.idom = dominators(n, &post, &|b, out| self.push_predecessors(b, out));
+        self.cyclic = cyclic(n, &self.rpo, &|b, out| self.push_predecessors(b, out));
+        let back = postorder(self.exit, n, &|b, out| self.push_predecessors(b, out));
+        self.ipdom = dominators(n, &back, &|b, out| self.push_successors(b, out));
         self.below = intervals(&self.idom);
         self.block_of = vec![NONE; self.instrs.len()];
         for (b, block) in self.blocks.iter().enumerate() {

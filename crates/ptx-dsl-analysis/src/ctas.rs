@@ -10,7 +10,7 @@ use ptx_dsl_isa::qualifier::q;
 
 /// What a value depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Of {
+pub enum Dependence {
     /// The same in all threads of the grid.
     Grid,
     /// The rank of the CTA in its cluster, and nothing that differs within a CTA.
@@ -23,7 +23,7 @@ pub enum Of {
 
 /// By value.
 pub struct Ctas {
-    of: Vec<Of>,
+    of: Vec<Dependence>,
 }
 
 /// What must hold for a place to be reached: predicates with their values, numbers with whether they are zero.
@@ -32,14 +32,14 @@ pub type Conditions = Vec<(Val, bool)>;
 impl Ctas {
     /// Solves for all values of the function.
     pub fn new(flow: &Flow) -> Ctas {
-        let mut eval = |_: Val, value: &Value, facts: &[Of]| match value {
-            Value::Undef => Of::Grid,
-            Value::Param => Of::Thread,
+        let mut eval = |_: Val, value: &Value, facts: &[Dependence]| match value {
+            Value::Undef => Dependence::Grid,
+            Value::Param => Dependence::Thread,
             // Which way was taken into a join is not followed.
             Value::Phi { args, .. } => match args.as_slice() {
-                [] => Of::Grid,
+                [] => Dependence::Grid,
                 [one] => facts[*one as usize],
-                _ => Of::Thread,
+                _ => Dependence::Thread,
             },
             Value::Def { instr, old, .. } => {
                 let i = flow.instr(*instr);
@@ -47,33 +47,33 @@ impl Ctas {
                     || matches!(i.opcode, op::mov | op::selp | op::cvta | op::mapa);
                 let fixed = i.opcode == op::ld && (i.has(q::param) || i.has(q::param_entry)) && flow.function.entry;
                 if !pure && !fixed || old.is_some() {
-                    return Of::Thread;
+                    return Dependence::Thread;
                 }
-                let mut out = Of::Grid;
+                let mut out = Dependence::Grid;
                 for (_, u) in flow.ssa.uses(*instr) {
                     out = out.max(facts[*u as usize]);
                 }
                 for a in &i.operands {
                     if let Operand::Sreg(register) = a.value {
                         out = out.max(match register.row().varies {
-                            Varies::Never => Of::Grid,
-                            Varies::WithRank => Of::Rank,
-                            Varies::WithCluster | Varies::WithCta => Of::Cta,
-                            Varies::WithWarp | Varies::WithThread | Varies::InTime => Of::Thread,
+                            Varies::Never => Dependence::Grid,
+                            Varies::WithRank => Dependence::Rank,
+                            Varies::WithCluster | Varies::WithCta => Dependence::Cta,
+                            Varies::WithWarp | Varies::WithThread | Varies::InTime => Dependence::Thread,
                         });
                     }
                 }
                 out
             }
         };
-        let of = flow.ssa.solve(Of::Grid, &mut eval);
+        let of = flow.ssa.solve(Dependence::Grid, &mut eval);
         Ctas { of: of.unwrap_or_default() }
     }
 
     /// Does the value tell CTAs apart, and nothing else?
-    pub fn tells_apart(&self, v: Val) -> Option<Of> {
+    pub fn tells_apart(&self, v: Val) -> Option<Dependence> {
         match self.of.get(v as usize) {
-            Some(of @ (Of::Rank | Of::Cta)) => Some(*of),
+            Some(of @ (Dependence::Rank | Dependence::Cta)) => Some(*of),
             _ => None,
         }
     }

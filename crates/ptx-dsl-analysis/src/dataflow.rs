@@ -44,14 +44,14 @@ impl Bits {
     }
 
     /// Of `many` bits from `base` on, sets this one and unsets the others.
-    pub fn begin(&mut self, base: usize, many: usize, n: usize) {
+    pub fn set_state(&mut self, base: usize, many: usize, n: usize) {
         for k in 0..many {
             self.put(base + k, k == n);
         }
     }
 
     /// What is in one state is in another one now.
-    pub fn turn(&mut self, from: usize, to: usize) {
+    pub fn transition(&mut self, from: usize, to: usize) {
         if self.has(from) {
             self.unset(from);
             self.set(to);
@@ -141,7 +141,7 @@ pub fn forward(
 pub type Step<'a> = &'a dyn Fn(u32, &Instr, &mut Bits);
 
 /// `forward` for rules that change nothing on edges and go instruction by instruction.
-pub fn simple(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
+pub fn forward_instrs(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
     let mut block = |b: u32, set: &mut Bits| {
         for at in cfg.range(b) {
             step(at, cfg.instrs[at as usize], set);
@@ -151,8 +151,8 @@ pub fn simple(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
 }
 
 /// Calls `see` with each block and instruction, and what holds before it on some path.
-pub fn each(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
-    let at_start = simple(cfg, bits, Meet::Any, step);
+pub fn for_each_instr(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
+    let at_start = forward_instrs(cfg, bits, Meet::Any, step);
     for &b in &cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in cfg.range(b) {
@@ -165,7 +165,7 @@ pub fn each(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &I
 
 /// Calls `see` with each instruction, and what holds before it on some path and on every path; `step` is told whether it is
 /// for every path.
-pub fn both(
+pub fn for_each_instr_some_every(
     cfg: &Cfg,
     bits: usize,
     step: &dyn Fn(u32, &Instr, &mut Bits, bool),
@@ -173,8 +173,8 @@ pub fn both(
 ) {
     let on_some: Step = &|at, i, set| step(at, i, set, false);
     let on_every: Step = &|at, i, set| step(at, i, set, true);
-    let some_at = simple(cfg, bits, Meet::Any, on_some);
-    let every_at = simple(cfg, bits, Meet::Every, on_every);
+    let some_at = forward_instrs(cfg, bits, Meet::Any, on_some);
+    let every_at = forward_instrs(cfg, bits, Meet::Every, on_every);
     for &b in &cfg.rpo {
         let (mut some, mut every) = (some_at[b as usize].clone(), every_at[b as usize].clone());
         for at in cfg.range(b) {

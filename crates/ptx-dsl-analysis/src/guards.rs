@@ -2,7 +2,7 @@
 
 use crate::cfg::{Edge, NONE};
 use crate::flow::Flow;
-use crate::lanes::{Fact, Lanes};
+use crate::lanes::{LaneFact, Lanes};
 use crate::ssa::{UNDEF, Val};
 use crate::threads::nobody;
 use ptx_dsl_isa::hir::Operand;
@@ -15,12 +15,12 @@ use ptx_dsl_isa::ty::Class;
 pub const CONSTANT: &str = "its guard is constant";
 
 /// Does a guarded instruction run in all threads that come to it, or in none? And why?
-pub fn decided(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
+pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
     let (p, positive) = flow.guard(at)?;
     if flow.origin(p) == UNDEF {
         return None;
     }
-    if let Fact::Const(n) = lanes.facts[p as usize] {
+    if let LaneFact::Const(n) = lanes.facts[p as usize] {
         return Some(((n != 0) == positive, CONSTANT));
     }
     let (value, why) = always(flow, lanes, block, p)?;
@@ -28,7 +28,7 @@ pub fn decided(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool,
 }
 
 /// Where a block leads if its guard is not this value.
-pub fn not_taken(flow: &Flow, block: u32, value: bool) -> Option<u32> {
+pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
     for e in &flow.cfg.blocks[block as usize].succ {
         if e.when == Some(!value) {
             return Some(e.to);
@@ -40,8 +40,8 @@ pub fn not_taken(flow: &Flow, block: u32, value: bool) -> Option<u32> {
 /// The value that a predicate has for every thread that comes to the block, and why.
 fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
     let p = flow.origin(p);
-    if let Fact::Pred(f) = lanes.facts[p as usize]
-        && let Some(n) = lanes.threads.exact
+    if let LaneFact::Pred(f) = lanes.facts[p as usize]
+        && let Some(n) = lanes.cta_size.exact
     {
         for (set, value) in [(f.yes, false), (f.no, true)] {
             if nobody(&lanes.sets[usize::from(set)], n) {

@@ -115,7 +115,7 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// For values used in a block behind the innermost loop that computes them, as they are when the loop is left.
-    pub fn behind(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Induction<'a, 'h>> {
+    pub fn after_loop(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Induction<'a, 'h>> {
         let mut header: Option<u32> = None;
         for h in slice::headers(flow, values)? {
             if loops.contains(h, block) || header == Some(h) {
@@ -134,23 +134,23 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// Do the values depend on a counter of the loop? `None` if the slice is too large.
-    pub fn vary(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
+    pub fn depends_on_counter(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
         Some(!Slice::new(flow, header, values)?.counters.is_empty())
     }
 
     /// Restarts at the first iteration, for one thread or for what all threads share.
     pub fn begin(&mut self, thread: Option<Thread>) {
         self.thread = thread;
-        self.turn(false);
+        self.advance(false);
     }
 
     /// Advances to the next iteration.
     pub fn next(&mut self) {
-        self.turn(true);
+        self.advance(true);
     }
 
     /// Sets the counters to what comes from inside of the loop, or from outside.
-    fn turn(&mut self, inside: bool) {
+    fn advance(&mut self, inside: bool) {
         if !inside {
             self.now.fill(None);
             self.forget();
@@ -266,7 +266,7 @@ impl<'a, 'h> Induction<'a, 'h> {
             if again || !of(p.0) || (left && !from_loop(p.0)) {
                 continue;
             }
-            if matches!(taken, Some((up, edge)) if !self.by(up, edge, *p, *block)) {
+            if matches!(taken, Some((up, edge)) if !self.edge_leads_to(up, edge, *p, *block)) {
                 continue;
             }
             let number = self.eval(*args.get(place(pred, *p)?)?, depth)?;
@@ -299,7 +299,7 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// Can this edge of a branch lead to the predecessor of the join?
-    fn by(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
+    fn edge_leads_to(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
         if pred.0 == up {
             return pred.1 == edge;
         }

@@ -16,7 +16,7 @@ mod facts;
 mod numbers;
 
 pub use eval::{boolean, comparison, keeps};
-pub use facts::{Fact, Lanes, Pred, Shared, Threads};
+pub use facts::{CtaSize, LaneFact, Lanes, PredicateFact, Uniformity};
 use numbers::Shape;
 pub use numbers::{Compare, holds, operation};
 
@@ -50,10 +50,10 @@ impl Lanes {
             tables: Vec::new(),
             same: Vec::new(),
             sets: vec![ALL],
-            threads: Threads { exact, full_warps },
-            apart: vec![false; flow.cfg.blocks.len()],
-            wanted: wanted(flow),
-            asked: exact.is_some()
+            cta_size: CtaSize { exact, full_warps },
+            divergent: vec![false; flow.cfg.blocks.len()],
+            feeds_guard: feeds_guard(flow),
+            needs_tables: exact.is_some()
                 || flow.cfg.any(&|i| {
                     i.opcode == op::mbarrier_init
                         || crate::issue::aligned(i)
@@ -70,13 +70,14 @@ impl Lanes {
             if round == 4 {
                 joins.fill(true);
             }
-            let mut eval = |v: Val, value: &Value, facts: &[Fact]| lanes.eval(flow, &shape, &joins, v, value, facts);
-            let solved = flow.ssa.solve(Fact::Bottom, &mut eval);
-            lanes.facts = solved.unwrap_or_else(|| vec![Fact::Is(Shared::No); flow.ssa.values.len()]);
-            lanes.part(flow);
+            let mut eval =
+                |v: Val, value: &Value, facts: &[LaneFact]| lanes.eval(flow, &shape, &joins, v, value, facts);
+            let solved = flow.ssa.solve(LaneFact::Bottom, &mut eval);
+            lanes.facts = solved.unwrap_or_else(|| vec![LaneFact::Is(Uniformity::None); flow.ssa.values.len()]);
+            lanes.mark_divergent_regions(flow);
             let mut more = false;
             for (b, join) in joins.iter_mut().enumerate() {
-                if !*join && lanes.parted(flow, b) {
+                if !*join && lanes.is_divergent_join(flow, b) {
                     *join = true;
                     more = true;
                 }
@@ -89,13 +90,13 @@ impl Lanes {
     }
 
     /// Is it a join of ways that are apart, or one that ends what is apart?
-    fn parted(&self, flow: &Flow, b: usize) -> bool {
+    fn is_divergent_join(&self, flow: &Flow, b: usize) -> bool {
         let pred = &flow.cfg.blocks[b].pred;
         if pred.len() < 2 {
             return false;
         }
         for (p, _) in pred {
-            if self.apart[*p as usize] || !self.uniform_branch(flow, *p) {
+            if self.divergent[*p as usize] || !self.uniform_branch(flow, *p) {
                 return true;
             }
         }
@@ -105,12 +106,12 @@ impl Lanes {
     /// Do all lanes of a warp go the same way at the end of the block?
     fn uniform_branch(&self, flow: &Flow, b: u32) -> bool {
         let Some(i) = flow.cfg.branch(b) else { return true };
-        if matches!(flow.guard(i), Some((p, _)) if self.shared(p) < Shared::Warp) {
+        if matches!(flow.guard(i), Some((p, _)) if self.uniformity(p) < Uniformity::Warp) {
             return false;
         }
         if flow.instr(i).entry.control == Control::BranchTable {
             for (_, v) in flow.ssa.uses(i) {
-                if self.shared(*v) < Shared::Warp {
+                if self.uniformity(*v) < Uniformity::Warp {
                     return false;
                 }
             }
@@ -119,8 +120,8 @@ impl Lanes {
     }
 
     /// Marks the blocks between branches that may part lanes and where these meet again.
-    fn part(&mut self, flow: &Flow) {
-        self.apart.fill(false);
+    fn mark_divergent_regions(&mut self, flow: &Flow) {
+        self.divergent.fill(false);
         let n = flow.cfg.blocks.len();
         let mut budget = 64 * n + 1000;
         let mut seen = vec![NONE; n];
@@ -131,17 +132,17 @@ impl Lanes {
             }
             let stop = flow.cfg.ipdom[b as usize];
             stack.clear();
-            flow.cfg.push_ways(b, &mut stack);
+            flow.cfg.push_successors(b, &mut stack);
             while let Some(at) = stack.pop() {
                 if at == stop || seen[at as usize] == b {
                     continue;
                 }
                 seen[at as usize] = b;
-                self.apart[at as usize] = true;
-                flow.cfg.push_ways(at, &mut stack);
+                self.divergent[at as usize] = true;
+                flow.cfg.push_successors(at, &mut stack);
                 budget = budget.saturating_sub(1);
                 if budget == 0 {
-                    self.apart.fill(true);
+                    self.divergent.fill(true);
                     return;
                 }
             }
@@ -171,8 +172,8 @@ const MADE_OF_NUMBERS: &[Opcode] = &[
 ];
 
 /// The values from which guards are made: of those the rules want to know the numbers, if there is anything to say at all.
-fn wanted(flow: &Flow) -> Vec<bool> {
-    let mut wanted = vec![false; flow.ssa.values.len()];
+fn feeds_guard(flow: &Flow) -> Vec<bool> {
+    let mut feeds_guard = vec![false; flow.ssa.values.len()];
     let mut stack = Vec::new();
     for (_, at, i) in flow.walk() {
         if let Some((p, _)) = flow.guard(at) {
@@ -182,7 +183,7 @@ fn wanted(flow: &Flow) -> Vec<bool> {
         }
     }
     while let Some(v) = stack.pop() {
-        if std::mem::replace(&mut wanted[v as usize], true) {
+        if std::mem::replace(&mut feeds_guard[v as usize], true) {
             continue;
         }
         match &flow.ssa.values[v as usize] {
@@ -193,5 +194,5 @@ fn wanted(flow: &Flow) -> Vec<bool> {
             _ => flow.ssa.push_sources(v, &mut stack),
         }
     }
-    wanted
+    feeds_guard
 }

@@ -52,7 +52,7 @@ impl Loops {
                 }
                 if head == NONE {
                     out.inner[b as usize] = h;
-                    cfg.push_preds(b, &mut stack);
+                    cfg.push_predecessors(b, &mut stack);
                 } else {
                     // A whole loop inside this one.
                     out.outer[head as usize] = h;

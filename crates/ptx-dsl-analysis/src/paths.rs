@@ -3,7 +3,7 @@
 
 use crate::cfg::NONE;
 use crate::flow::Flow;
-use crate::lanes::{Fact, Lanes};
+use crate::lanes::{LaneFact, Lanes};
 use crate::ssa::{UNDEF, Val, Value, place};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
@@ -397,7 +397,7 @@ impl<'a, 'h> Paths<'a, 'h> {
 
     /// What a predicate is on this way.
     fn known(&self, way: &Way, p: Val, depth: u32) -> Option<bool> {
-        if let Some(Fact::Const(n)) = self.lanes.facts.get(p as usize) {
+        if let Some(LaneFact::Const(n)) = self.lanes.facts.get(p as usize) {
             return Some(*n != 0);
         }
         if let Some(n) = self.number(way, p, depth) {
@@ -451,7 +451,7 @@ impl<'a, 'h> Paths<'a, 'h> {
 
     /// A value that is a constant on this way.
     fn number(&self, way: &Way, v: Val, depth: u32) -> Option<u64> {
-        if let Some(Fact::Const(n)) = self.lanes.facts.get(v as usize) {
+        if let Some(LaneFact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
         for (known, n) in &way.numbers {
@@ -540,7 +540,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 Operand::Reg(r, lane) => {
                     let v = self.flow.ssa.read(at, *r, *lane);
                     match self.lanes.facts.get(v as usize) {
-                        Some(Fact::Const(n)) => Key::Number(*n & mask),
+                        Some(LaneFact::Const(n)) => Key::Number(*n & mask),
                         _ => Key::Value(self.flow.origin(v)),
                     }
                 }
@@ -615,7 +615,7 @@ impl Way {
 }
 
 /// Values that some path leaves unwritten.
-pub fn perhaps_unwritten(flow: &Flow) -> Vec<bool> {
+pub fn maybe_undefined(flow: &Flow) -> Vec<bool> {
     let found = flow.ssa.solve(false, &mut |v, value, facts| match value {
         Value::Undef => v == UNDEF,
         Value::Param => false,

@@ -17,7 +17,7 @@ use ptx_dsl_isa::qualifier::q;
 const ROUNDS: usize = 4;
 
 /// The function as the rules see it, if that differs from how it is written.
-pub fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
+pub fn simplify(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
     let inline = inlined(module, function, whole);
     let (regs, body, extra) = match &inline {
         Some(i) => (i.regs.as_slice(), i.body.as_slice(), i.extra.as_slice()),
@@ -174,13 +174,13 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
 
 /// The function without the instructions whose guards never hold, and without the guards that always do, if there are any:
 /// what never runs breaks no rule.
-pub fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
+pub fn remove_constant_guards(flow: &Flow, lanes: &Lanes) -> Option<Function> {
     // By instruction: it always runs; it never does.
     let n = flow.cfg.instrs.len();
     let (mut always, mut never) = (Bits::none(n), Bits::none(n));
     let mut any = false;
     for (block, at, _) in flow.walk() {
-        if let Some((runs, _)) = crate::guards::decided(flow, lanes, block, at) {
+        if let Some((runs, _)) = crate::guards::constant_guard(flow, lanes, block, at) {
             let set = if runs { &mut always } else { &mut never };
             set.set(at as usize);
             any = true;

@@ -3,7 +3,7 @@
 
 use crate::ctas::under;
 use crate::flow::Flow;
-use crate::lanes::{Fact, Lanes};
+use crate::lanes::{LaneFact, Lanes};
 use crate::threads::disjoint;
 
 /// An instruction with its place.
@@ -16,13 +16,13 @@ pub struct Site {
 }
 
 /// Blocks are not walked in the order of the text, but mostly.
-pub fn put(list: &mut Vec<Site>, site: Site) {
+pub fn insert_site(list: &mut Vec<Site>, site: Site) {
     let (Ok(k) | Err(k)) = position(list, site.at);
     list.insert(k, site);
 }
 
 /// Is the instruction one of these, which are in the order of the text?
-pub fn among(list: &[Site], at: u32) -> bool {
+pub fn contains_site(list: &[Site], at: u32) -> bool {
     position(list, at).is_ok()
 }
 
@@ -52,20 +52,21 @@ pub fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
 }
 
 /// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
-pub fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+pub fn executes_exactly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, false)
 }
 
 /// The same for each round of the loops that the site is in.
-pub fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+pub fn executes_every_iteration(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, true)
 }
 
 /// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
-pub fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let steady = |p: u32| {
         let p = flow.origin(p);
-        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [crate::ssa::UNDEF; 2]);
+        let elected =
+            matches!(lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected != [crate::ssa::UNDEF; 2]);
         let before = matches!(flow.ssa.maker(p), Some(m) if !in_loop(flow, flow.cfg.block_of(m)));
         exact(flow, lanes, p) || elected || before
     };
@@ -75,13 +76,13 @@ pub fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
 /// Is it known for every thread whether it sees the predicate true?
 pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     match lanes.facts.get(flow.origin(p) as usize) {
-        Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
+        Some(LaneFact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
         _ => false,
     }
 }
 
 /// Is `a` above `b` in a tree of dominators?
-pub fn above(tree: &[u32], a: u32, b: u32) -> bool {
+pub fn is_tree_ancestor(tree: &[u32], a: u32, b: u32) -> bool {
     let mut at = b;
     while at != a {
         match tree.get(at as usize) {
@@ -111,7 +112,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
         if up == at {
             return true;
         }
-        if !above(&flow.cfg.ipdom, at, up) {
+        if !is_tree_ancestor(&flow.cfg.ipdom, at, up) {
             let Some(branch) = flow.cfg.branch(up) else { return false };
             if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
                 return false;
@@ -158,7 +159,7 @@ pub fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
             return true;
         }
         if !std::mem::replace(&mut seen[x as usize], true) {
-            flow.cfg.push_ways(x, &mut stack);
+            flow.cfg.push_successors(x, &mut stack);
         }
     }
     false

@@ -3,7 +3,7 @@
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::reaching::Reaching;
 use ptx_dsl_isa::diag::Diagnostic;
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 pub(crate) struct Kernel<'a, 'h> {
     pub flow: &'a Flow<'h>,
     pub lanes: &'a Lanes,
-    pub reaching: &'a Places,
+    pub reaching: &'a Reaching,
     pub provenance: &'a Provenance,
     findings: RefCell<Vec<Diagnostic>>,
 }
@@ -21,7 +21,7 @@ impl<'a, 'h> Kernel<'a, 'h> {
     pub(crate) fn new(
         flow: &'a Flow<'h>,
         lanes: &'a Lanes,
-        reaching: &'a Places,
+        reaching: &'a Reaching,
         provenance: &'a Provenance,
     ) -> Kernel<'a, 'h> {
         Kernel { flow, lanes, reaching, provenance, findings: RefCell::default() }

@@ -6,7 +6,7 @@
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
+use ptx_dsl_analysis::reaching::Reaching;
 use ptx_dsl_analysis::{Flow, promote};
 use ptx_dsl_isa::diag::{self, Diagnostic};
 use ptx_dsl_isa::hir;
@@ -46,7 +46,7 @@ fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::
     let Some(written) = Flow::new(module, function) else { return Vec::new() };
     let lanes = Lanes::new(&written);
     let mut out = threads::dead_code::check(&written, &lanes);
-    let found = match promote::seen(module, function, whole) {
+    let found = match promote::simplify(module, function, whole) {
         None => check_live(&written, &lanes),
         Some(seen) => Flow::new(module, &seen).and_then(|flow| check_live(&flow, &Lanes::new(&flow))),
     };
@@ -58,14 +58,14 @@ fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::
 
 /// Applies the rules to the instructions that may run. `None` if the function has too many values.
 fn check_live(flow: &Flow, lanes: &Lanes) -> Option<Vec<Diagnostic>> {
-    let Some(decided) = promote::decided(flow, lanes) else { return Some(rules(flow, lanes)) };
+    let Some(decided) = promote::remove_constant_guards(flow, lanes) else { return Some(rules(flow, lanes)) };
     let flow = Flow::new(flow.module, &decided)?;
     Some(rules(&flow, &Lanes::new(&flow)))
 }
 
 /// Applies the rules of all topics.
 fn rules(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
-    let (reaching, provenance) = (Places::new(flow, lanes), Provenance::new(flow));
+    let (reaching, provenance) = (Reaching::new(flow, lanes), Provenance::new(flow));
     let kernel = Kernel::new(flow, lanes, &reaching, &provenance);
     threads::check(&kernel);
     sync::check(&kernel);

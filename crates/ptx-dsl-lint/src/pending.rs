@@ -2,18 +2,18 @@
 //! bits for the data-flow analysis.
 
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 
 /// Marks that something is owed since here. Two bits for each debt: it is owed; something may have settled it since.
-pub(crate) fn owe(set: &mut Bits, n: usize) {
+pub(crate) fn begin_pending(set: &mut Bits, n: usize) {
     set.set(2 * n);
     set.unset(2 * n + 1);
 }
 
 /// What settles it.
-pub(crate) fn settle(set: &mut Bits, n: usize) {
+pub(crate) fn resolve(set: &mut Bits, n: usize) {
     if set.has(2 * n) {
         set.unset(2 * n);
         set.set(2 * n + 1);
@@ -21,19 +21,19 @@ pub(crate) fn settle(set: &mut Bits, n: usize) {
 }
 
 /// Is it owed, and on no way here anything has settled it?
-pub(crate) fn owed(set: &Bits, n: usize) -> bool {
+pub(crate) fn is_pending(set: &Bits, n: usize) -> bool {
     set.has(2 * n) && !set.has(2 * n + 1)
 }
 
 /// Carries debts over the graph, and calls `see` with the set before each instruction.
-pub(crate) fn debts(
+pub(crate) fn for_each_pending(
     flow: &Flow,
     n: usize,
     step: &dyn Fn(u32, &Instr, &mut Bits),
     see: &mut dyn FnMut(u32, u32, &Instr, &Bits),
 ) {
     if n > 0 {
-        each(&flow.cfg, 2 * n, step, see);
+        for_each_instr(&flow.cfg, 2 * n, step, see);
     }
 }
 
@@ -132,6 +132,6 @@ impl Groups {
 }
 
 /// Does the instruction end the thread?
-pub(crate) fn leaves(i: &Instr) -> bool {
+pub(crate) fn ends_thread(i: &Instr) -> bool {
     matches!(i.opcode, op::ret | op::exit)
 }

@@ -7,9 +7,9 @@ use ptx_dsl_isa::isa::sreg::SpecialRegister;
 
 /// Who has the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shared {
+pub enum Uniformity {
     /// Nobody is known to.
-    No,
+    None,
     /// The lanes of a warp.
     Warp,
     /// The threads of a CTA.
@@ -18,7 +18,7 @@ pub enum Shared {
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fact {
+pub enum LaneFact {
     /// Nothing came here yet.
     Bottom,
     /// This number.
@@ -26,14 +26,14 @@ pub enum Fact {
     /// A number for every thread: [`Lanes::tables`].
     Table(u16),
     /// No number, but who shares it.
-    Is(Shared),
+    Is(Uniformity),
     /// A predicate.
-    Pred(Pred),
+    Pred(PredicateFact),
 }
 
 /// What is known of a predicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pred {
+pub struct PredicateFact {
     /// At most these threads see it true: an index into [`Lanes::sets`]; 0 is everybody.
     pub yes: u16,
     /// At most these see it false.
@@ -43,31 +43,38 @@ pub struct Pred {
     /// True, false: only where this `elect.sync` did not elect the lane.
     pub passed: [Val; 2],
     /// Who shares it.
-    pub shared: Shared,
+    pub uniformity: Uniformity,
 }
 
-pub(super) const UNKNOWN: Pred = Pred { yes: 0, no: 0, elected: [UNDEF; 2], passed: [UNDEF; 2], shared: Shared::No };
+pub(super) const UNKNOWN: PredicateFact =
+    PredicateFact { yes: 0, no: 0, elected: [UNDEF; 2], passed: [UNDEF; 2], uniformity: Uniformity::None };
 
-impl Pred {
+impl PredicateFact {
     /// `not.pred`
-    pub(super) fn negated(self) -> Pred {
+    pub(super) fn negated(self) -> PredicateFact {
         let swap = |x: [Val; 2]| [x[1], x[0]];
-        Pred { yes: self.no, no: self.yes, elected: swap(self.elected), passed: swap(self.passed), shared: self.shared }
+        PredicateFact {
+            yes: self.no,
+            no: self.yes,
+            elected: swap(self.elected),
+            passed: swap(self.passed),
+            uniformity: self.uniformity,
+        }
     }
 }
 
 /// How many threads are known to be there.
 #[derive(Debug, Clone, Copy)]
-pub struct Threads {
+pub struct CtaSize {
     /// Exactly that many, by `.reqntid`.
     pub exact: Option<usize>,
     /// Warps are full: the kernel has instructions that need all 32 lanes.
     pub full_warps: bool,
 }
 
-impl Threads {
+impl CtaSize {
     /// Certainly more than one lane in each warp?
-    pub fn many(self) -> bool {
+    pub fn several_per_warp(self) -> bool {
         self.exact.map_or(self.full_warps, |n| n > 1)
     }
 }
@@ -75,7 +82,7 @@ impl Threads {
 /// The facts of a function.
 pub struct Lanes {
     /// By value: what is known of it.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<LaneFact>,
     /// Numbers by thread.
     pub tables: Vec<Vec<u32>>,
     /// By table: the lanes of each warp have the same number.
@@ -83,17 +90,17 @@ pub struct Lanes {
     /// Sets of threads.
     pub sets: Vec<Set>,
     /// How many threads the CTA has.
-    pub threads: Threads,
+    pub cta_size: CtaSize,
     /// By block: a branch whose lanes may part leads here and not yet together again.
-    pub apart: Vec<bool>,
+    pub divergent: Vec<bool>,
     /// Values that a guard depends on; of no others the numbers are worked out.
-    pub(super) wanted: Vec<bool>,
+    pub(super) feeds_guard: Vec<bool>,
     /// The function has an instruction for which it matters who runs it.
-    pub(super) asked: bool,
+    pub(super) needs_tables: bool,
     /// What was worked out last from which operands, by value.
-    pub(super) known: Vec<Option<([Fact; 3], Fact)>>,
+    pub(super) known: Vec<Option<([LaneFact; 3], LaneFact)>>,
     /// Special registers that were asked for.
-    pub(super) special: Vec<(SpecialRegister, Fact)>,
+    pub(super) special: Vec<(SpecialRegister, LaneFact)>,
 }
 
 /// Tables and sets are few in real kernels; beyond that many nothing more is known.
@@ -101,26 +108,26 @@ const MOST: usize = 400;
 
 impl Lanes {
     /// Who shares a value.
-    pub fn shared(&self, v: Val) -> Shared {
+    pub fn uniformity(&self, v: Val) -> Uniformity {
         match self.facts.get(v as usize) {
-            Some(f) => shared(*f, &self.same),
-            None => Shared::No,
+            Some(f) => uniformity_of(*f, &self.same),
+            None => Uniformity::None,
         }
     }
 
-    pub(super) fn table(&mut self, t: Vec<u32>) -> Fact {
+    pub(super) fn table(&mut self, t: Vec<u32>) -> LaneFact {
         // One number for all stays a table: it follows from the launch's shape, and nobody wrote it as a constant.
         for (k, other) in self.tables.iter().enumerate() {
             if *other == t {
-                return Fact::Table(k as u16);
+                return LaneFact::Table(k as u16);
             }
         }
         if self.tables.len() >= MOST {
-            return Fact::Is(if by_warp(&t) { Shared::Warp } else { Shared::No });
+            return LaneFact::Is(if by_warp(&t) { Uniformity::Warp } else { Uniformity::None });
         }
         self.same.push(by_warp(&t));
         self.tables.push(t);
-        Fact::Table(self.tables.len() as u16 - 1)
+        LaneFact::Table(self.tables.len() as u16 - 1)
     }
 
     pub(super) fn set(&mut self, s: Set) -> u16 {
@@ -144,20 +151,20 @@ impl Lanes {
         self.set(s)
     }
 
-    pub(super) fn pred(&self, f: Fact) -> Pred {
+    pub(super) fn pred(&self, f: LaneFact) -> PredicateFact {
         match f {
-            Fact::Pred(p) => p,
-            _ => Pred { shared: shared(f, &self.same), ..UNKNOWN },
+            LaneFact::Pred(p) => p,
+            _ => PredicateFact { uniformity: uniformity_of(f, &self.same), ..UNKNOWN },
         }
     }
 }
 
-pub(super) fn shared(f: Fact, same: &[bool]) -> Shared {
+pub(super) fn uniformity_of(f: LaneFact, same: &[bool]) -> Uniformity {
     match f {
-        Fact::Bottom | Fact::Const(_) => Shared::Cta,
-        Fact::Table(k) if same.get(k as usize) == Some(&true) => Shared::Warp,
-        Fact::Table(_) => Shared::No,
-        Fact::Is(s) => s,
-        Fact::Pred(p) => p.shared,
+        LaneFact::Bottom | LaneFact::Const(_) => Uniformity::Cta,
+        LaneFact::Table(k) if same.get(k as usize) == Some(&true) => Uniformity::Warp,
+        LaneFact::Table(_) => Uniformity::None,
+        LaneFact::Is(s) => s,
+        LaneFact::Pred(p) => p.uniformity,
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers for every thread of a CTA: special registers, comparisons, operations.
 
-use crate::lanes::facts::{Fact, Shared};
+use crate::lanes::facts::{LaneFact, Uniformity};
 use crate::threads::THREADS;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -42,14 +42,14 @@ impl Shape {
                 };
                 match self.dims {
                     Some(d) => of(&|_| d[k]),
-                    None => Some(Special::Fact(Fact::Is(Shared::Cta))),
+                    None => Some(Special::Fact(LaneFact::Is(Uniformity::Cta))),
                 }
             }
             _ => match register.row().varies {
                 Varies::WithThread | Varies::InTime => None,
-                Varies::WithWarp => Some(Special::Fact(Fact::Is(Shared::Warp))),
+                Varies::WithWarp => Some(Special::Fact(LaneFact::Is(Uniformity::Warp))),
                 Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta => {
-                    Some(Special::Fact(Fact::Is(Shared::Cta)))
+                    Some(Special::Fact(LaneFact::Is(Uniformity::Cta)))
                 }
             },
         }
@@ -58,7 +58,7 @@ impl Shape {
 
 /// What a special register is: a fact, or a table that has no number yet.
 pub enum Special {
-    Fact(Fact),
+    Fact(LaneFact),
     Table(Vec<u32>),
 }
 

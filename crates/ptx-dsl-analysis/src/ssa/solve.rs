@@ -17,11 +17,11 @@ impl Ssa {
             facts[v as usize] = new;
             changed
         };
-        self.settle(&mut again).then_some(facts)
+        self.run_worklist(&mut again).then_some(facts)
     }
 
     /// Asks for each value whether it changed, and again for those made of it if it did. `false` if that goes on for too long.
-    fn settle(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
+    fn run_worklist(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
         let n = self.values.len();
         let mut queued = vec![true; n];
         let mut now = Vec::with_capacity(n);

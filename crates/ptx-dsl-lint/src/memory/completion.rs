@@ -3,11 +3,11 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
-use crate::pending::{Groups, debts, owe, owed};
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Shared;
-use ptx_dsl_analysis::provenance::{Origin, in_space};
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
+use crate::pending::{Groups, begin_pending, for_each_pending, is_pending};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::{AddressBase, in_space};
+use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Group, Tensor};
@@ -50,7 +50,9 @@ fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
 fn on_flag(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     let integer = i.types.iter().all(|t| matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
     let one_place = match i.address().map(|a| &a.value) {
-        Some(Operand::Address(Base::Reg(r), _)) => kernel.lanes.shared(kernel.flow.ssa.read(at, *r, 0)) >= Shared::Warp,
+        Some(Operand::Address(Base::Reg(r), _)) => {
+            kernel.lanes.uniformity(kernel.flow.ssa.read(at, *r, 0)) >= Uniformity::Warp
+        }
         _ => true,
     };
     integer && one_place
@@ -93,21 +95,21 @@ fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
-        if said {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if reported {
             return;
         }
-        if let Some((arg, false)) = plain(i)
+        if let Some((arg, false)) = plain_access(i)
             && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
         {
             for (k, t) in target.iter().enumerate() {
                 if let Some(t) = t
                     && t.space == Space::Global
                     && groups.open(set, k).is_some()
-                    && t.meets(flow, &here)
+                    && t.overlaps(flow, &here)
                 {
-                    said = true;
+                    reported = true;
                     kernel.report(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
                     return;
                 }
@@ -116,7 +118,7 @@ fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
         if publishes(kernel, at, i, set.has(fence))
             && let Some((k, _)) = groups.first_open(set)
         {
-            said = true;
+            reported = true;
             kernel.report(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
         }
     });
@@ -133,13 +135,13 @@ fn results(kernel: &Kernel) {
     let Some(first) = first else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.tensor == Tensor::Mma {
-            owe(set, 0);
+            begin_pending(set, 0);
         }
     };
-    let mut said = false;
-    debts(flow, 1, &step, &mut |_, _, i, set| {
-        if !said && i.entry.tensor == Tensor::Load && owed(set, 0) {
-            said = true;
+    let mut reported = false;
+    for_each_pending(flow, 1, &step, &mut |_, _, i, set| {
+        if !reported && i.entry.tensor == Tensor::Load && is_pending(set, 0) {
+            reported = true;
             kernel.report(errors::result_not_awaited(i.span, first.span, committed));
         }
     });
@@ -155,12 +157,12 @@ fn grid(kernel: &Kernel) {
             set.set(0);
         }
     };
-    let mut before: Vec<(Origin, Span)> = Vec::new();
-    let mut after: Vec<Origin> = Vec::new();
+    let mut before: Vec<(AddressBase, Span)> = Vec::new();
+    let mut after: Vec<AddressBase> = Vec::new();
     // Reads before, and whether there are any behind.
     let mut first: Option<Span> = None;
     let mut reads = false;
-    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
         let behind = set.has(0);
         if behind {
             reads |= may_read(i);
@@ -172,11 +174,11 @@ fn grid(kernel: &Kernel) {
         {
             first = Some(arg.span);
         }
-        if let Some((arg, _)) = plain(i)
+        if let Some((arg, _)) = plain_access(i)
             && let Some(r) = region(flow, kernel.provenance, at, arg, i.bytes())
             && r.space == Space::Global
             && !i.has(q::nc)
-            && r.base != Origin::None
+            && r.base != AddressBase::None
         {
             if behind {
                 after.push(r.base);

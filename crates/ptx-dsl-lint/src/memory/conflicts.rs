@@ -3,16 +3,16 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
-use crate::pending::{owe, owed, settle};
+use crate::pending::{begin_pending, is_pending, resolve};
 use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::induction::{Induction, Thread};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::lanes::{Lanes, Uniformity};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{plain_access, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
@@ -51,7 +51,7 @@ struct Pair {
 
 pub(crate) fn check(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
+    let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.cta_size.exact) else { return };
     if threads <= 32 || !flow.function.entry || flow.calls {
         return;
     }
@@ -62,14 +62,14 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let mut evaluator =
         Evaluator { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
-    let mut said: Vec<u32> = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for pair in pairs(flow, &loops, &list) {
         let (a, b) = (&list[pair.first], &list[pair.second]);
-        if said.contains(&a.var) {
+        if reported.contains(&a.var) {
             continue;
         }
         if (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair) {
-            said.push(a.var);
+            reported.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
             let writes = [a, b].map(|x| x.does != Does::Reads);
             kernel.report(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
@@ -89,13 +89,13 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
             op::atom | op::red => Does::Atomic,
             _ => continue,
         };
-        let Some((arg, _)) = plain(i) else { continue };
+        let Some((arg, _)) = plain_access(i) else { continue };
         if strong(i) {
             continue;
         }
         match region(flow, kernel.provenance, at, arg, i.bytes()) {
             Some(r) if r.space == Space::Shared && !r.mapped => {
-                let Origin::Var(v) = r.base else { continue };
+                let AddressBase::Var(v) = r.base else { continue };
                 writes |= does != Does::Reads;
                 list.push(Access { block, at, var: v.0, does, size: i.bytes() as i64 });
             }
@@ -119,11 +119,11 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let step = |at: u32, i: &Instr, set: &mut Bits| match number[at as usize] {
         NONE if may_synchronise_warps(i) => {
             for k in 0..2 * n {
-                settle(set, k);
+                resolve(set, k);
             }
         }
         NONE => {}
-        k => owe(set, 2 * k as usize),
+        k => begin_pending(set, 2 * k as usize),
     };
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
@@ -156,8 +156,8 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
                     if a.var != x.var || out.len() >= PAIRS || !conflicting(a.does, x.does) {
                         continue;
                     }
-                    let now = owed(&set, 2 * first) && first != second;
-                    let before = owed(&set, 2 * first + 1) && loops.of(a.block) == loops.of(x.block);
+                    let now = is_pending(&set, 2 * first) && first != second;
+                    let before = is_pending(&set, 2 * first + 1) && loops.of(a.block) == loops.of(x.block);
                     for (there, next_iteration) in [(now, false), (before, true)] {
                         if there {
                             let together = next_iteration || around(loops, a, x);
@@ -187,7 +187,7 @@ fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
 }
 
 /// By thread: the offset in the variable, `None` if the thread does not execute the access.
-type Places = Vec<Option<i64>>;
+type Offsets = Vec<Option<i64>>;
 
 /// The evaluator, with the accesses that were evaluated.
 struct Evaluator<'a, 'h> {
@@ -198,7 +198,7 @@ struct Evaluator<'a, 'h> {
     threads: usize,
     list: &'a [Access],
     /// By access: its iterations, `None` if some part is unknown.
-    known: Vec<(usize, Option<Vec<Places>>)>,
+    known: Vec<(usize, Option<Vec<Offsets>>)>,
     work: u32,
 }
 
@@ -284,7 +284,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// The offsets of an access in the first iterations of its loop.
-    fn induction(&mut self, access: usize) -> Option<Vec<Places>> {
+    fn induction(&mut self, access: usize) -> Option<Vec<Offsets>> {
         if let Some((_, known)) = self.known.iter().find(|k| k.0 == access) {
             return known.clone();
         }
@@ -294,7 +294,7 @@ impl Evaluator<'_, '_> {
         found
     }
 
-    fn work_out(&mut self, access: &Access) -> Option<Vec<Places>> {
+    fn work_out(&mut self, access: &Access) -> Option<Vec<Offsets>> {
         if self.work == 0 {
             return None;
         }
@@ -306,7 +306,7 @@ impl Evaluator<'_, '_> {
         }
         let at = Some((access.block, access.at));
         let mut induction = Induction::new(self.flow, self.loops, header, &values, at)?;
-        let mut out: Vec<Places> = vec![Vec::new(); ITERATIONS];
+        let mut out: Vec<Offsets> = vec![Vec::new(); ITERATIONS];
         for t in 0..self.threads {
             if induction.spent() > self.work {
                 self.work = 0;
@@ -334,7 +334,7 @@ impl Evaluator<'_, '_> {
             match induction.value(p) {
                 Some(n) if (n != 0) != positive => return Some(false),
                 Some(_) => {}
-                None if self.lanes.shared(p) == Shared::Cta => {}
+                None if self.lanes.uniformity(p) == Uniformity::Cta => {}
                 None => return None,
             }
         }
@@ -351,7 +351,7 @@ impl Evaluator<'_, '_> {
                 match induction.value(p) {
                     Some(n) if !induction.leads(up, n != 0, b) => return Some(false),
                     Some(_) => {}
-                    None if self.lanes.shared(p) == Shared::Cta => {}
+                    None if self.lanes.uniformity(p) == Uniformity::Cta => {}
                     None => return None,
                 }
             }
@@ -372,7 +372,7 @@ fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
 }
 
 /// Do threads of different warps access a byte in common?
-fn overlap((a, a_size): (&Places, i64), (b, b_size): (&Places, i64)) -> bool {
+fn overlap((a, a_size): (&Offsets, i64), (b, b_size): (&Offsets, i64)) -> bool {
     let mut sorted: Vec<(i64, usize)> = Vec::with_capacity(a.len());
     for (t, p) in a.iter().enumerate() {
         if let Some(p) = p {

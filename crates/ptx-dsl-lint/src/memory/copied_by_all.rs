@@ -2,8 +2,8 @@
 
 use crate::errors::rings as errors;
 use crate::kernel::Kernel;
-use ptx_dsl_analysis::lanes::Shared;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::every_lane;
 use ptx_dsl_analysis::region::behind;
 use ptx_dsl_isa::hir::Instr;
@@ -12,17 +12,17 @@ use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    if !flow.function.entry || !lanes.threads.many() {
+    if !flow.function.entry || !lanes.cta_size.several_per_warp() {
         return;
     }
     for (block, at, i) in flow.walk() {
         if !for_one(i) {
             continue;
         }
-        let who = kernel.reaching.who(flow, lanes, block, at);
-        if every_lane(flow, lanes, &who, block, at)
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        if every_lane(flow, lanes, &present, block, at)
             && alike(kernel, at)
-            && !(who.warps(lanes.threads).len() > 1 && fixed(kernel, at))
+            && !(present.warps(lanes.cta_size).len() > 1 && fixed(kernel, at))
         {
             kernel.report(errors::copied_by_all(i.span, i.entry.opcode));
             return;
@@ -43,12 +43,12 @@ fn for_one(i: &Instr) -> bool {
 
 /// Do all lanes of a warp have the same operands?
 fn alike(kernel: &Kernel, at: u32) -> bool {
-    kernel.flow.ssa.uses(at).iter().all(|(_, v)| kernel.lanes.shared(*v) >= Shared::Warp)
+    kernel.flow.ssa.uses(at).iter().all(|(_, v)| kernel.lanes.uniformity(*v) >= Uniformity::Warp)
 }
 
 /// Is the destination a constant address? `elected` reports several warps that write there.
 fn fixed(kernel: &Kernel, at: u32) -> bool {
     let flow = kernel.flow;
     let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
-    matches!(behind(flow, kernel.provenance, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())
+    matches!(behind(flow, kernel.provenance, at, name, 1), Some(r) if matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some())
 }

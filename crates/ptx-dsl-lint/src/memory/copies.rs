@@ -3,13 +3,13 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::pending::{Groups, debts, leaves, owe, owed, settle};
+use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
 use crate::synchronisation::may_synchronise_cta;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Group;
@@ -47,7 +47,7 @@ fn groups(kernel: &Kernel) {
     awaited(kernel, &groups, &target, &alone);
 }
 
-fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &[Origin]) {
+fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &[AddressBase]) {
     let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
         op::cp_async => {
@@ -60,23 +60,23 @@ fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &
         op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
         _ => {}
     };
-    let mut said = Vec::new();
-    each(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
-        if let Some((arg, writes)) = plain(i)
+    let mut reported = Vec::new();
+    for_each_instr(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
+        if let Some((arg, writes)) = plain_access(i)
             && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
             && let Some((k, never)) = hit(flow, groups, target, alone, set, &here, writes)
-            && !said.contains(&k)
+            && !reported.contains(&k)
         {
-            said.push(k);
+            reported.push(k);
             kernel.report(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
         }
-        if leaves(i)
+        if ends_thread(i)
             && i.pred.is_none()
             && flow.function.entry
-            && said.is_empty()
+            && reported.is_empty()
             && let Some((k, never)) = groups.first_open(set)
         {
-            said.push(k);
+            reported.push(k);
             kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
         }
     });
@@ -88,7 +88,7 @@ fn hit(
     flow: &Flow,
     groups: &Groups,
     target: &[Option<Region>],
-    alone: &[Origin],
+    alone: &[AddressBase],
     set: &Bits,
     here: &Region,
     writes: bool,
@@ -100,7 +100,7 @@ fn hit(
     for (k, t) in target.iter().enumerate() {
         if let Some(never) = groups.open(set, k)
             && let Some(t) = t
-            && (t.meets(flow, here) || (t.base == here.base && none_done))
+            && (t.overlaps(flow, here) || (t.base == here.base && none_done))
         {
             return Some((k, never));
         }
@@ -109,12 +109,12 @@ fn hit(
 }
 
 /// Shared variables that nothing but `cp.async` with a known target writes.
-fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<Origin> {
+fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
     let flow = kernel.flow;
     let mut vars = Vec::new();
     for t in target {
         match t {
-            Some(t) if matches!(t.base, Origin::Var(_)) => {
+            Some(t) if matches!(t.base, AddressBase::Var(_)) => {
                 if !t.mapped {
                     vars.push(t.base);
                 }
@@ -131,7 +131,7 @@ fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<Origin> {
         }
         let Some(arg) = written(i) else { continue };
         match region(flow, kernel.provenance, at, arg, 0) {
-            Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
+            Some(Region { base: base @ AddressBase::Var(_), .. }) => vars.retain(|v| *v != base),
             _ => vars.clear(),
         }
     }
@@ -197,10 +197,10 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
     let flow = kernel.flow;
     let n = list.len();
     let behind_groups = groups.bits();
-    let mut said = Bits::none(n);
+    let mut reported = Bits::none(n);
     let step = |at: u32, i: &Instr, set: &mut Bits| told(groups, at, i, set);
-    each(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
-        let written = match plain(i) {
+    for_each_instr(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
+        let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128)),
             _ => None,
@@ -209,9 +209,9 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             Some((arg, size)) => region(flow, kernel.provenance, at, arg, size),
             None => None,
         };
-        let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.meets(flow, target));
+        let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.overlaps(flow, target));
         for (k, store) in list.iter().enumerate() {
-            if said.has(k) {
+            if reported.has(k) {
                 continue;
             }
             let copy = flow.instr(groups.copies[k]);
@@ -219,19 +219,19 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             if let Some((arg, _)) = written {
                 let (source, map) = (meets(&store.source), meets(&store.map));
                 if (source || map) && open.is_some() {
-                    said.set(k);
+                    reported.set(k);
                     kernel.report(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
                 } else if source
                     && set.has(behind_groups + 2 * k)
                     && !set.has(behind_groups + 2 * k + 1)
                     && others(kernel, (store.block, groups.copies[k]), (b, at))
                 {
-                    said.set(k);
+                    reported.set(k);
                     kernel.report(errors::source_rewritten_by_others(arg.span, copy.span));
                 }
             }
-            if leaves(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
-                said.set(k);
+            if ends_thread(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
+                reported.set(k);
                 kernel.report(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
             }
         }
@@ -241,9 +241,9 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
 /// Is there certainly a thread at the second place that does not come to the first?
 fn others(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
     let Kernel { flow, lanes, reaching, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return false };
-    let a = reaching.who(flow, lanes, first.0, first.1);
-    let b = reaching.who(flow, lanes, second.0, second.1);
+    let Some(n) = lanes.cta_size.exact else { return false };
+    let a = reaching.threads_at(flow, lanes, first.0, first.1);
+    let b = reaching.threads_at(flow, lanes, second.0, second.1);
     let all =
         ptx_dsl_analysis::reaching::every_lane(flow, lanes, &b, second.0, second.1) && missing(&b.set, n).is_none();
     all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
@@ -263,7 +263,7 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
     let Kernel { flow, provenance, .. } = *kernel;
     let mut list: Vec<Load> = Vec::new();
     let mut waits: Vec<Region> = Vec::new();
-    let known = |r: &Region| matches!(r.base, Origin::Var(_)) && r.bytes.is_some() && !r.mapped;
+    let known = |r: &Region| matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some() && !r.mapped;
     let mut other = flow.calls;
     for (_, at, i) in flow.walk() {
         if mbarrier_wait(i) {
@@ -293,7 +293,7 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
     list.retain(|l| known(&l.mbar) && !l.into.mapped && !from_shared(flow.instr(l.at)));
     for l in &mut list {
         for w in &waits {
-            l.waited |= w.may_meet(&l.mbar);
+            l.waited |= w.may_overlap(&l.mbar);
         }
     }
     Some(list)
@@ -312,8 +312,8 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
         if mbarrier_wait(i) {
             let on = behind(flow, provenance, at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
-                if on.is_none_or(|w| w.may_meet(&l.mbar)) {
-                    settle(set, k);
+                if on.is_none_or(|w| w.may_overlap(&l.mbar)) {
+                    resolve(set, k);
                 }
             }
             return;
@@ -321,16 +321,16 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
         let meets = may_synchronise_cta(i) || i.opcode == op::fence;
         for (k, l) in list.iter().enumerate() {
             if l.at == at {
-                owe(set, k);
+                begin_pending(set, k);
             } else if meets && l.waited {
                 // Another thread may have waited for it.
-                settle(set, k);
+                resolve(set, k);
             }
         }
     };
-    let mut said = Bits::none(list.len());
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
-        let touched = match plain(i) {
+    let mut reported = Bits::none(list.len());
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
+        let touched = match plain_access(i) {
             Some((arg, writes)) => Some((arg, i.bytes(), writes)),
             None if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128, true)),
             None if i.has(q::bulk_group) => i.operand("srcMem").map(|a| (a, i.constant("size").unwrap_or(0), false)),
@@ -339,21 +339,21 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
         let Some((arg, size, writes)) = touched else { return };
         let Some(here) = region(flow, provenance, at, arg, size) else { return };
         for (k, l) in list.iter().enumerate() {
-            if said.has(k) || !owed(set, k) {
+            if reported.has(k) || !is_pending(set, k) {
                 continue;
             }
-            let map = writes && matches!(&l.map, Some(m) if m.meets(flow, &here));
-            if map || l.into.meets(flow, &here) {
-                said.set(k);
+            let map = writes && matches!(&l.map, Some(m) if m.overlaps(flow, &here));
+            if map || l.into.overlaps(flow, &here) {
+                reported.set(k);
                 let copy = flow.instr(l.at).span;
                 kernel.report(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
             }
         }
     });
     for (k, l) in list.iter().enumerate() {
-        if !l.waited && !said.has(k) && flow.function.entry {
+        if !l.waited && !reported.has(k) && flow.function.entry {
             let name = match l.mbar.base {
-                Origin::Var(v) => flow.variable(v.0),
+                AddressBase::Var(v) => flow.variable(v.0),
                 _ => "",
             };
             kernel.report(errors::nobody_waits(flow.instr(l.at).span, name));

@@ -5,10 +5,10 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, Meet, each, simple};
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_analysis::sites::{Site, in_loop, steadily};
+use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
+use ptx_dsl_analysis::sites::{Site, executes_invariantly, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::Tensor;
@@ -90,10 +90,10 @@ struct Writes {
 /// Does at most one thread come here?
 fn alone(kernel: &Kernel, block: u32, at: u32) -> bool {
     let lanes = kernel.lanes;
-    let who = kernel.reaching.who(kernel.flow, lanes, block, at);
-    match who.warps(lanes.threads).as_slice() {
+    let present = kernel.reaching.threads_at(kernel.flow, lanes, block, at);
+    match present.warps(lanes.cta_size).as_slice() {
         [] => true,
-        [(_, bits)] => who.elected || bits.count_ones() <= 1,
+        [(_, bits)] => present.elected || bits.count_ones() <= 1,
         _ => false,
     }
 }
@@ -138,7 +138,7 @@ impl Writes {
         if out.list.len() > MOST {
             return None;
         }
-        out.at_start = simple(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
+        out.at_start = forward_instrs(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
         Some(out)
     }
 
@@ -146,7 +146,7 @@ impl Writes {
     fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
         let Kernel { flow, provenance, .. } = *kernel;
         let copy = i.opcode == op::cp_async;
-        let written = match plain(i) {
+        let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if copy => i.operand("dst").map(|arg| (arg, i.constant("cp-size").unwrap_or(0))),
             _ => None,
@@ -154,7 +154,7 @@ impl Writes {
         if let Some((arg, size)) = written {
             let r = region(flow, provenance, at, arg, size);
             let elsewhere = !copy && (i.has(q::global) || i.has(q::local));
-            self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != Origin::None);
+            self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != AddressBase::None);
             return match r {
                 Some(r) if r.space == self.space && !r.mapped => Some(r),
                 _ => None,
@@ -172,27 +172,27 @@ impl Writes {
     fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
         for (k, (write, _)) in self.list.iter().enumerate() {
             if *write == at {
-                set.begin(4 * k, 4, OPEN);
+                set.set_state(4 * k, 4, OPEN);
                 return;
             }
         }
         if fences(i, self.space) {
             let lone = self.lone.contains(&(at, true));
             for (k, many) in self.many.iter().enumerate() {
-                set.turn(4 * k + OPEN, 4 * k + DONE);
-                set.turn(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
+                set.transition(4 * k + OPEN, 4 * k + DONE);
+                set.transition(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
             }
         } else if waits_for_threads(i) {
             for k in 0..self.list.len() {
-                set.turn(4 * k + OPEN, 4 * k + MET);
+                set.transition(4 * k + OPEN, 4 * k + MET);
             }
         }
     }
 
     /// Does something else write here too, or something whose address is not known?
-    fn by_others(&self, base: Origin) -> bool {
+    fn by_others(&self, base: AddressBase) -> bool {
         for r in &self.filled {
-            if r.base == base || r.base == Origin::None {
+            if r.base == base || r.base == AddressBase::None {
                 return true;
             }
         }
@@ -200,7 +200,7 @@ impl Writes {
     }
 
     /// Is write `k` not fenced on any way here?
-    fn owed(&self, set: &Bits, k: usize) -> bool {
+    fn is_pending(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
         (has(OPEN) || has(MET)) && !has(LATE) && !has(DONE)
     }
@@ -214,12 +214,12 @@ impl Writes {
     /// The first write of this kind that a copy reads: either the bytes are the same, or nobody else writes to the variable
     /// and all writes to it are of this kind.
     fn of_source(&self, flow: &Flow, here: &Region, is: &dyn Fn(usize) -> bool) -> Option<usize> {
-        let mut all = self.space == Space::Shared && here.base != Origin::None && !self.by_others(here.base);
+        let mut all = self.space == Space::Shared && here.base != AddressBase::None && !self.by_others(here.base);
         for (k, (_, r)) in self.list.iter().enumerate() {
             all = all && (r.base != here.base || is(k));
         }
         for (k, (_, r)) in self.list.iter().enumerate() {
-            if is(k) && (r.meets(flow, here) || (all && r.base == here.base)) {
+            if is(k) && (r.overlaps(flow, here) || (all && r.base == here.base)) {
                 return Some(k);
             }
         }
@@ -231,7 +231,7 @@ impl Writes {
         let mut first = None;
         for (k, (_, r)) in self.list.iter().enumerate() {
             let run = set.has(4 * k + OPEN) || set.has(4 * k + MET) || set.has(4 * k + LATE) || set.has(4 * k + DONE);
-            if run && r.base == Origin::Var(var) {
+            if run && r.base == AddressBase::Var(var) {
                 if !is(k) {
                     return None;
                 }
@@ -257,19 +257,19 @@ impl Writes {
 /// Stores, then a bulk copy of the same bytes.
 fn sources(kernel: &Kernel, writes: &Writes) {
     let flow = kernel.flow;
-    let mut said = false;
+    let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
-        if said || source(i) != Some(writes.space) {
+        if reported || source(i) != Some(writes.space) {
             return;
         }
         let Some(arg) = i.operand("srcMem") else { return };
         let Some(here) = region(flow, kernel.provenance, at, arg, i.constant("size").unwrap_or(0)) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
-        if let Some(k) = writes.of_source(flow, &here, &|k| writes.owed(set, k)) {
-            said = true;
+        if let Some(k) = writes.of_source(flow, &here, &|k| writes.is_pending(set, k)) {
+            reported = true;
             kernel.report(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
         } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.late(set, k)) {
-            said = true;
+            reported = true;
             kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
     });
@@ -323,9 +323,9 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
     }
     // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
     let bare = !flow.cfg.any(&|i| fills(i) || fences(i, Space::Shared));
-    let mut said = false;
+    let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
-        let (Some(op), false) = (matrix(i), said) else { return };
+        let (Some(op), false) = (matrix(i), reported) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
         let mut first = None;
         for arg in &i.operands {
@@ -334,14 +334,16 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
             }
             first = first.or(Some(arg.span));
             let Some(var) = descends(flow, at, arg) else { continue };
-            if writes.by_others(Origin::Var(var)) {
+            if writes.by_others(AddressBase::Var(var)) {
                 continue;
             }
-            if let Some(first) = writes.of_matrix(var, set, &|k| writes.owed(set, k)) {
-                said = true;
+            if let Some(first) = writes.of_matrix(var, set, &|k| writes.is_pending(set, k)) {
+                reported = true;
                 let stored = |k: &usize| {
                     let (at, r) = &writes.list[*k];
-                    r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).opcode != op::cp_async
+                    r.base == AddressBase::Var(var)
+                        && writes.is_pending(set, *k)
+                        && flow.instr(*at).opcode != op::cp_async
                 };
                 kernel.report(match (0..writes.list.len()).find(stored) {
                     Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
@@ -350,17 +352,17 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                 return;
             }
             if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
-                said = true;
+                reported = true;
                 kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
                 return;
             }
         }
         let Some(arg) = first.filter(|_| bare) else { return };
-        let owed = |k: &usize| writes.owed(set, *k);
+        let is_pending = |k: &usize| writes.is_pending(set, *k);
         let copied = |k: &usize| flow.instr(writes.list[*k].0).opcode == op::cp_async;
-        let all = || (0..writes.list.len()).filter(owed);
+        let all = || (0..writes.list.len()).filter(is_pending);
         if let Some(first) = all().next() {
-            said = true;
+            reported = true;
             kernel.report(match all().find(|k| !copied(k)) {
                 Some(k) => errors::no_proxy_fence(arg, op, span(k), false),
                 None => errors::copied_without_fence(arg, op, span(first)),
@@ -382,10 +384,10 @@ fn reused(kernel: &Kernel) {
     }
     let mut list = Vec::new();
     for (_, at, i) in flow.walk() {
-        if let Some((arg, false)) = plain(i)
+        if let Some((arg, false)) = plain_access(i)
             && let Some(r) = region(flow, provenance, at, arg, i.bytes())
             && r.space == Space::Shared
-            && !addresses.iter().any(|a| a.meets(flow, &r))
+            && !addresses.iter().any(|a| a.overlaps(flow, &r))
             && list.len() < MOST
         {
             list.push((at, r));
@@ -400,7 +402,7 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (load, _)) in list.iter().enumerate() {
             if *load == at {
-                set.begin(3 * k, 3, 0);
+                set.set_state(3 * k, 3, 0);
                 return;
             }
         }
@@ -411,21 +413,21 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
         for k in 0..list.len() {
             match (half, i.has(q::release)) {
                 (false, _) => {
-                    set.turn(3 * k, 3 * k + 2);
-                    set.turn(3 * k + 1, 3 * k + 2);
+                    set.transition(3 * k, 3 * k + 2);
+                    set.transition(3 * k + 1, 3 * k + 2);
                 }
-                (true, true) => set.turn(3 * k, 3 * k + 1),
-                (true, false) => set.turn(3 * k + 1, 3 * k + 2),
+                (true, true) => set.transition(3 * k, 3 * k + 1),
+                (true, false) => set.transition(3 * k + 1, 3 * k + 2),
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
-        if said || !fills(i) {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
+        if reported || !fills(i) {
             return;
         }
         // What fills in some rounds only may do so before anything was loaded.
-        if in_loop(flow, b) && !steadily(flow, kernel.lanes, Site { block: b, at }) {
+        if in_loop(flow, b) && !executes_invariantly(flow, kernel.lanes, Site { block: b, at }) {
             return;
         }
         let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { i.constant("size").unwrap_or(0) };
@@ -433,8 +435,8 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
         let Some(here) = region(flow, kernel.provenance, at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {
             let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
-            if (fresh || half) && !set.has(3 * k + 2) && r.meets(flow, &here) {
-                said = true;
+            if (fresh || half) && !set.has(3 * k + 2) && r.overlaps(flow, &here) {
+                reported = true;
                 let half = half && !fresh;
                 kernel.report(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
                 return;

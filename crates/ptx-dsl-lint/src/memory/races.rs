@@ -2,13 +2,13 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::accesses::written;
 use ptx_dsl_analysis::dataflow::Bits;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::every_lane;
-use ptx_dsl_analysis::region::{Region, plain, region};
+use ptx_dsl_analysis::region::{Region, plain_access, region};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Instr, Space};
@@ -28,7 +28,7 @@ struct Access {
 /// Says whether it found a race.
 pub(crate) fn check(kernel: &Kernel) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return false };
+    let Some(n) = lanes.cta_size.exact else { return false };
     if n <= 32 || !flow.function.entry || flow.calls {
         return false;
     }
@@ -40,18 +40,19 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
         if list.len() >= MOST || !matches!(i.opcode, op::ld | op::st) || strong(i) {
             continue;
         }
-        let Some((arg, writes)) = plain(i) else { continue };
+        let Some((arg, writes)) = plain_access(i) else { continue };
         let Some(place) = region(flow, kernel.provenance, at, arg, i.bytes()) else { continue };
-        let constant = matches!(place.base, Origin::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
+        let constant =
+            matches!(place.base, AddressBase::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
         if place.space != Space::Shared || place.mapped || !constant {
             continue;
         }
-        let who = kernel.reaching.who(flow, lanes, block, at);
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
         // The elected lanes of all warps write each for its warp, or the same.
         let counts = if writes {
-            who.warps(lanes.threads).len() == 1
+            present.warps(lanes.cta_size).len() == 1
         } else {
-            every_lane(flow, lanes, &who, block, at) && missing(&who.set, n).is_none() && i.pred.is_none()
+            every_lane(flow, lanes, &present, block, at) && missing(&present.set, n).is_none() && i.pred.is_none()
         };
         if counts {
             list.push(Access { at, place, store: writes });
@@ -71,21 +72,24 @@ fn compare(kernel: &Kernel, list: &[Access]) {
         let meets = may_synchronise_warps(i);
         for (k, access) in list.iter().enumerate() {
             if meets {
-                settle(set, k);
+                resolve(set, k);
             }
             if access.at == at {
-                owe(set, k);
+                begin_pending(set, k);
             }
         }
     };
-    let mut said: Vec<u32> = Vec::new();
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+    let mut reported: Vec<u32> = Vec::new();
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
         for now in list {
-            let (true, Origin::Var(var)) = (now.at == at, now.place.base) else { continue };
+            let (true, AddressBase::Var(var)) = (now.at == at, now.place.base) else { continue };
             for (k, old) in list.iter().enumerate() {
-                if old.store != now.store && owed(set, k) && old.place.meets(flow, &now.place) && !said.contains(&var.0)
+                if old.store != now.store
+                    && is_pending(set, k)
+                    && old.place.overlaps(flow, &now.place)
+                    && !reported.contains(&var.0)
                 {
-                    said.push(var.0);
+                    reported.push(var.0);
                     kernel.report(errors::race(i.span, flow.instr(old.at).span, flow.variable(var.0), now.store));
                 }
             }
@@ -98,8 +102,8 @@ fn compare(kernel: &Kernel, list: &[Access]) {
 fn neighbours(kernel: &Kernel, n: usize) {
     let Kernel { flow, lanes, .. } = *kernel;
     let all = |at: u32, block: u32| {
-        let who = kernel.reaching.who(flow, lanes, block, at);
-        every_lane(flow, lanes, &who, block, at) && missing(&who.set, n).is_none()
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        every_lane(flow, lanes, &present, block, at) && missing(&present.set, n).is_none()
     };
     if let Some(stores) = own_places(kernel, &all) {
         read_by_others(kernel, &stores, &all);
@@ -109,7 +113,7 @@ fn neighbours(kernel: &Kernel, n: usize) {
 /// A store of all threads, each to a place of its own.
 struct Store {
     at: u32,
-    base: Origin,
+    base: AddressBase,
     /// The number from which each thread's place is made, and the constant behind it.
     value: (Val, i64),
     size: i64,
@@ -120,12 +124,12 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
     let Kernel { flow, lanes, .. } = *kernel;
     let mut stores: Vec<Store> = Vec::new();
     // Variables that others write too: nothing is known of their parts.
-    let mut mixed: Vec<Origin> = Vec::new();
+    let mut mixed: Vec<AddressBase> = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some(arg) = written(i) else { continue };
         match region(flow, kernel.provenance, at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
-            Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
+            Some(Region { base: base @ AddressBase::Var(_), bytes: b, value, mapped, .. }) => {
                 let copy = i.opcode == op::cp_async;
                 let size = if copy { i.constant("cp-size").unwrap_or(0) } else { i.bytes() };
                 match value {
@@ -148,7 +152,8 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
     // Each thread's place is made from one number, which differs from thread to thread, or is not known to be the same.
     let mut out = Vec::new();
     for s in &stores {
-        let mut own = !mixed.contains(&s.base) && lanes.shared(s.value.0) == ptx_dsl_analysis::lanes::Shared::No;
+        let mut own =
+            !mixed.contains(&s.base) && lanes.uniformity(s.value.0) == ptx_dsl_analysis::lanes::Uniformity::None;
         for other in &stores {
             own &= other.base != s.base || other.value.0 == s.value.0;
         }
@@ -168,31 +173,31 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
         for (k, store) in stores.iter().enumerate() {
             if meets {
                 // Debts of the second half are those that a warp alone can settle.
-                settle(set, n + k);
+                resolve(set, n + k);
                 if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {
-                    settle(set, k);
+                    resolve(set, k);
                 }
             }
             if store.at == at {
-                owe(set, k);
-                owe(set, n + k);
+                begin_pending(set, k);
+                begin_pending(set, n + k);
             }
         }
     };
-    let mut said = false;
-    debts(flow, 2 * n, &step, &mut |b, at, i, set| {
-        if said || i.opcode != op::ld || strong(i) {
+    let mut reported = false;
+    for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
+        if reported || i.opcode != op::ld || strong(i) {
             return;
         }
-        let Some((arg, false)) = plain(i) else { return };
+        let Some((arg, false)) = plain_access(i) else { return };
         let Some(p) = region(flow, kernel.provenance, at, arg, i.bytes()) else { return };
-        let Origin::Var(var) = p.base else { return };
+        let AddressBase::Var(var) = p.base else { return };
         if p.mapped || p.space != Space::Shared || !all(at, b) {
             return;
         }
         let fixed = matches!(p.bytes, Some((_, end)) if end != i64::MAX);
         let Some(first) = neighbour(stores, &p, i.bytes() as i64, fixed, set) else { return };
-        said = true;
+        reported = true;
         kernel.report(errors::race_of_all(i.span, flow.instr(first).span, flow.variable(var.0)));
     });
 }
@@ -207,7 +212,7 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
         if s.base != p.base {
             continue;
         }
-        if !owed(set, if fixed { k } else { stores.len() + k }) {
+        if !is_pending(set, if fixed { k } else { stores.len() + k }) {
             return None;
         }
         first = first.or(Some(s.at));

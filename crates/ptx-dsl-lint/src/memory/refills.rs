@@ -6,8 +6,8 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{plain_access, region};
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -45,7 +45,7 @@ pub(crate) fn check(kernel: &Kernel) {
 
 /// The buffers that a copy reads, one in each iteration.
 struct Ring {
-    base: Origin,
+    base: AddressBase,
     /// Their offsets in the variable, in the order of the iterations.
     buffers: Vec<i64>,
     /// The bytes that certainly belong to each.
@@ -56,7 +56,7 @@ impl Ring {
     fn new(kernel: &Kernel, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
         let flow = kernel.flow;
         let r = region(flow, kernel.provenance, at, source, 1)?;
-        if r.space != Space::Shared || r.mapped || !matches!(r.base, Origin::Var(_)) {
+        if r.space != Space::Shared || r.mapped || !matches!(r.base, AddressBase::Var(_)) {
             return None;
         }
         let places = places(flow, loops, header, at, &source.value, ITERATIONS)?;
@@ -132,7 +132,7 @@ fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Spa
         if !loops.contains(header, block) {
             continue;
         }
-        let Some((arg, true)) = plain(i) else { continue };
+        let Some((arg, true)) = plain_access(i) else { continue };
         match region(flow, kernel.provenance, at, arg, 1) {
             Some(r) if r.base == ring.base && !r.mapped => {}
             _ => continue,

@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::provenance::{Address, Origin, space, space_of, sum};
+use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
 use ptx_dsl_analysis::region::{MOST, address, region};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
@@ -71,9 +71,9 @@ fn word(space: Space) -> &'static str {
 
 fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
     Some(match a.base {
-        Origin::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
-        Origin::Pointer(n) => &flow.function.params.get(n as usize)?.name,
-        Origin::None => return None,
+        AddressBase::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
+        AddressBase::Pointer(n) => &flow.function.params.get(n as usize)?.name,
+        AddressBase::None => return None,
     })
 }
 
@@ -143,7 +143,7 @@ fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, al
         kernel.report(errors::read_only_space(span, name, is, of, by));
         return;
     }
-    if let Origin::Pointer(n) = a.base
+    if let AddressBase::Pointer(n) = a.base
         && let Some(p) = flow.function.params.get(n as usize)
         && p.read_only
         && access.writes
@@ -153,7 +153,7 @@ fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, al
     }
     let Some(total) = sum(a.offset, offset) else { return };
     let base_align = match a.base {
-        Origin::Var(v) => {
+        AddressBase::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
             // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
             let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
@@ -163,11 +163,11 @@ fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, al
             }
             var.align
         }
-        Origin::Pointer(n) => match flow.function.params.get(n as usize) {
+        AddressBase::Pointer(n) => match flow.function.params.get(n as usize) {
             Some(Param { ptr: Some((_, align)), .. }) => *align,
             _ => 1,
         },
-        Origin::None => return,
+        AddressBase::None => return,
     };
     if base_align >= access.align && total.rem_euclid(i64::from(access.align)) != 0 {
         kernel.report(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
@@ -297,7 +297,7 @@ fn read_only(kernel: &Kernel) {
     }
     for (at, load) in &loads {
         for (store, to) in &stores {
-            if to.meets(flow, load) {
+            if to.overlaps(flow, load) {
                 kernel.report(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
                 return;
             }

@@ -4,8 +4,8 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -33,7 +33,7 @@ pub(crate) fn check(kernel: &Kernel) {
         let target = match i.opcode {
             op::tensormap_replace => behind(flow, provenance, at, "addr", 128),
             op::tensormap_cp_fenceproxy => behind(flow, provenance, at, "dst", 128),
-            _ => match plain(i) {
+            _ => match plain_access(i) {
                 Some((arg, true)) => region(flow, provenance, at, arg, i.bytes()),
                 _ => None,
             },
@@ -52,7 +52,7 @@ pub(crate) fn check(kernel: &Kernel) {
 /// The first region that has certainly a byte in common with this one.
 fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
     for (k, r) in list.iter().enumerate() {
-        if r.meets(flow, here) {
+        if r.overlaps(flow, here) {
             return Some(k);
         }
     }
@@ -66,35 +66,35 @@ fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
         for (k, (change, _)) in changed.iter().enumerate() {
             if *change == at {
                 let replaced = i.opcode == op::tensormap_cp_fenceproxy;
-                set.begin(3 * k, 3, if replaced { RELEASED } else { CHANGED });
+                set.set_state(3 * k, 3, if replaced { RELEASED } else { CHANGED });
                 return;
             }
         }
         if i.opcode == op::call {
             for k in 0..changed.len() {
-                set.turn(3 * k + CHANGED, 3 * k + SEEN);
-                set.turn(3 * k + RELEASED, 3 * k + SEEN);
+                set.transition(3 * k + CHANGED, 3 * k + SEEN);
+                set.transition(3 * k + RELEASED, 3 * k + SEEN);
             }
         } else if i.has_any(&[q::tensormap_generic]) {
             let of = behind(flow, provenance, at, "addr", 128);
             for (k, (_, map)) in changed.iter().enumerate() {
                 if i.has(q::release) {
-                    set.turn(3 * k + CHANGED, 3 * k + RELEASED);
-                } else if !matches!(&of, Some(r) if !r.may_meet(map)) {
-                    set.turn(3 * k + RELEASED, 3 * k + SEEN);
+                    set.transition(3 * k + CHANGED, 3 * k + RELEASED);
+                } else if !matches!(&of, Some(r) if !r.may_overlap(map)) {
+                    set.transition(3 * k + RELEASED, 3 * k + SEEN);
                 }
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
         let Some(arg) = i.operand("tensorMap") else { return };
         let Some(here) = region(flow, provenance, at, arg, 128) else { return };
         for (k, (change, map)) in changed.iter().enumerate() {
             let fresh = set.has(3 * k + CHANGED);
             let open = (fresh || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
-            if !said && open && map.meets(flow, &here) {
-                said = true;
+            if !reported && open && map.overlaps(flow, &here) {
+                reported = true;
                 kernel.report(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
             }
         }

@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::sync::objects::{Object, Objects, arrivals_of, name};
 use crate::sync::states::passed;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::reaching::most;
-use ptx_dsl_analysis::sites::{Site, in_loop, surely};
+use ptx_dsl_analysis::reaching::max_threads;
+use ptx_dsl_analysis::sites::{Site, executes_exactly, in_loop};
 use ptx_dsl_isa::isa::Mbarrier;
 
 pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
@@ -25,17 +25,17 @@ fn drops(flow: &Flow, s: &Site) -> bool {
 /// Arrivals that drop the whole count, a wait for their phase, and then another arrival.
 fn after_all(kernel: &Kernel, o: &Object) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let (Some(threads), [init]) = (lanes.threads.exact, o.inits.as_slice()) else { return };
+    let (Some(threads), [init]) = (lanes.cta_size.exact, o.inits.as_slice()) else { return };
     let Some(count) = flow.instr(init.at).constant("count") else { return };
     let mut dropped = 0u64;
     let mut last = None;
     for s in o.arrives.iter().filter(|s| drops(flow, s)) {
         let Some(each) = arrivals_of(flow.instr(s.at)) else { return };
-        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
-        if in_loop(flow, s.block) || who.elected || who.passed || !surely(flow, lanes, *s) {
+        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
+        if in_loop(flow, s.block) || present.elected || present.not_elected || !executes_exactly(flow, lanes, *s) {
             return;
         }
-        dropped = dropped.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
+        dropped = dropped.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
         last = Some(s);
         if dropped >= count {
             break;

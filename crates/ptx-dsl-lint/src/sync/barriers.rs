@@ -4,7 +4,7 @@ use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::reaching::{Others, Who, every_lane, only_elected};
+use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, every_lane, only_elected};
 use ptx_dsl_analysis::threads::{Set, missing, unite};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Meeting;
@@ -23,14 +23,14 @@ pub(crate) fn check(kernel: &Kernel) {
 /// Arrivals at a barrier that no thread waits at.
 fn arrivals(kernel: &Kernel) {
     let flow = kernel.flow;
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     for i in &flow.cfg.instrs {
         if !at_barrier(i) || i.entry.meeting != Meeting::Arrive {
             continue;
         }
         let Some(n) = i.constant("a") else { return };
-        if !met(flow, n) && !said.contains(&n) {
-            said.push(n);
+        if !met(flow, n) && !reported.contains(&n) {
+            reported.push(n);
             kernel.report(completion::nobody_waits(i.span, n));
         }
     }
@@ -69,33 +69,33 @@ fn waits(i: &Instr) -> bool {
 /// A barrier without a number of threads, all of whose places together are not for all threads of the CTA.
 fn barriers(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Barrier> = Vec::new();
     'walk: for (block, at, i) in flow.walk() {
         if !waits(i) {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = kernel.reaching.who(flow, lanes, block, at);
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
         for b in &mut list {
             if b.id == id {
-                unite(&mut b.set, &who.set);
+                unite(&mut b.set, &present.set);
                 continue 'walk;
             }
         }
         // With a number of threads it is for whom it says, at least.
-        let set = if i.operand("b").is_none() { who.set } else { ptx_dsl_analysis::threads::ALL };
-        list.push(Barrier { id, set, at, who });
+        let set = if i.operand("b").is_none() { present.set } else { ptx_dsl_analysis::threads::ALL };
+        list.push(Barrier { id, set, at, present });
     }
-    for Barrier { set, at, who, .. } in &list {
+    for Barrier { set, at, present, .. } in &list {
         // Who has left is not waited for. Single lanes are another rule's business.
         if let Some(t) = missing(set, n)
-            && who.why.is_some()
-            && who.others == Others::Stay
-            && who.whole(lanes.threads)
+            && present.why.is_some()
+            && present.others == OtherThreads::Stay
+            && present.whole_warps(lanes.cta_size)
         {
             let i = flow.instr(*at);
-            kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, who.why, i.entry.section));
+            kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, present.why, i.entry.section));
         }
     }
 }
@@ -105,22 +105,22 @@ struct Barrier {
     id: u64,
     set: Set,
     at: u32,
-    who: Who,
+    present: ReachingThreads,
 }
 
 /// One object, named by its variable, that more than one thread initialises.
 fn inits(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     for (block, at, i) in flow.walk() {
         if i.opcode != op::mbarrier_init || n <= 1 {
             continue;
         }
         let Some(Operand::Address(Base::Var(v), _)) = i.value("addr") else { continue };
-        let who = kernel.reaching.who(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &who, block, at);
-        let several = who.warps(lanes.threads).len() > 1 && n > 32;
-        if every || (who.elected && several && only_elected(flow, lanes, block, at)) {
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let every = every_lane(flow, lanes, &present, block, at);
+        let several = present.warps(lanes.cta_size).len() > 1 && n > 32;
+        if every || (present.elected && several && only_elected(flow, lanes, block, at)) {
             let name = flow.variable(v.0);
             kernel.report(errors::init_by_many(i.span, name, !every));
         }

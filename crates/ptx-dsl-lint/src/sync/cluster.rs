@@ -3,13 +3,13 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::pending::{debts, leaves, owe, owed, settle};
+use crate::pending::{begin_pending, ends_thread, for_each_pending, is_pending, resolve};
 use crate::synchronisation::{may_signal_cta, may_wait_for_cta};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Shared;
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::region::{plain_access, region};
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
@@ -52,13 +52,13 @@ fn remote(kernel: &Kernel) {
             set.set(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
-        if !said
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        if !reported
             && !set.has(0)
             && let Some(arg) = touches(kernel, at, i)
         {
-            said = true;
+            reported = true;
             kernel.report(errors::peer_not_there(arg.span, i.entry.opcode));
         }
     });
@@ -69,28 +69,28 @@ fn remote(kernel: &Kernel) {
 fn left(kernel: &Kernel) {
     let flow = kernel.flow;
     // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
-    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(kernel, at, i).is_some();
+    let accessed = |at: u32, i: &Instr| plain_access(i).is_some() && touches(kernel, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
-            owe(set, 0);
+            begin_pending(set, 0);
         } else if may_signal_cta(i) {
-            settle(set, 0);
+            resolve(set, 0);
         }
     };
     let mut last = None;
-    let mut said = false;
+    let mut reported = false;
     let (arrivals, most) = arrivals(flow);
-    debts(flow, 1, &step, &mut |b, at, i, set| {
+    for_each_pending(flow, 1, &step, &mut |b, at, i, set| {
         if accessed(at, i) {
             last = Some(i.span);
         }
-        if said || !leaves(i) || !owed(set, 0) {
+        if reported || !ends_thread(i) || !is_pending(set, 0) {
             return;
         }
         let (least, here) = arrivals[b as usize];
         let closed = if whole_cta(kernel, b, at) { least != here } else { i.pred.is_some() || least != most };
         if !closed {
-            said = true;
+            reported = true;
             if let Some(span) = last {
                 kernel.report(errors::leaves_peer(span, i.span));
             }
@@ -136,7 +136,7 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
 fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
     let flow = kernel.flow;
     let shared = |at: u32| match flow.guard(at) {
-        Some((p, _)) => kernel.lanes.shared(p) == Shared::Cta,
+        Some((p, _)) => kernel.lanes.uniformity(p) == Uniformity::Cta,
         None => true,
     };
     if !shared(at) {
@@ -158,7 +158,7 @@ fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
 /// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
 fn registers(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     // What each thread has at the end, if only one site is for it.
     let mut have: Vec<Option<u64>> = vec![None; n];
     let mut twice = false;
@@ -168,13 +168,13 @@ fn registers(kernel: &Kernel) {
             continue;
         }
         let Some(count) = i.constant("imm-reg-count") else { continue };
-        let who = kernel.reaching.who(flow, lanes, block, at);
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
         for g in 0..n.div_ceil(128) {
             let first = g * 128;
             let end = (first + 128).min(n);
             let mut there = 0;
             for t in first..end {
-                there += usize::from(has_thread(&who.set, t));
+                there += usize::from(has_thread(&present.set, t));
             }
             if there > 0 && there < end - first {
                 kernel.report(errors::part_of_warpgroup(i.span, g));
@@ -182,7 +182,7 @@ fn registers(kernel: &Kernel) {
             }
         }
         for (t, slot) in have.iter_mut().enumerate() {
-            if has_thread(&who.set, t) {
+            if has_thread(&present.set, t) {
                 twice |= slot.is_some();
                 *slot = Some(count);
             }

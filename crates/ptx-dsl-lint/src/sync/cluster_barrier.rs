@@ -4,7 +4,7 @@ use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use crate::sync::objects::mbarrier;
 use crate::synchronisation::may_synchronise;
-use ptx_dsl_analysis::dataflow::{Bits, both, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_some_every};
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::{Barrier, Role};
@@ -29,19 +29,19 @@ fn cluster_barrier(kernel: &Kernel) {
         op::call => set.put(0, !every),
         _ => {}
     };
-    let mut said = false;
-    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
+    let mut reported = false;
+    for_each_instr_some_every(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
         op::barrier_cluster_arrive if every.has(0) && i.pred.is_none() => {
             kernel.report(errors::arrives_twice(i.span, true));
-            said = true;
+            reported = true;
         }
         op::barrier_cluster_wait if !any.has(0) && flow.function.entry => {
             kernel.report(errors::wait_without_arrive(i.span, true));
-            said = true;
+            reported = true;
         }
         _ => {}
     });
-    if !said && flow.function.entry && !flow.calls {
+    if !reported && flow.function.entry && !flow.calls {
         out_of_step(kernel);
     }
 }
@@ -61,12 +61,12 @@ fn out_of_step(kernel: &Kernel) {
         }
     };
     let mut paths = Paths::new(flow, kernel.lanes);
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     let mut say = |hit: Option<Hit>, arrive: bool| {
         if let Some(hit) = hit
-            && !said.contains(&hit.at)
+            && !reported.contains(&hit.at)
         {
-            said.push(hit.at);
+            reported.push(hit.at);
             let span = flow.instr(hit.at).span;
             kernel.report(if arrive {
                 errors::arrives_twice(span, false)
@@ -123,14 +123,14 @@ fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
             set.set(k);
         }
     };
-    let mut said = Bits::none(n);
-    each(&flow.cfg, n, &step, &mut |_, at, i, set| {
+    let mut reported = Bits::none(n);
+    for_each_instr(&flow.cfg, n, &step, &mut |_, at, i, set| {
         if !matches!(i.opcode, op::mbarrier_init | op::mbarrier_inval | op::mbarrier_check_layout)
             && let Some(k) = number(at, i, mbarrier(i))
             && !set.has(k)
-            && !said.has(k)
+            && !reported.has(k)
         {
-            said.set(k);
+            reported.set(k);
             kernel.report(errors::before_init(i.span, flow.variable(inits[k].0)));
         }
     });

@@ -2,21 +2,21 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Object, Objects, arrivals_of, name, only, parity};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::reaching::most;
-use ptx_dsl_analysis::sites::{Site, above, among, any_in_loop, guard, in_loop, surely};
+use ptx_dsl_analysis::reaching::max_threads;
+use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, executes_exactly, guard, in_loop, is_tree_ancestor};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// Counts of arrivals and of bytes; objects that nobody initialises.
 pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
-    if !objects.unknown_init && kernel.lanes.threads.exact.is_some() {
+    if !objects.unknown_init && kernel.lanes.cta_size.exact.is_some() {
         never_initialised(kernel, objects);
     }
     if !objects.unclear {
@@ -29,7 +29,7 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
 
 fn counts(kernel: &Kernel, objects: &Objects) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     for o in &objects.list {
         let [init] = o.inits.as_slice() else { continue };
         let Some(count) = flow.instr(init.at).constant("count") else { continue };
@@ -41,20 +41,20 @@ fn counts(kernel: &Kernel, objects: &Objects) {
         let mut over = None;
         for s in &o.arrives {
             let i = flow.instr(s.at);
-            let who = kernel.reaching.who(flow, lanes, s.block, s.at);
+            let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
             let each = arrivals_of(i).unwrap_or_else(|| {
                 clear = false;
                 0
             });
-            if !who.elected
-                && !who.passed
-                && surely(flow, lanes, *s)
+            if !present.elected
+                && !present.not_elected
+                && executes_exactly(flow, lanes, *s)
                 && each <= count
-                && each.saturating_mul(most(&who, lanes, n)) > count
+                && each.saturating_mul(max_threads(&present, lanes, n)) > count
             {
-                over = over.or(Some((i.span, each * most(&who, lanes, n))));
+                over = over.or(Some((i.span, each * max_threads(&present, lanes, n))));
             }
-            come = come.saturating_add(each.saturating_mul(most(&who, lanes, n)));
+            come = come.saturating_add(each.saturating_mul(max_threads(&present, lanes, n)));
         }
         if !clear {
             continue;
@@ -123,21 +123,21 @@ fn second_phase(kernel: &Kernel, o: &Object) {
         return;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if among(&o.arrives, at) || among(&o.copies, at) {
-            owe(set, 0);
-        } else if mbarrier_wait(i) && i.constant("phaseParity") != Some(1) && among(&o.waits, at) {
-            settle(set, 0);
+        if contains_site(&o.arrives, at) || contains_site(&o.copies, at) {
+            begin_pending(set, 0);
+        } else if mbarrier_wait(i) && i.constant("phaseParity") != Some(1) && contains_site(&o.waits, at) {
+            resolve(set, 0);
         }
     };
-    let mut said = false;
-    debts(flow, 1, &step, &mut |_, at, i, set| {
-        if !said
-            && owed(set, 0)
-            && among(&o.waits, at)
+    let mut reported = false;
+    for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
+        if !reported
+            && is_pending(set, 0)
+            && contains_site(&o.waits, at)
             && let Some(arg) = i.operand("phaseParity")
             && matches!(arg.value, Operand::Imm(1))
         {
-            said = true;
+            reported = true;
             kernel.report(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
         }
     });
@@ -170,7 +170,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
         a.block == b.block
             || (loops.same(a.block, b.block)
                 && flow.cfg.dominates(a.block, b.block)
-                && above(&flow.cfg.ipdom, b.block, a.block))
+                && is_tree_ancestor(&flow.cfg.ipdom, b.block, a.block))
     };
     for list in [&o.expects, &o.copies] {
         for s in list {

@@ -4,7 +4,7 @@ use crate::errors::rings as errors;
 use crate::kernel::Kernel;
 use crate::sync::objects::{announces, mbarrier};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{Region, behind};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
@@ -19,7 +19,7 @@ fn brings(i: &Instr) -> bool {
 fn object(kernel: &Kernel, at: u32) -> Option<Region> {
     let flow = kernel.flow;
     let r = behind(flow, kernel.provenance, at, mbarrier(flow.instr(at)), 8)?;
-    matches!(r.base, Origin::Var(_)).then_some(r)
+    matches!(r.base, AddressBase::Var(_)).then_some(r)
 }
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -34,17 +34,17 @@ pub(crate) fn check(kernel: &Kernel) {
             if announces(i) { expected.push(r) } else { waited.push(r) }
         }
     }
-    let mut said: Vec<Origin> = Vec::new();
+    let mut reported: Vec<AddressBase> = Vec::new();
     for (_, at, i) in flow.walk() {
         if !brings(i) {
             continue;
         }
         let Some(r) = object(kernel, at) else { continue };
-        let among = |list: &[Region]| list.iter().any(|other| other.may_meet(&r));
+        let among = |list: &[Region]| list.iter().any(|other| other.may_overlap(&r));
         // PTX0647 reports copies that nothing waits for.
-        if !said.contains(&r.base) && !among(&expected) && among(&waited) {
-            said.push(r.base);
-            let (Origin::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
+        if !reported.contains(&r.base) && !among(&expected) && among(&waited) {
+            reported.push(r.base);
+            let (AddressBase::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
             kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
         }
     }

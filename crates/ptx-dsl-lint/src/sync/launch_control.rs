@@ -7,7 +7,7 @@ use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::{Val, Value};
@@ -55,10 +55,10 @@ fn responses(kernel: &Kernel) {
             set.unset(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
-        if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
-            said = true;
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3, &step, &mut |_, at, i, set| {
+        if !reported && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
+            reported = true;
             kernel.report(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
         }
     });
@@ -185,11 +185,11 @@ impl Answer {
     fn reach(&mut self, flow: &Flow) {
         let mut stack = Vec::new();
         for (block, _) in &self.queries {
-            flow.cfg.push_ways(*block, &mut stack);
+            flow.cfg.push_successors(*block, &mut stack);
         }
         while let Some(b) = stack.pop() {
             if !std::mem::replace(&mut self.asked[b as usize], true) {
-                flow.cfg.push_ways(b, &mut stack);
+                flow.cfg.push_successors(b, &mut stack);
             }
         }
     }
@@ -222,7 +222,7 @@ impl Answer {
         let flow = kernel.flow;
         let mut known = None;
         for p in &self.preds {
-            known = known.max(kernel.reaching.known(flow, block, *p));
+            known = known.max(kernel.reaching.predicate_at(flow, block, *p));
         }
         match known {
             Some(true) => return Known::Yes,
@@ -382,7 +382,7 @@ fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
         region(flow, kernel.provenance, first, flow.instr(first).address()?, 16)
     };
     match (place(x), place(y)) {
-        (Some(x), Some(y)) => x.may_meet(&y),
+        (Some(x), Some(y)) => x.may_overlap(&y),
         _ => true,
     }
 }
@@ -409,7 +409,7 @@ fn asked_again(kernel: &Kernel) {
     if !flow.function.entry || flow.calls {
         return;
     }
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     for (block, query, p) in queries(flow) {
         let depends = |v: Val| depends(flow, block, v);
         let mut paths = Paths::new(flow, kernel.lanes);
@@ -420,9 +420,9 @@ fn asked_again(kernel: &Kernel) {
             _ => Step::Go,
         });
         if let Some(hit) = hit
-            && !said.contains(&hit.at)
+            && !reported.contains(&hit.at)
         {
-            said.push(hit.at);
+            reported.push(hit.at);
             let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
             kernel.report(completion::asks_again(ask, query, hit.certain));
         }

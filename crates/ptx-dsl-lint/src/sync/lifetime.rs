@@ -2,14 +2,14 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Objects, mbarrier, name, object};
 use crate::synchronisation::{may_follow_reinit, may_receive_init};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::reaching::{Who, every_lane};
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::reaching::{ReachingThreads, every_lane};
+use ptx_dsl_analysis::region::{plain_access, region};
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::hir::{Instr, VarId};
@@ -27,7 +27,7 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
                 inits.push(Init {
                     site: *site,
                     place: o.place,
-                    who: kernel.reaching.who(kernel.flow, kernel.lanes, site.block, site.at),
+                    present: kernel.reaching.threads_at(kernel.flow, kernel.lanes, site.block, site.at),
                 });
             }
         }
@@ -40,7 +40,7 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
 struct Init {
     site: Site,
     place: (u32, i64),
-    who: Who,
+    present: ReachingThreads,
 }
 
 /// The number of an `init` among others.
@@ -59,50 +59,50 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
     // First n: initialised and not invalidated. Next n: not published to the cluster.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = number(inits, at) {
-            owe(set, k);
-            owe(set, n + k);
+            begin_pending(set, k);
+            begin_pending(set, n + k);
         } else if i.opcode == op::mbarrier_inval {
             let on = object(kernel, at, "addr");
             for (k, init) in inits.iter().enumerate() {
                 if on.is_none() || on == Some(init.place) {
-                    settle(set, k);
+                    resolve(set, k);
                 }
             }
         } else if may_publish(i) {
-            let here = kernel.reaching.who(flow, kernel.lanes, flow.cfg.block_of(at), at);
-            for (k, Init { who, .. }) in inits.iter().enumerate() {
-                if publishes(i, &here, who) {
-                    settle(set, n + k);
+            let here = kernel.reaching.threads_at(flow, kernel.lanes, flow.cfg.block_of(at), at);
+            for (k, Init { present, .. }) in inits.iter().enumerate() {
+                if publishes(i, &here, present) {
+                    resolve(set, n + k);
                 }
             }
         }
     };
 
-    let mut said = Bits::none(n);
-    debts(flow, 2 * n, &step, &mut |b, at, i, set| {
-        let touched = match plain(i) {
+    let mut reported = Bits::none(n);
+    for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
+        let touched = match plain_access(i) {
             Some((arg, writes)) => region(flow, kernel.provenance, at, arg, i.bytes()).map(|r| (arg, r, writes)),
             None => None,
         };
         let new = number(inits, at);
         for (k, Init { site, place, .. }) in inits.iter().enumerate() {
-            if said.has(k) || !(owed(set, k) || owed(set, n + k)) {
+            if reported.has(k) || !(is_pending(set, k) || is_pending(set, n + k)) {
                 continue;
             }
             let again = matches!(new, Some(new) if inits[new].place == *place);
             let data = match &touched {
-                Some((arg, r, writes)) if r.base == Origin::Var(VarId(place.0)) => match r.bytes {
+                Some((arg, r, writes)) if r.base == AddressBase::Var(VarId(place.0)) => match r.bytes {
                     Some((a, e)) if a < place.1 + 8 && place.1 < e && e != i64::MAX => Some((arg.span, *writes)),
                     _ => None,
                 },
                 _ => None,
             };
             let span = flow.instr(site.at).span;
-            if (again || data.is_some()) && owed(set, k) && !in_loop(flow, b) {
+            if (again || data.is_some()) && is_pending(set, k) && !in_loop(flow, b) {
                 let first = if site.block == b { site.at < at } else { flow.cfg.dominates(site.block, b) };
                 let runs = flow.guard(site.at).is_none() || guard(flow, site.at) == guard(flow, at);
                 if first && runs {
-                    said.set(k);
+                    reported.set(k);
                     kernel.report(match data {
                         Some((arg, writes)) if !again => errors::data_on_object(arg, &name(flow, *place), span, writes),
                         _ => errors::init_twice(i.span, &name(flow, *place), span),
@@ -111,10 +111,10 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
             }
             if i.opcode == op::barrier_cluster_arrive
                 && i.has(q::relaxed)
-                && owed(set, n + k)
+                && is_pending(set, n + k)
                 && objects.shared.contains(&place.0)
             {
-                said.set(k);
+                reported.set(k);
                 kernel.report(errors::not_published(i.span, &name(flow, *place), span));
             }
         }
@@ -127,8 +127,8 @@ fn may_publish(i: &Instr) -> bool {
 }
 
 /// Does it publish to the cluster what these threads have initialised? A fence does so for its own threads.
-fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
-    let apart = here.elected && inits.passed || here.passed && inits.elected;
+fn publishes(i: &Instr, here: &ReachingThreads, inits: &ReachingThreads) -> bool {
+    let apart = here.elected && inits.not_elected || here.not_elected && inits.elected;
     i.opcode != op::fence || (!apart && !disjoint(&here.set, &inits.set))
 }
 
@@ -136,30 +136,30 @@ fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
 /// publish them.
 fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
     let Kernel { flow, lanes, reaching, .. } = *kernel;
-    let mut inits: Vec<(Site, u32, Who)> = Vec::new();
+    let mut inits: Vec<(Site, u32, ReachingThreads)> = Vec::new();
     for (site, var) in &objects.array_inits {
         if objects.shared.contains(var) && inits.len() < 64 {
-            inits.push((*site, *var, reaching.who(flow, lanes, site.block, site.at)));
+            inits.push((*site, *var, reaching.threads_at(flow, lanes, site.block, site.at)));
         }
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let here = may_publish(i).then(|| reaching.who(flow, lanes, flow.cfg.block_of(at), at));
-        for (k, (site, _, who)) in inits.iter().enumerate() {
+        let here = may_publish(i).then(|| reaching.threads_at(flow, lanes, flow.cfg.block_of(at), at));
+        for (k, (site, _, present)) in inits.iter().enumerate() {
             if site.at == at {
-                owe(set, k);
-            } else if matches!(&here, Some(here) if publishes(i, here, who)) {
-                settle(set, k);
+                begin_pending(set, k);
+            } else if matches!(&here, Some(here) if publishes(i, here, present)) {
+                resolve(set, k);
             }
         }
     };
-    let mut said: Vec<u32> = Vec::new();
-    debts(flow, inits.len(), &step, &mut |_, _, i, set| {
+    let mut reported: Vec<u32> = Vec::new();
+    for_each_pending(flow, inits.len(), &step, &mut |_, _, i, set| {
         if i.opcode != op::barrier_cluster_arrive || !i.has(q::relaxed) {
             return;
         }
         for (k, (site, var, _)) in inits.iter().enumerate() {
-            if owed(set, k) && !said.contains(var) {
-                said.push(*var);
+            if is_pending(set, k) && !reported.contains(var) {
+                reported.push(*var);
                 kernel.report(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
             }
         }
@@ -168,7 +168,7 @@ fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
 
 /// An `init`, or an allocation of Tensor Memory.
 struct Made {
-    who: Who,
+    present: ReachingThreads,
     object: Place,
     at: u32,
     alloc: bool,
@@ -186,7 +186,7 @@ impl Place {
     fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Place> {
         let r = region(kernel.flow, kernel.provenance, at, i.address()?, 4)?;
         match r.base {
-            Origin::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
+            AddressBase::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
             _ => None,
         }
     }
@@ -199,7 +199,7 @@ impl Place {
 /// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
 pub(crate) fn unseen(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     if n <= 1 {
         return;
     }
@@ -212,7 +212,7 @@ pub(crate) fn unseen(kernel: &Kernel) {
         }
         match Place::of(kernel, at, i) {
             Some(object) if made.len() < 64 => {
-                made.push(Made { who: kernel.reaching.who(flow, lanes, block, at), object, at, alloc });
+                made.push(Made { present: kernel.reaching.threads_at(flow, lanes, block, at), object, at, alloc });
             }
             _ => all_known = false,
         }
@@ -231,20 +231,26 @@ struct Making {
 
 impl Making {
     /// What makes the object ready that these threads use, if it is certain that others do.
-    fn by_others(&self, used: Place, alloc: bool, who: &Who, every: bool) -> Option<(&Made, Option<usize>)> {
+    fn by_others(
+        &self,
+        used: Place,
+        alloc: bool,
+        present: &ReachingThreads,
+        every: bool,
+    ) -> Option<(&Made, Option<usize>)> {
         let (mut first, mut apart) = (None, self.all_known);
         for m in &self.made {
             if m.alloc != alloc || !m.object.may_be(used) {
                 continue;
             }
-            if used.offset.is_some() && m.object == used && every && missing(&who.set, self.threads).is_none() {
-                let other = missing(&m.who.set, self.threads);
-                return (other.is_some() || m.who.elected).then_some((m, other));
+            if used.offset.is_some() && m.object == used && every && missing(&present.set, self.threads).is_none() {
+                let other = missing(&m.present.set, self.threads);
+                return (other.is_some() || m.present.elected).then_some((m, other));
             }
             first = first.or(Some(m));
-            apart &= disjoint(&m.who.set, &who.set);
+            apart &= disjoint(&m.present.set, &present.set);
         }
-        let user = (0..self.threads).find(|t| has_thread(&who.set, *t));
+        let user = (0..self.threads).find(|t| has_thread(&present.set, *t));
         first.filter(|_| apart && user.is_some()).map(|m| (m, user))
     }
 }
@@ -264,8 +270,8 @@ fn unmet(kernel: &Kernel, making: &Making) {
         }
         set.set(0);
     };
-    let mut said: Vec<Place> = Vec::new();
-    each(&flow.cfg, 1, &step, &mut |b, at, i, set| {
+    let mut reported: Vec<Place> = Vec::new();
+    for_each_instr(&flow.cfg, 1, &step, &mut |b, at, i, set| {
         if set.has(0) {
             return;
         }
@@ -275,13 +281,13 @@ fn unmet(kernel: &Kernel, making: &Making) {
             return;
         }
         let Some(p) = Place::of(kernel, at, i) else { return };
-        if said.contains(&p) || (op == op::ld && p.offset.is_none()) {
+        if reported.contains(&p) || (op == op::ld && p.offset.is_none()) {
             return;
         }
-        let who = kernel.reaching.who(flow, lanes, b, at);
-        let every = every_lane(flow, lanes, &who, b, at);
-        if let Some((m, other)) = making.by_others(p, op == op::ld, &who, every) {
-            said.push(p);
+        let present = kernel.reaching.threads_at(flow, lanes, b, at);
+        let every = every_lane(flow, lanes, &present, b, at);
+        if let Some((m, other)) = making.by_others(p, op == op::ld, &present, every) {
+            reported.push(p);
             let made = flow.instr(m.at);
             let name = name(flow, (p.var, p.offset.unwrap_or(0)));
             kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
@@ -315,22 +321,22 @@ fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
         let on = if init { object(kernel, at, mbarrier(i)) } else { None };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *end == at {
-                owe(set, k);
+                begin_pending(set, k);
             } else if meets || (init && (on.is_none() || on == Some(*place))) {
-                settle(set, k);
+                resolve(set, k);
             }
         }
     };
-    let mut said = Vec::new();
-    debts(flow, ends.len(), &step, &mut |_, at, i, set| {
+    let mut reported = Vec::new();
+    for_each_pending(flow, ends.len(), &step, &mut |_, at, i, set| {
         if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
             return;
         }
         let Some(p) = object(kernel, at, mbarrier(i)) else { return };
         for (k, (end, place)) in ends.iter().enumerate() {
-            if *place == p && owed(set, k) {
-                if !said.contains(&p) && flow.guard(*end).is_none() {
-                    said.push(p);
+            if *place == p && is_pending(set, k) {
+                if !reported.contains(&p) && flow.guard(*end).is_none() {
+                    reported.push(p);
                     kernel.report(errors::after_inval(i.span, &name(flow, p), flow.instr(*end).span));
                 }
                 return;

@@ -2,7 +2,7 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use ptx_dsl_analysis::sites::{Site, in_loop, surely};
+use ptx_dsl_analysis::sites::{Site, executes_exactly, in_loop};
 use ptx_dsl_analysis::threads::{Set, THREADS, unite};
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
@@ -37,24 +37,24 @@ pub(crate) fn check(kernel: &Kernel) {
     if !flow.function.entry || flow.calls {
         return;
     }
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Named> = Vec::new();
     for (block, at, i) in flow.walk() {
         if i.entry.barrier != Barrier::Cta {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = kernel.reaching.who(flow, lanes, block, at);
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
         let count = i.constant("b");
         let sure = (count.is_some() || i.operand("b").is_none())
-            && surely(flow, lanes, Site { block, at })
-            && !who.elected
-            && !who.passed
+            && executes_exactly(flow, lanes, Site { block, at })
+            && !present.elected
+            && !present.not_elected
             && !in_loop(flow, block);
         let count = count.unwrap_or(0);
         let wait = if i.entry.meeting == Meeting::Arrive { None } else { Some(at) };
         let x = barrier(&mut list, id, count);
-        x.come += by_warps(&mut x.set, &who.set, n);
+        x.come += by_warps(&mut x.set, &present.set, n);
         x.sure &= sure && x.count == count;
         x.wait = x.wait.or(wait);
     }

@@ -3,9 +3,9 @@
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{Region, behind};
-use ptx_dsl_analysis::sites::{Site, put};
+use ptx_dsl_analysis::sites::{Site, insert_site};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Mbarrier;
@@ -52,7 +52,7 @@ pub(crate) fn of_region(r: &Region) -> Option<On> {
 
 pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
     match (r.base, r.bytes) {
-        (Origin::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
+        (AddressBase::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
         _ => None,
     }
 }
@@ -89,7 +89,7 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
         match i.value("a") {
             Some(Operand::Reg(r, lane)) => {
                 if let Some(a) = provenance.address(flow.ssa.read(site.at, *r, *lane))
-                    && let Origin::Var(v) = a.base
+                    && let AddressBase::Var(v) = a.base
                 {
                     all.shared.push(v.0);
                 }
@@ -107,7 +107,7 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
     let region = behind(flow, provenance, site.at, on, 8);
     let many = multicast(i) || i.has(q::cta_group_2);
     let known = region.as_ref().and_then(place);
-    if let Some(Region { base: Origin::Var(v), .. }) = region {
+    if let Some(Region { base: AddressBase::Var(v), .. }) = region {
         if many {
             all.shared.push(v.0);
         } else if op == op::mbarrier_init && known.is_none() {
@@ -121,19 +121,19 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
     };
     let o = all.object(p);
     match op {
-        op::mbarrier_init => put(&mut o.inits, site),
+        op::mbarrier_init => insert_site(&mut o.inits, site),
         op::mbarrier_arrive | op::mbarrier_arrive_drop => {
-            put(&mut o.arrives, site);
+            insert_site(&mut o.arrives, site);
             if announces(i) {
-                put(&mut o.expects, site);
+                insert_site(&mut o.expects, site);
             }
         }
-        op::mbarrier_expect_tx => put(&mut o.expects, site),
-        op::mbarrier_test_wait | op::mbarrier_try_wait => put(&mut o.waits, site),
+        op::mbarrier_expect_tx => insert_site(&mut o.expects, site),
+        op::mbarrier_test_wait | op::mbarrier_try_wait => insert_site(&mut o.waits, site),
         op::mbarrier_inval | op::mbarrier_check_layout => {}
-        op::mbarrier_complete_tx => put(&mut o.copies, site),
-        op::cp_async_mbarrier_arrive | op::tcgen05_commit => put(&mut o.arrives, site),
-        _ => put(&mut o.copies, site),
+        op::mbarrier_complete_tx => insert_site(&mut o.copies, site),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => insert_site(&mut o.arrives, site),
+        _ => insert_site(&mut o.copies, site),
     }
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn only(kernel: &Kernel) -> Option<Objects> {
         if r.mapped || multicast(i) || i.has(q::cta_group_2) {
             return None;
         }
-        if let Origin::Var(v) = r.base {
+        if let AddressBase::Var(v) = r.base {
             object.place.0 = v.0;
         }
         let now = of_region(&r)?;

@@ -2,16 +2,19 @@
 
 use crate::errors::{order as errors, rings};
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Object, Objects, announces, arrivals_of, arrives, mbarrier, name, object, parity};
 use crate::sync::states::passed;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::reaching::most;
+use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::region::{MOST, region};
-use ptx_dsl_analysis::sites::{Site, among, any_in_loop, each_round, in_loop, reaches, steadily, surely};
+use ptx_dsl_analysis::sites::{
+    Site, any_in_loop, contains_site, executes_every_iteration, executes_exactly, executes_invariantly, in_loop,
+    reaches,
+};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
@@ -60,7 +63,7 @@ fn one_parity(flow: &Flow, waits: &[Site]) -> bool {
 fn arrived(o: &Object, from: u32, to: u32, set: &mut Bits) {
     if set.has(0) {
         for at in from..to {
-            if among(&o.arrives, at) {
+            if contains_site(&o.arrives, at) {
                 set.set(1);
             }
         }
@@ -75,7 +78,7 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
         arrived(o, range.start, range.end, set);
     };
     let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if matches!(passed(flow, b, way), Some(at) if among(&o.waits, at)) {
+        if matches!(passed(flow, b, way), Some(at) if contains_site(&o.waits, at)) {
             set.set(0);
             set.unset(1);
         }
@@ -140,7 +143,7 @@ fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option
     }
     // What arrives in some rounds only completes a phase in some only.
     for s in between {
-        if !steadily(flow, kernel.lanes, *s) {
+        if !executes_invariantly(flow, kernel.lanes, *s) {
             return None;
         }
     }
@@ -150,15 +153,15 @@ fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option
 /// The arrivals of one round, if they are known.
 fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
     let Kernel { flow, lanes, .. } = *kernel;
-    let n = lanes.threads.exact?;
+    let n = lanes.cta_size.exact?;
     let mut sum = 0;
     for s in sites {
         let i = flow.instr(s.at);
         let each = if i.operand("count").is_some() { i.constant("count")? } else { 1 };
-        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !each_round(flow, lanes, *s) {
+        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !executes_every_iteration(flow, lanes, *s) {
             return None;
         }
-        sum += each * most(&kernel.reaching.who(flow, lanes, s.block, s.at), lanes, n);
+        sum += each * max_threads(&kernel.reaching.threads_at(flow, lanes, s.block, s.at), lanes, n);
     }
     Some(sum)
 }
@@ -214,10 +217,10 @@ fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
         let i = flow.instr(s.at);
         let (Some(arg), Some(c), true) = (i.operand("count"), i.constant("count"), arrives(i)) else { continue };
         let never = i.has(q::noComplete);
-        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
-        let all = match lanes.threads.exact {
-            Some(n) if never && !who.elected && !who.passed && surely(flow, lanes, *s) => {
-                c.saturating_mul(most(&who, lanes, n))
+        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
+        let all = match lanes.cta_size.exact {
+            Some(n) if never && !present.elected && !present.not_elected && executes_exactly(flow, lanes, *s) => {
+                c.saturating_mul(max_threads(&present, lanes, n))
             }
             _ => c,
         };
@@ -258,10 +261,10 @@ fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
 /// Does one thread alone arrive, once at each of these, one after the other in one block?
 fn one_by_one(kernel: &Kernel, arrives: &[Site]) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
-    let (Some(n), Some(first)) = (lanes.threads.exact, arrives.first()) else { return false };
+    let (Some(n), Some(first)) = (lanes.cta_size.exact, arrives.first()) else { return false };
     for s in arrives {
-        let who = kernel.reaching.who(flow, lanes, s.block, s.at);
-        if s.block != first.block || most(&who, lanes, n) != 1 || !surely(flow, lanes, *s) {
+        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
+        if s.block != first.block || max_threads(&present, lanes, n) != 1 || !executes_exactly(flow, lanes, *s) {
             return false;
         }
     }
@@ -378,18 +381,18 @@ fn relaxed(kernel: &Kernel, objects: &Objects) {
                 && let Some(arg) = i.address()
                 && matches!(region(flow, kernel.provenance, at, arg, 4), Some(r) if r.space == Space::Shared)
             {
-                owe(set, 0);
+                begin_pending(set, 0);
             } else if orders(i) {
-                settle(set, 0);
+                resolve(set, 0);
             }
         };
-        let mut said = None;
-        debts(flow, 1, &step, &mut |_, at, i, set| {
-            if said.is_none() && owed(set, 0) && among(&o.arrives, at) {
-                said = Some(i.span);
+        let mut reported = None;
+        for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
+            if reported.is_none() && is_pending(set, 0) && contains_site(&o.arrives, at) {
+                reported = Some(i.span);
             }
         });
-        if let Some(span) = said {
+        if let Some(span) = reported {
             kernel.report(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
         }
     }

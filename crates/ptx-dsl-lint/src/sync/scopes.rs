@@ -3,14 +3,14 @@
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::mbarrier;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MOST, Region, behind, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
@@ -121,7 +121,7 @@ fn waits(kernel: &Kernel) {
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         if multicast(i)
-            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, provenance, at, mbarrier(i), 8)
+            && let Some(Region { base: AddressBase::Var(v), .. }) = behind(flow, provenance, at, mbarrier(i), 8)
         {
             wide.push(v.0);
             continue;
@@ -135,7 +135,7 @@ fn waits(kernel: &Kernel) {
             && r.mapped
         {
             stores |= store;
-            if let (true, Origin::Var(v)) = (arrives, r.base) {
+            if let (true, AddressBase::Var(v)) = (arrives, r.base) {
                 wide.push(v.0);
             }
         }
@@ -148,7 +148,7 @@ fn waits(kernel: &Kernel) {
             && !i.has(q::cluster)
             && !i.has(q::relaxed)
             && let Some(r) = behind(flow, provenance, at, "addr", 8)
-            && let Origin::Var(v) = r.base
+            && let AddressBase::Var(v) = r.base
             && wide.contains(&v.0)
         {
             kernel.report(errors::wait_too_narrow(i.span));
@@ -162,7 +162,7 @@ struct Poll {
     /// Its blocks.
     blocks: Vec<u32>,
     span: Span,
-    base: Option<Origin>,
+    base: Option<AddressBase>,
 }
 
 /// What may stand in a loop that only waits.
@@ -305,21 +305,21 @@ fn read_behind(kernel: &Kernel, polls: &[Poll]) {
     };
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = inside(at) {
-            owe(set, k);
+            begin_pending(set, k);
         } else if orders(i) {
             for k in 0..polls.len() {
-                settle(set, k);
+                resolve(set, k);
             }
         }
     };
-    let mut said = false;
-    debts(flow, polls.len(), &step, &mut |_, at, i, set| {
-        if said || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
+    let mut reported = false;
+    for_each_pending(flow, polls.len(), &step, &mut |_, at, i, set| {
+        if reported || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
             return;
         }
         for (k, poll) in polls.iter().enumerate() {
-            if owed(set, k) {
-                said = true;
+            if is_pending(set, k) {
+                reported = true;
                 kernel.report(errors::polled_without_acquire(i.span, poll.span));
                 return;
             }
@@ -404,7 +404,7 @@ impl Flags {
 /// Where an access goes, if it is known whose memory that is.
 fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
     let r = region(kernel.flow, kernel.provenance, at, i.address()?, i.bytes())?;
-    (r.base != Origin::None).then_some(r)
+    (r.base != AddressBase::None).then_some(r)
 }
 
 impl Flag {
@@ -468,7 +468,7 @@ fn scopes(kernel: &Kernel, list: &[Flag]) {
             continue;
         }
         for a in list {
-            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.meets(flow, &r.region) {
+            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.overlaps(flow, &r.region) {
                 continue;
             }
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
@@ -495,7 +495,7 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
         let mut other = None;
         let mut paired = f.region.mapped || (f.acquires && f.releases);
         for g in list {
-            if f.region.base != g.region.base || !f.region.may_meet(&g.region) {
+            if f.region.base != g.region.base || !f.region.may_overlap(&g.region) {
                 continue;
             }
             paired |= if acquire { g.releases } else { g.acquires };
@@ -506,7 +506,7 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
             } else {
                 g.reads && g.at != f.at
             };
-            if counts && !g.acquires && !g.releases && f.region.meets(flow, &g.region) {
+            if counts && !g.acquires && !g.releases && f.region.overlaps(flow, &g.region) {
                 other = other.or(Some(g));
             }
         }
@@ -528,14 +528,14 @@ fn narrow_fences(kernel: &Kernel) {
     let polls = polls(kernel);
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if narrow(i) {
-            owe(set, 0);
+            begin_pending(set, 0);
         }
     };
-    let mut said = false;
-    debts(flow, 1, &step, &mut |_, at, i, set| {
+    let mut reported = false;
+    for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
         let flag =
             matches!(i.opcode, op::st | op::atom | op::red) && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
-        if said || !flag || !owed(set, 0) || i.constant("b") == Some(0) {
+        if reported || !flag || !is_pending(set, 0) || i.constant("b") == Some(0) {
             return;
         }
         let Some(r) = flag_region(kernel, at, i) else { return };
@@ -545,7 +545,7 @@ fn narrow_fences(kernel: &Kernel) {
             inside |= p.span == i.span;
         }
         if r.space == Space::Global && polled && !inside {
-            said = true;
+            reported = true;
             kernel.report(errors::fence_scope(first.span, i.span));
         }
     });

@@ -9,9 +9,9 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::dataflow::{Bits, both};
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{Region, behind, plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr_some_every};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{Region, behind, plain_access, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
@@ -89,7 +89,7 @@ impl Loads {
         let mut early: Vec<Diagnostic> = Vec::new();
         let (mut read, mut reloaded, mut released) = (Bits::none(n), Bits::none(n), false);
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
-        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+        for_each_instr_some_every(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
             for (var, value) in reads(flow, at, i) {
                 let Some(load) = made_by(flow, *value) else { continue };
                 let k = self.number[load as usize] as usize;
@@ -133,10 +133,10 @@ impl Loads {
         let block = flow.cfg.block_of(at);
         let mut behind = vec![false; flow.cfg.blocks.len()];
         let mut stack = Vec::new();
-        flow.cfg.push_ways(block, &mut stack);
+        flow.cfg.push_successors(block, &mut stack);
         while let Some(b) = stack.pop() {
             if !std::mem::replace(&mut behind[b as usize], true) {
-                flow.cfg.push_ways(b, &mut stack);
+                flow.cfg.push_successors(b, &mut stack);
             }
         }
         flow.walk().any(|(b, reader, i)| {
@@ -157,17 +157,17 @@ impl Loads {
             return;
         }
         let n = self.at.len();
-        let mut said = false;
+        let mut reported = false;
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
-        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
-            if said || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
+        for_each_instr_some_every(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+            if reported || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
                 return;
             }
             let Some(object) = behind(flow, kernel.provenance, at, "addr", 8) else { return };
             for k in (0..n).filter(|k| some.has(n + k)) {
                 let overlap = releases.overlap(flow, &object, self.at[k]);
                 if overlap != Overlap::No {
-                    said = true;
+                    reported = true;
                     let sure = overlap == Overlap::Yes && every.has(n + k);
                     kernel.report(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
                     return;
@@ -220,7 +220,7 @@ impl Releases {
         for (block, at, i) in flow.walk() {
             if mbarrier_wait(i)
                 && let Some(on) = behind(flow, kernel.provenance, at, "addr", 8)
-                && let Origin::Var(var) = on.base
+                && let AddressBase::Var(var) = on.base
             {
                 if !releases.barriers.contains(&var) && holds_barriers(kernel, var) {
                     releases.barriers.push(var);
@@ -236,10 +236,10 @@ impl Releases {
 
     /// Does an arrival on `object` let a thread write the columns that the instruction `load` reads?
     fn overlap(&self, flow: &Flow, object: &Region, load: u32) -> Overlap {
-        let Origin::Var(var) = object.base else { return Overlap::No };
+        let AddressBase::Var(var) = object.base else { return Overlap::No };
         let mut most = Overlap::No;
         for (on, writes) in &self.waits {
-            let certain = on.meets(flow, object);
+            let certain = on.overlaps(flow, object);
             // Objects of a ring have addresses that are computed; those in one array belong together.
             let computed = on.base == object.base && on.bytes.is_none() && object.bytes.is_none();
             if certain || computed && self.barriers.contains(&var) {
@@ -262,10 +262,10 @@ enum Overlap {
 /// Is the variable used for mbarriers only?
 fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
     let Kernel { flow, provenance, .. } = *kernel;
-    let here = |r: Option<Region>| matches!(r, Some(r) if r.base == Origin::Var(var));
+    let here = |r: Option<Region>| matches!(r, Some(r) if r.base == AddressBase::Var(var));
     let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
     !dynamic
-        && !flow.walk().any(|(_, at, i)| match plain(i) {
+        && !flow.walk().any(|(_, at, i)| match plain_access(i) {
             Some((arg, _)) => here(region(flow, provenance, at, arg, i.bytes())),
             None => here(behind(flow, provenance, at, "dstMem", 0)) || here(behind(flow, provenance, at, "srcMem", 0)),
         })

@@ -3,7 +3,7 @@
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, Meet, both, each, simple};
+use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, for_each_instr_some_every, forward_instrs};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
@@ -57,7 +57,7 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
     }
     while let Some(b) = stack.pop() {
         if !std::mem::replace(&mut reach[b as usize], true) {
-            flow.cfg.push_preds(b, &mut stack);
+            flow.cfg.push_predecessors(b, &mut stack);
         }
     }
     for &(b, at) in allocs {
@@ -85,7 +85,7 @@ fn held(kernel: &Kernel, first: Span) {
             set.unset(0);
         }
     };
-    let held = simple(&flow.cfg, 1, Meet::Every, &step);
+    let held = forward_instrs(&flow.cfg, 1, Meet::Every, &step);
     let one_warp = match flow.function.reqntid {
         Some([x, y, z]) => u64::from(x) * u64::from(y) * u64::from(z) <= 32,
         None => false,
@@ -122,10 +122,10 @@ fn permit(kernel: &Kernel) {
             set.set(0);
         }
     };
-    let mut said = false;
-    both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
-        if !said && any.has(0) && i.opcode == op::tcgen05_alloc {
-            said = true;
+    let mut reported = false;
+    for_each_instr_some_every(&flow.cfg, 1, &step, &mut |_, i, any, every| {
+        if !reported && any.has(0) && i.opcode == op::tcgen05_alloc {
+            reported = true;
             kernel.report(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
         }
     });
@@ -142,10 +142,10 @@ fn rendezvous(kernel: &Kernel) {
             set.set(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
-        if !said && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
-            said = true;
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, _, i, set| {
+        if !reported && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
+            reported = true;
             kernel.report(errors::dealloc_without_rendezvous(i.span));
         }
     });

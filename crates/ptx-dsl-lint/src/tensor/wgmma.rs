@@ -2,9 +2,9 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::pending::{Groups, leaves};
+use crate::pending::{Groups, ends_thread};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::region::MOST;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Group, Role, Step};
@@ -76,9 +76,9 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
             groups.start(set, k);
         }
     };
-    let mut said = Bits::none(vars.len());
+    let mut reported = Bits::none(vars.len());
     let (mut any, mut fenceless) = (false, false);
-    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
         if is_mma(i) {
             if !set.has(tail) && !fenceless {
                 fenceless = true;
@@ -86,7 +86,7 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
             }
         } else if !renames(i) {
             for (k, vars) in vars.iter().enumerate() {
-                if said.has(k) || groups.open(set, k).is_none() {
+                if reported.has(k) || groups.open(set, k).is_none() {
                     continue;
                 }
                 let mma = flow.instr(groups.copies[k]).span;
@@ -98,17 +98,17 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
                     continue;
                 };
                 kernel.report(found);
-                said.set(k);
+                reported.set(k);
                 any = true;
             }
         }
-        if leaves(i)
+        if ends_thread(i)
             && i.pred.is_none()
             && flow.function.entry
             && !any
             && let Some((k, never)) = groups.first_open(set)
         {
-            said.set(k);
+            reported.set(k);
             any = true;
             kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
         }

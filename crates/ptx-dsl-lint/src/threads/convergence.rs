@@ -5,8 +5,8 @@ use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
-use ptx_dsl_analysis::lanes::{Fact, Shared, Threads};
-use ptx_dsl_analysis::reaching::{Others, Part, Who, every_lane};
+use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
+use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads, every_lane};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -25,44 +25,45 @@ pub(crate) fn check(kernel: &Kernel) {
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
         }
-        let who = kernel.reaching.who(flow, lanes, block, at);
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
         let op = opcode(i);
         if warp {
-            let mut sure = who.part(lanes.threads);
+            let mut sure = present.partial_warp(lanes.cta_size);
             if sure.is_none() {
-                sure = who.part_of_one(flow, lanes, block, at);
+                sure = present.some_partial_warp(flow, lanes, block, at);
             }
-            let part = if sure.is_some() { sure } else { who.part_if_many(lanes.threads) };
+            let part = if sure.is_some() { sure } else { present.partial_warp_if_full(lanes.cta_size) };
             if let Some(part) = part {
                 let barrier = grain.is_none();
                 // Lanes that have left are no longer waited for by the barriers of today's machines.
-                let error = sure.is_some() && !(barrier && who.others >= Others::Leave && who.why.is_some());
-                let one = part == Part::One;
+                let error =
+                    sure.is_some() && !(barrier && present.others >= OtherThreads::Leave && present.why.is_some());
+                let one = part == PartialWarp::OneLane;
                 kernel.report(if barrier {
-                    errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
+                    errors::aligned_in_part(i.span, &op, one, present.why, error, i.entry.section)
                 } else {
-                    errors::warp_in_part(i.span, &op, one, who.why, error)
+                    errors::warp_in_part(i.span, &op, one, present.why, error)
                 });
                 continue;
             }
         }
         if warp
             && grain.is_none()
-            && lanes.threads.exact != Some(1)
+            && lanes.cta_size.exact != Some(1)
             && let Some(why) = uneven(kernel, block, at)
         {
             kernel.report(errors::aligned_uneven(i.span, &op, why, i.entry.section));
             continue;
         }
-        let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
-        if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
+        let all_lanes = entry && every_lane(flow, lanes, &present, block, at);
+        if grain == Some(Grain::Thread) && all_lanes && lanes.cta_size.exact != Some(1) {
             // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
-            let error = lanes.threads.many() && !op.contains(".commit");
+            let error = lanes.cta_size.several_per_warp() && !op.contains(".commit");
             kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            partial(&who, lanes.threads, span, mask, i, kernel);
-            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, kernel);
+            partial(&present, lanes.cta_size, span, mask, i, kernel);
+            masks(&present, lanes.cta_size, all_lanes, span, mask, &op, i, kernel);
         }
     }
 }
@@ -71,7 +72,7 @@ pub(crate) fn check(kernel: &Kernel) {
 /// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
 fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
     let flow = kernel.flow;
-    let stays = |b: u32| !kernel.reaching.leaves[b as usize];
+    let stays = |b: u32| !kernel.reaching.only_exits[b as usize];
     let instr = flow.instr(at);
     if instr.pred.is_some() && compares(kernel, at) {
         return Some(instr.span);
@@ -123,7 +124,9 @@ fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
 /// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
 fn compares(kernel: &Kernel, at: u32) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
-    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+    let differs = |v: Val| {
+        matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_))) && lanes.uniformity(v) == Uniformity::None
+    };
     if flow.instr(at).entry.control == Control::BranchTable {
         for (_, v) in flow.ssa.uses(at) {
             if differs(*v) {
@@ -140,50 +143,68 @@ fn compares(kernel: &Kernel, at: u32) -> bool {
     }
     let (Some(a), Some(b)) = (flow.source(maker, "a"), flow.source(maker, "b")) else { return false };
     let unknown = |v: Val| {
-        !matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_))) && lanes.shared(v) >= Shared::Warp
+        !matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_) | LaneFact::Const(_)))
+            && lanes.uniformity(v) >= Uniformity::Warp
     };
     (differs(a) && unknown(b)) || (differs(b) && unknown(a))
 }
 
 #[allow(clippy::too_many_arguments)]
-fn masks(who: &Who, threads: Threads, all_lanes: bool, span: Span, mask: u32, op: &str, i: &Instr, kernel: &Kernel) {
+fn masks(
+    present: &ReachingThreads,
+    size: CtaSize,
+    all_lanes: bool,
+    span: Span,
+    mask: u32,
+    op: &str,
+    i: &Instr,
+    kernel: &Kernel,
+) {
     // A lane that has exited need not run what names it.
-    if who.others == Others::Exit && who.why.is_some() {
+    if present.others == OtherThreads::Exit && present.why.is_some() {
         return;
     }
-    let left = who.others == Others::Leave && who.why.is_some();
-    if who.elected && mask.count_ones() > 1 && threads.many() {
+    let left = present.others == OtherThreads::Leave && present.why.is_some();
+    if present.elected && mask.count_ones() > 1 && size.several_per_warp() {
         kernel.report(errors::mask_names_absent(
             span,
             op,
             mask,
             "only the elected lane is here",
-            who.why,
+            present.why,
             !left,
             i.entry.section,
         ));
         return;
     }
-    if who.passed && mask == u32::MAX && threads.many() {
+    if present.not_elected && mask == u32::MAX && size.several_per_warp() {
         kernel.report(errors::mask_names_absent(
             span,
             op,
             mask,
             "the elected lane is not here",
-            who.why,
+            present.why,
             !left,
             i.entry.section,
         ));
         return;
     }
-    let absent = lacking(who, threads, &|there, bits| there & !bits & mask);
-    if who.set != ALL
+    let absent = lacking(present, size, &|there, bits| there & !bits & mask);
+    if present.set != ALL
         && let Some(first) = absent
     {
-        kernel.report(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
+        kernel.report(errors::mask_names_absent(
+            span,
+            op,
+            mask,
+            &lanes_text(first),
+            present.why,
+            !left,
+            i.entry.section,
+        ));
     } else if all_lanes
-        && (threads.exact.is_some() || threads.full_warps)
-        && let Some(first) = lacking(who, threads, &|there, _| there & !mask)
+        && (size.exact.is_some() || size.full_warps)
+        && let Some(first) = lacking(present, size, &|there, _| there & !mask)
     {
         // Every lane runs it, and those that the mask does not name must not.
         kernel.report(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
@@ -191,10 +212,10 @@ fn masks(who: &Who, threads: Threads, all_lanes: bool, span: Span, mask: u32, op
 }
 
 /// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
-fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
+fn lacking(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
     let mut first = None;
-    for (w, bits) in who.warps(threads) {
-        let lacking = of(Who::exist(w, bits, threads), bits);
+    for (w, bits) in present.warps(size) {
+        let lacking = of(ReachingThreads::existing_lanes(w, bits, size), bits);
         if lacking == 0 {
             return None;
         }
@@ -204,13 +225,13 @@ fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<
 }
 
 /// An election among lanes that the CTA does not have, and lanes that are read but not named.
-fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
+fn partial(present: &ReachingThreads, size: CtaSize, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
     if i.opcode == op::elect_sync
-        && threads.exact.is_some()
-        && lacking(who, threads, &|there, _| mask & !there).is_some()
-        && let Some((w, bits)) = who.warps(threads).first()
+        && size.exact.is_some()
+        && lacking(present, size, &|there, _| mask & !there).is_some()
+        && let Some((w, bits)) = present.warps(size).first()
     {
-        kernel.report(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
+        kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
     }
     // Among all 32 lanes: no segments, and the last lane is 31.
     if i.opcode == op::shfl_sync
@@ -237,7 +258,7 @@ fn mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
     match arg.value {
         Operand::Imm(m) => Some((arg.span, m as u32)),
         Operand::Reg(r, lane) => match kernel.lanes.facts.get(kernel.flow.ssa.read(at, r, lane) as usize)? {
-            Fact::Const(m) => Some((arg.span, *m as u32)),
+            LaneFact::Const(m) => Some((arg.span, *m as u32)),
             _ => None,
         },
         _ => None,

@@ -2,9 +2,9 @@
 
 use crate::errors::flow as errors;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::guards::{CONSTANT, decided, not_taken};
+use ptx_dsl_analysis::guards::{CONSTANT, constant_guard, other_target};
 use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::paths::{Paths, Step, perhaps_unwritten};
+use ptx_dsl_analysis::paths::{Paths, Step, maybe_undefined};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -21,26 +21,26 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
 /// Registers that no path writes before they are read. ptxas takes them for anything.
 fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut out = Vec::new();
-    let mut said: Vec<u32> = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for (_, at, i) in flow.walk() {
         if unwritten_too(flow, at, i) {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF && !said.contains(var) && said.len() < 20 {
-                said.push(*var);
+            if flow.origin(*v) == UNDEF && !reported.contains(var) && reported.len() < 20 {
+                reported.push(*var);
                 out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
             }
         }
     }
     // On some path: one is looked for on which the conditions agree with each other.
-    let asked = perhaps(flow, &said);
+    let asked = perhaps(flow, &reported);
     if asked.is_empty() {
         return out;
     }
     let mut paths = Paths::new(flow, lanes);
     for (var, use_at) in asked {
-        if said.contains(&var) {
+        if reported.contains(&var) {
             continue;
         }
         let hit = paths.at_entry(&mut |at, _| {
@@ -55,7 +55,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
             Step::Go
         });
         if hit.is_some() {
-            said.push(var);
+            reported.push(var);
             let i = flow.instr(use_at);
             out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
         }
@@ -88,8 +88,8 @@ fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
 }
 
 /// Uses of variables that some path leaves unwritten, and the variables: those to look at.
-fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
-    let perhaps = perhaps_unwritten(flow);
+fn perhaps(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
+    let perhaps = maybe_undefined(flow);
     let mut asked: Vec<(u32, u32)> = Vec::new();
     if perhaps.len() < 2 || !perhaps[1..].contains(&true) {
         return asked;
@@ -104,7 +104,7 @@ fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || said.contains(var) {
+            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || reported.contains(var) {
                 continue;
             }
             let mut tries = 0;
@@ -147,9 +147,9 @@ fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
 /// what the branch before has excluded.
 fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut out = Vec::new();
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     for (block, at, i) in flow.walk() {
-        let Some((runs, why)) = decided(flow, lanes, block, at) else { continue };
+        let Some((runs, why)) = constant_guard(flow, lanes, block, at) else { continue };
         if why == CONSTANT || !leads_away(i) {
             // A guard that is always true is how generated code spells a choice made for good.
             if !runs {
@@ -158,13 +158,13 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         } else if flow.cfg.branch(block) == Some(at)
             // A branch that is never taken, or always, matters if there is something that nobody comes to then.
             && let Some((_, positive)) = flow.guard(at)
-            && let Some(dead) = not_taken(flow, block, runs == positive)
+            && let Some(dead) = other_target(flow, block, runs == positive)
             && flow.cfg.blocks[dead as usize].pred.len() == 1
             && let Some(first) = flow.cfg.range(dead).next()
             && !leads_away(flow.instr(first))
-            && !said.contains(&dead)
+            && !reported.contains(&dead)
         {
-            said.push(dead);
+            reported.push(dead);
             let first = flow.instr(first);
             out.push(errors::never_runs(first.span, first.entry.opcode, why));
         }

@@ -2,8 +2,8 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
-use ptx_dsl_analysis::lanes::Shared;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::{every_lane, only_elected};
 use ptx_dsl_analysis::region::{Region, region};
 use ptx_dsl_analysis::ssa::{Val, Value};
@@ -15,23 +15,23 @@ use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    let Some(n) = lanes.threads.exact else { return };
+    let Some(n) = lanes.cta_size.exact else { return };
     if n <= 32 || !flow.function.entry || flow.calls {
         return;
     }
-    let mut said = false;
+    let mut reported = false;
     for (block, at, i) in flow.walk() {
-        if said || !once(i) {
+        if reported || !once(i) {
             continue;
         }
-        let who = kernel.reaching.who(flow, lanes, block, at);
-        let elected = who.elected && only_elected(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &who, block, at) && i.entry.tensor == Tensor::None;
-        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(kernel, at, i) {
+        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let elected = present.elected && only_elected(flow, lanes, block, at);
+        let every = every_lane(flow, lanes, &present, block, at) && i.entry.tensor == Tensor::None;
+        if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same(kernel, at, i) {
             continue;
         }
-        said = true;
-        let warps = n.div_ceil(32).min(who.warps(lanes.threads).len());
+        reported = true;
+        let warps = n.div_ceil(32).min(present.warps(lanes.cta_size).len());
         kernel.report(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
     }
 }
@@ -52,7 +52,7 @@ fn same(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     };
     if let Some(arg) = place {
         match region(flow, kernel.provenance, at, arg, 1) {
-            Some(Region { base: Origin::Var(_), bytes: Some(_), mapped: false, .. }) => {}
+            Some(Region { base: AddressBase::Var(_), bytes: Some(_), mapped: false, .. }) => {}
             _ => return false,
         }
     }
@@ -72,7 +72,7 @@ fn alike(kernel: &Kernel, v: Val) -> bool {
     let mut stack = vec![v];
     while let Some(v) = stack.pop() {
         let v = flow.origin(v);
-        if seen.contains(&v) || kernel.lanes.shared(v) == Shared::Cta {
+        if seen.contains(&v) || kernel.lanes.uniformity(v) == Uniformity::Cta {
             continue;
         }
         if seen.len() >= 64 {

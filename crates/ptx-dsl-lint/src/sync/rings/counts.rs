@@ -6,24 +6,27 @@ use crate::sync::objects::name;
 use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::lanes::{Fact, Shared};
-use ptx_dsl_analysis::reaching::most;
+use ptx_dsl_analysis::lanes::{LaneFact, Uniformity};
+use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::sites::{Site, exact, in_loop};
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
-    let mut said: Vec<Span> = Vec::new();
+    let mut reported: Vec<Span> = Vec::new();
     for wait in &rings.uses {
-        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
+        if wait.does != Does::Wait
+            || wait.any
+            || !rings.own(wait.var)
+            || reported.contains(&flow.instr(wait.site.at).span)
         {
             continue;
         }
         for offset in &wait.objects {
             let Some(object) = Object::new(flow, rings, wait.var, *offset) else { continue };
-            let found = too_few(kernel, rings, wait, &object) || too_many(kernel, rings, &object, &mut said);
+            let found = too_few(kernel, rings, wait, &object) || too_many(kernel, rings, &object, &mut reported);
             if found {
-                said.push(flow.instr(wait.site.at).span);
+                reported.push(flow.instr(wait.site.at).span);
                 break;
             }
         }
@@ -72,8 +75,8 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &Use, object: &Object) -> bool 
         if !once_a_phase(flow, rings, a) {
             return false;
         }
-        let who = kernel.reaching.who(flow, lanes, a.site.block, a.site.at);
-        come = come.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
+        let present = kernel.reaching.threads_at(flow, lanes, a.site.block, a.site.at);
+        come = come.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
     }
     if come >= object.count || rings.success(flow, wait).is_none() {
         return false;
@@ -96,8 +99,8 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &Use, object: &Object) -> bool 
 /// The largest number of threads that a CTA can have, if the kernel gives one.
 fn at_most(kernel: &Kernel) -> Option<usize> {
     let lanes = kernel.lanes;
-    if lanes.threads.exact.is_some() {
-        return lanes.threads.exact;
+    if lanes.cta_size.exact.is_some() {
+        return lanes.cta_size.exact;
     }
     let [x, y, z] = kernel.flow.function.maxntid?;
     let n = u64::from(x).saturating_mul(u64::from(y)).saturating_mul(u64::from(z));
@@ -138,7 +141,7 @@ fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
 }
 
 /// More arrivals in one iteration than the count.
-fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, said: &mut Vec<Span>) -> bool {
+fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<Span>) -> bool {
     let flow = kernel.flow;
     for a in &object.arrivals {
         let span = flow.instr(a.site.at).span;
@@ -158,8 +161,8 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, said: &mut Vec<Span
             }
         }
         if come > object.count {
-            if !said.contains(&span) {
-                said.push(span);
+            if !reported.contains(&span) {
+                reported.push(span);
                 let init = flow.instr(object.init.site.at).span;
                 kernel.report(protocol::more_arrive(
                     span,
@@ -192,19 +195,19 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
 /// The least number of threads that execute a place which any executes.
 fn at_least(kernel: &Kernel, s: Site) -> u64 {
     let lanes = kernel.lanes;
-    let who = kernel.reaching.who(kernel.flow, lanes, s.block, s.at);
-    if who.elected || who.passed {
+    let present = kernel.reaching.threads_at(kernel.flow, lanes, s.block, s.at);
+    if present.elected || present.not_elected {
         return 0;
     }
     let mut sum = 0u64;
     let mut least = 32;
-    for (_, bits) in who.warps(lanes.threads) {
+    for (_, bits) in present.warps(lanes.cta_size) {
         sum += u64::from(bits.count_ones());
         least = least.min(u64::from(bits.count_ones()));
     }
-    match lanes.threads.exact {
+    match lanes.cta_size.exact {
         Some(_) => sum,
-        None if lanes.threads.full_warps => least,
+        None if lanes.cta_size.full_warps => least,
         None => 0,
     }
 }
@@ -215,8 +218,8 @@ fn together(kernel: &Kernel, s: Site) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let known = |at: u32| match flow.guard(at) {
         Some((p, _)) => {
-            let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);
-            exact(flow, lanes, p) || (lanes.shared(p) == Shared::Cta && !elected)
+            let elected = matches!(lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);
+            exact(flow, lanes, p) || (lanes.uniformity(p) == Uniformity::Cta && !elected)
         }
         None => false,
     };

@@ -10,14 +10,14 @@ const BYTES: i64 = 8;
 
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
-    let mut said: Vec<u32> = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for u in &rings.uses {
-        if u.header.is_none() || said.contains(&u.var) {
+        if u.header.is_none() || reported.contains(&u.var) {
             continue;
         }
         let i = flow.instr(u.site.at);
         if u.does == Does::Copy && rings.own(u.var) && rings.of(u.var).all(|other| other.does != Does::Wait) {
-            said.push(u.var);
+            reported.push(u.var);
             kernel.report(protocol::nobody_waits(i.span, flow.variable(u.var)));
             continue;
         }
@@ -27,7 +27,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
         };
         let outside = |offset: &&i64| **offset < 0 || **offset > i64::from(var.size) - BYTES;
         if let Some(offset) = u.objects.iter().find(outside) {
-            said.push(u.var);
+            reported.push(u.var);
             kernel.report(errors::past_the_ring(i.span, &var.name, *offset, u.objects.len(), var.size));
         }
     }

@@ -7,10 +7,10 @@ use crate::sync::objects::name;
 use crate::sync::rings::uses::{Does, Rings, Use};
 
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
-    let mut said: Vec<u32> = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(kernel, rings, wait) {
-            said.push(wait.var);
+        if wait.does == Does::Wait && !wait.any && !reported.contains(&wait.var) && turns(kernel, rings, wait) {
+            reported.push(wait.var);
         }
     }
     for wait in &rings.uses {
@@ -18,13 +18,13 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             && !wait.any
             && wait.header.is_some()
             && rings.known(wait.var)
-            && !said.contains(&wait.var)
+            && !reported.contains(&wait.var)
             && early(kernel, rings, wait)
         {
-            said.push(wait.var);
+            reported.push(wait.var);
         }
     }
-    if said.is_empty() && rings.all_known() {
+    if reported.is_empty() && rings.all_known() {
         circle(kernel, rings);
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::errors::peers as errors;
 use crate::kernel::Kernel;
-use crate::pending::leaves;
+use crate::pending::ends_thread;
 use crate::sync::rings::uses::{Does, Rings, Use};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::ctas::Ctas;
-use ptx_dsl_analysis::sites::{Site, steadily};
+use ptx_dsl_analysis::sites::{Site, executes_invariantly};
 use ptx_dsl_isa::isa::Barrier;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -15,18 +15,18 @@ use ptx_dsl_isa::span::Span;
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
     some_leave(kernel, rings);
-    let mut said: Vec<u32> = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for signal in &rings.uses {
-        if !signal.remote || !matches!(signal.does, Does::Arrive(_)) || said.contains(&signal.var) {
+        if !signal.remote || !matches!(signal.does, Does::Arrive(_)) || reported.contains(&signal.var) {
             continue;
         }
-        if !rings.known(signal.var) || !steadily(flow, kernel.lanes, signal.site) {
+        if !rings.known(signal.var) || !executes_invariantly(flow, kernel.lanes, signal.site) {
             continue;
         }
         let Some(waits) = late(rings, signal) else { continue };
         let from: Vec<Site> = waits.iter().map(|w| w.site).collect();
         if let Some(leave) = leaves_first(flow, if from.is_empty() { &[START] } else { &from }) {
-            said.push(signal.var);
+            reported.push(signal.var);
             let span = flow.instr(signal.site.at).span;
             let wait = waits.first().map(|w| flow.instr(w.site.at).span);
             kernel.report(errors::late_arrival(span, wait, leave));
@@ -65,11 +65,11 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
             if i.entry.barrier == Barrier::Cluster {
                 return None;
             }
-            if leaves(i) {
+            if ends_thread(i) {
                 leave = leave.or(Some(i.span));
             }
         }
-        flow.cfg.push_ways(s.block, &mut ways);
+        flow.cfg.push_successors(s.block, &mut ways);
         for b in ways.drain(..) {
             if !std::mem::replace(&mut seen[b as usize], true) {
                 stack.push(Site { block: b, at: flow.cfg.range(b).start });

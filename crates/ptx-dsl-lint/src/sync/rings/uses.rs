@@ -7,7 +7,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::address;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::ssa::Val;
@@ -77,7 +77,7 @@ impl Rings {
         for (block, at, i) in flow.walk() {
             let Some(arg) = i.operand(mbarrier(i)) else { continue };
             let (address, _) = address(flow, kernel.provenance, at, &arg.value)?;
-            let Origin::Var(VarId(var)) = address.base else { return None };
+            let AddressBase::Var(VarId(var)) = address.base else { return None };
             let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
             if remote {
                 rings.shared.push(var);
@@ -117,7 +117,7 @@ impl Rings {
         };
         let mut header = self.loops.of(site.block);
         while let Some(h) = header {
-            if Induction::vary(flow, h, &values)? {
+            if Induction::depends_on_counter(flow, h, &values)? {
                 of.header = Some(h);
                 let mut induction = Induction::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
                 of.visits(&mut induction, address, number, ITERATIONS)?;
@@ -127,7 +127,7 @@ impl Rings {
         }
         let mut fixed = Induction::new(flow, &self.loops, ptx_dsl_analysis::cfg::NONE, &values, None)?;
         if of.visits(&mut fixed, address, number, 1).is_none() {
-            let mut behind = Induction::behind(flow, &self.loops, site.block, &values)?;
+            let mut behind = Induction::after_loop(flow, &self.loops, site.block, &values)?;
             of.any = true;
             of.visits(&mut behind, address, number, ITERATIONS)?;
         }

@@ -6,9 +6,9 @@ use crate::sync::objects::{On, of_region};
 use crate::tensor::tcgen05::columns::{Address, Root, address};
 use crate::tensor::tcgen05::ops::{MOST, is};
 use ptx_dsl_analysis::paths::{Paths, Step};
-use ptx_dsl_analysis::reaching::Who;
+use ptx_dsl_analysis::reaching::ReachingThreads;
 use ptx_dsl_analysis::region::region;
-use ptx_dsl_analysis::sites::{Site, surely};
+use ptx_dsl_analysis::sites::{Site, executes_exactly};
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 
@@ -88,22 +88,25 @@ fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free) {
 }
 
 /// How many warps come to a place, at most.
-fn warps(kernel: &Kernel, site: Site) -> (usize, Who) {
-    let who = kernel.reaching.who(kernel.flow, kernel.lanes, site.block, site.at);
-    (who.warps(kernel.lanes.threads).len(), who)
+fn warps(kernel: &Kernel, site: Site) -> (usize, ReachingThreads) {
+    let present = kernel.reaching.threads_at(kernel.flow, kernel.lanes, site.block, site.at);
+    (present.warps(kernel.lanes.cta_size).len(), present)
 }
 
 /// Reports more deallocations than there can be allocations.
 fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) -> bool {
     let (flow, lanes) = (kernel.flow, kernel.lanes);
-    if lanes.threads.exact.is_none() || allocs.iter().any(|a| flow.cfg.in_loop(a.site.block)) {
+    if lanes.cta_size.exact.is_none() || allocs.iter().any(|a| flow.cfg.in_loop(a.site.block)) {
         return false;
     }
     let most: usize = allocs.iter().map(|a| warps(kernel, a.site).0).sum();
     let mut least = 0;
     for free in frees {
-        let (n, who) = warps(kernel, free.site);
-        if flow.cfg.in_loop(free.site.block) || !who.whole(lanes.threads) || !surely(flow, lanes, free.site) {
+        let (n, present) = warps(kernel, free.site);
+        if flow.cfg.in_loop(free.site.block)
+            || !present.whole_warps(lanes.cta_size)
+            || !executes_exactly(flow, lanes, free.site)
+        {
             continue;
         }
         least += n;

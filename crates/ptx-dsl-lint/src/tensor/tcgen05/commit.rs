@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::tensor::tcgen05::ops::{behind, fences_before, is};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::lanes::Fact;
+use ptx_dsl_analysis::lanes::LaneFact;
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::hir::Instr;
@@ -59,7 +59,7 @@ impl Ahead {
         }
         while let Some(b) = stack.pop() {
             if !std::mem::replace(&mut out.leads[b as usize], true) {
-                flow.cfg.push_preds(b, &mut stack);
+                flow.cfg.push_predecessors(b, &mut stack);
             }
         }
         out
@@ -119,7 +119,8 @@ fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
     let flow = kernel.flow;
     let runs = match flow.guard(commit.1) {
         Some((p, true)) => {
-            let elected = matches!(kernel.lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected[0] != UNDEF);
+            let elected =
+                matches!(kernel.lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected[0] != UNDEF);
             elected || operations.iter().all(|o| flow.guard(o.1) == flow.guard(commit.1))
         }
         guard => guard.is_none(),

@@ -7,11 +7,11 @@
 use crate::errors::tensor as errors;
 use crate::errors::tensor::Fence;
 use crate::kernel::Kernel;
-use crate::pending::{debts, owe, owed, settle};
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::{Meetings, Tells};
 use crate::tensor::tcgen05::ops::{MOST, fences_after, fences_before, is, tells};
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
 
@@ -53,7 +53,7 @@ fn accesses(i: &Instr) -> bool {
 
 /// Does a single warp make all accesses? It needs no fences.
 fn one_warp(kernel: &Kernel) -> bool {
-    let threads = kernel.lanes.threads;
+    let threads = kernel.lanes.cta_size;
     if threads.exact.is_some_and(|n| n <= 32) {
         return true;
     }
@@ -62,8 +62,8 @@ fn one_warp(kernel: &Kernel) -> bool {
         if !accesses(i) && !i.entry.tensor.is_operation() {
             continue;
         }
-        let who = kernel.reaching.who(kernel.flow, kernel.lanes, block, at).warps(threads);
-        let [(warp, _)] = who.as_slice() else { return false };
+        let present = kernel.reaching.threads_at(kernel.flow, kernel.lanes, block, at).warps(threads);
+        let [(warp, _)] = present.as_slice() else { return false };
         if *only.get_or_insert(*warp) != *warp {
             return false;
         }
@@ -96,7 +96,7 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
     let list = sites(kernel, &accesses);
     let turn = |set: &mut Bits, from: State, to: State| {
         for k in 0..list.len() {
-            set.turn(STATES * k + from as usize, STATES * k + to as usize);
+            set.transition(STATES * k + from as usize, STATES * k + to as usize);
         }
     };
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -112,10 +112,10 @@ fn through_meetings(kernel: &Kernel, before: &mut Option<Missing>, after: &mut O
             turn(set, State::Bare, State::Met);
             turn(set, State::Fenced, State::FencedMet);
         } else if let Some(k) = list.iter().position(|s| *s == at) {
-            set.begin(STATES * k, STATES, State::Bare as usize);
+            set.set_state(STATES * k, STATES, State::Bare as usize);
         }
     };
-    each(&flow.cfg, STATES * list.len(), &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, STATES * list.len(), &step, &mut |_, at, i, set| {
         if !i.entry.tensor.is_operation() || (before.is_some() && after.is_some()) {
             return;
         }
@@ -160,17 +160,17 @@ fn told(kernel: &Kernel, meetings: &Meetings, before: &mut Option<Missing>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_before(i) {
             for k in 0..list.len() {
-                settle(set, k);
+                resolve(set, k);
             }
         } else if let Some(k) = list.iter().position(|s| *s == at) {
-            owe(set, k);
+            begin_pending(set, k);
         }
     };
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
         if before.is_some() || !tells(i) {
             return;
         }
-        let Some(k) = (0..list.len()).find(|k| owed(set, *k)) else { return };
+        let Some(k) = (0..list.len()).find(|k| is_pending(set, *k)) else { return };
         if let Some(operation) = meetings.released(flow, at, false)
             && overlap(kernel, list[k], operation) != Overlap::Never
         {
@@ -187,13 +187,13 @@ fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_after(i) {
             for k in 0..list.len() {
-                settle(set, k);
+                resolve(set, k);
             }
         } else if let Some(k) = list.iter().position(|w| *w == at) {
-            owe(set, k);
+            begin_pending(set, k);
         }
     };
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
         let wants = match i.entry.tensor {
             Tensor::Load | Tensor::Store => Tells::Operations,
             Tensor::Mma | Tensor::Copy => Tells::Accesses,
@@ -203,7 +203,7 @@ fn heard(kernel: &Kernel, meetings: &Meetings, after: &mut Option<Missing>) {
             return;
         }
         for (k, &wait) in list.iter().enumerate() {
-            if owed(set, k) && meetings.heard(wait) == wants {
+            if is_pending(set, k) && meetings.heard(wait) == wants {
                 *after = Some((at, wait));
                 return;
             }
@@ -227,7 +227,7 @@ fn results(kernel: &Kernel) -> Option<Missing> {
         }
     };
     let (mut fenced, mut first) = (false, None);
-    each(&flow.cfg, 1 + waits.len(), &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, 1 + waits.len(), &step, &mut |_, at, i, set| {
         if is(i, Tensor::Load) {
             fenced |= set.has(0);
             // The last one is mostly the wait for the results.

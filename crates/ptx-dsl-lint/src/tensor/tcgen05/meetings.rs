@@ -4,7 +4,7 @@
 use crate::kernel::Kernel;
 use crate::tensor::tcgen05::ops::{MOST, behind, is, tells};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::provenance::Origin;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{Region, behind as bytes_behind};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
@@ -143,7 +143,7 @@ fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
         return if i.operand("a").is_some() { Object::Barrier(i.constant("a")) } else { Object::Cluster };
     }
     match bytes_behind(kernel.flow, kernel.provenance, at, name, 8) {
-        Some(Region { base: Origin::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
+        Some(Region { base: AddressBase::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
         _ => Object::SomeMbarrier,
     }
 }

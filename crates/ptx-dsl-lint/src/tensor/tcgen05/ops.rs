@@ -35,12 +35,12 @@ pub(crate) fn tells(i: &Instr) -> bool {
 pub(crate) fn behind(flow: &Flow, blocks: &mut dyn Iterator<Item = u32>) -> Vec<bool> {
     let mut stack = Vec::new();
     for b in blocks {
-        flow.cfg.push_ways(b, &mut stack);
+        flow.cfg.push_successors(b, &mut stack);
     }
     let mut out = vec![false; flow.cfg.blocks.len()];
     while let Some(b) = stack.pop() {
         if !std::mem::replace(&mut out[b as usize], true) {
-            flow.cfg.push_ways(b, &mut stack);
+            flow.cfg.push_successors(b, &mut stack);
         }
     }
     out

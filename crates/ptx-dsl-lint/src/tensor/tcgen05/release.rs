@@ -2,11 +2,11 @@
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
-use crate::pending::leaves;
+use crate::pending::ends_thread;
 use crate::tensor::tcgen05::ops::{behind, is};
 use ptx_dsl_analysis::cfg::Edge;
 use ptx_dsl_analysis::ctas::conditions;
-use ptx_dsl_analysis::lanes::Shared;
+use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::paths::Paths;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::isa::Tensor;
@@ -39,7 +39,7 @@ pub(crate) fn check(kernel: &Kernel) {
         let Some(at) = flow.cfg.branch(block) else { continue };
         let Some((condition, _)) = flow.guard(at) else { continue };
         let within = |list: &[(u32, u32)]| list.iter().any(|s| s.0 == block);
-        if kernel.lanes.shared(condition) != Shared::Cta
+        if kernel.lanes.uniformity(condition) != Uniformity::Cta
             || freed[block as usize]
             || within(&frees)
             || !(allocated[block as usize] || within(&allocs))
@@ -66,7 +66,7 @@ fn leads(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
     let mut stack: Vec<u32> = frees.iter().map(|f| f.0).collect();
     while let Some(b) = stack.pop() {
         if !std::mem::replace(&mut out[b as usize], true) {
-            kernel.flow.cfg.push_preds(b, &mut stack);
+            kernel.flow.cfg.push_predecessors(b, &mut stack);
         }
     }
     out
@@ -84,10 +84,10 @@ fn ends(kernel: &Kernel, way: &Edge) -> bool {
         if std::mem::replace(&mut seen[b as usize], true) {
             continue;
         }
-        if cfg.range(b).any(|at| leaves(kernel.flow.instr(at))) {
+        if cfg.range(b).any(|at| ends_thread(kernel.flow.instr(at))) {
             return true;
         }
-        cfg.push_ways(b, &mut stack);
+        cfg.push_successors(b, &mut stack);
     }
     false
 }

@@ -3,11 +3,11 @@
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
-use crate::pending::{owe, owed, settle};
+use crate::pending::{begin_pending, is_pending, resolve};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
 use crate::tensor::tcgen05::meetings::Meetings;
 use crate::tensor::tcgen05::ops::{MOST, behind, is, tells, waits_for_stores};
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 
@@ -27,19 +27,19 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if waits_for_stores(i) {
             for k in 0..stores.len() {
-                settle(set, k);
+                resolve(set, k);
             }
         } else if let Some(k) = stores.iter().position(|s| *s == at) {
-            owe(set, k);
+            begin_pending(set, k);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
-        if said || !(i.entry.tensor.is_operation() || tells(i)) {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
+        if reported || !(i.entry.tensor.is_operation() || tells(i)) {
             return;
         }
         for (k, &store) in stores.iter().enumerate() {
-            if !owed(set, k) {
+            if !is_pending(set, k) {
                 continue;
             }
             // An operation of this thread, or one of a thread that waits for this arrival.
@@ -51,7 +51,7 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
                 Overlap::Perhaps => false,
                 Overlap::Certainly => true,
             };
-            said = true;
+            reported = true;
             let told = if operation == at { None } else { Some(flow.instr(operation).span) };
             kernel.report(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, told, sure));
             return;
