@@ -23,7 +23,7 @@ pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option
     if let LaneFact::Const(n) = lanes.facts[p as usize] {
         return Some(((n != 0) == positive, CONSTANT));
     }
-    let (value, why) = always(flow, lanes, block, p)?;
+    let (value, why) = constant_at(flow, lanes, block, p)?;
     Some((value == positive, why))
 }
 
@@ -38,7 +38,7 @@ pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
 }
 
 /// The value that a predicate has for every thread that comes to the block, and why.
-fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
+fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
     let p = flow.origin(p);
     if let LaneFact::Pred(f) = lanes.facts[p as usize]
         && let Some(n) = lanes.cta_size.exact
@@ -50,7 +50,7 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
         }
     }
     if let Some(at) = flow.ssa.maker(p)
-        && let Some(value) = compared(flow, at)
+        && let Some(value) = constant_comparison(flow, at)
     {
         return Some((value, "no number makes its guard hold"));
     }
@@ -80,7 +80,7 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
 }
 
 /// What an integer comparison is whatever the numbers are; what `and` and `or` of a predicate and its opposite are.
-fn compared(flow: &Flow, at: u32) -> Option<bool> {
+fn constant_comparison(flow: &Flow, at: u32) -> Option<bool> {
     let i = flow.instr(at);
     let source = |name: &str| Some(flow.origin(flow.source(at, name)?));
     if matches!(i.opcode, op::and | op::or) && i.has(q::pred) {
@@ -107,11 +107,11 @@ fn compared(flow: &Flow, at: u32) -> Option<bool> {
         (false, q::ge | q::hs) if n == 0 => return Some(true),
         _ => {}
     }
-    let most = most(flow, a, 0)?;
+    let upper_bound = upper_bound(flow, a, 0)?;
     let too_large = match (ty.class() == Class::Signed, word) {
-        (_, q::eq) => n > most && n <= u64::from(u32::MAX >> 1),
-        (false, q::gt | q::hi) => n >= most && n <= u64::from(u32::MAX),
-        (false, q::ge | q::hs) => n > most && n <= u64::from(u32::MAX),
+        (_, q::eq) => n > upper_bound && n <= u64::from(u32::MAX >> 1),
+        (false, q::gt | q::hi) => n >= upper_bound && n <= u64::from(u32::MAX),
+        (false, q::ge | q::hs) => n > upper_bound && n <= u64::from(u32::MAX),
         _ => false,
     };
     if too_large { Some(false) } else { None }
@@ -128,7 +128,7 @@ fn opposite(flow: &Flow, x: Val, y: Val) -> bool {
 }
 
 /// What a number of 32 bits is at most, unsigned, if that follows from how it was made and is below 2^31.
-fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
+fn upper_bound(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     let at = flow.ssa.maker(v)?;
     let i = flow.instr(at);
     let (Some(ty), true) = (i.types.last(), depth <= 8) else { return None };
@@ -137,7 +137,7 @@ fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     }
     let low = |name: &str| Some(i.constant(name)? & 0xFFFF_FFFF);
     let source = |name: &str| match i.value(name) {
-        Some(Operand::Reg(r, lane)) => most(flow, flow.ssa.read(at, *r, *lane), depth + 1),
+        Some(Operand::Reg(r, lane)) => upper_bound(flow, flow.ssa.read(at, *r, *lane), depth + 1),
         Some(Operand::Sreg(special::laneid)) => Some(31),
         _ => low(name),
     };

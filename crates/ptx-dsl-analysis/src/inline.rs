@@ -50,7 +50,7 @@ pub fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option
         first: module.vars.len() as u32,
     };
     let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
-    builder.put(function, &Place { regs: 0, labels: 0, vars: &[], end: None });
+    builder.copy_body(function, &Mapping { regs: 0, labels: 0, vars: &[], end: None });
     Some(builder.out)
 }
 
@@ -75,7 +75,7 @@ fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId
 }
 
 /// Where a function is put: what is added to its registers and labels, what its parameters are, where it returns to.
-struct Place<'a> {
+struct Mapping<'a> {
     regs: u32,
     labels: u32,
     /// What stands for the variables of its parameters.
@@ -148,7 +148,7 @@ impl Inlined {
 }
 
 impl Builder<'_> {
-    fn put(&mut self, f: &Function, place: &Place) {
+    fn copy_body(&mut self, f: &Function, place: &Mapping) {
         for stmt in &f.body {
             match stmt {
                 Stmt::Label(id) => self.out.body.push(Stmt::Label(LabelId(id.0 + place.labels))),
@@ -192,7 +192,7 @@ impl Builder<'_> {
         if args.len() != f.params.len() || rets.len() != f.rets.len() {
             return false;
         }
-        let mut passed = Passed {
+        let mut passed = ParameterPassing {
             base: self.out.regs.len() as u32,
             regs: f.regs.len() as u32,
             first: self.out.first + self.out.extra.len() as u32,
@@ -224,7 +224,7 @@ impl Builder<'_> {
     }
 
     /// Puts a function here.
-    fn callee(&mut self, id: FuncId, f: &Function, mut passed: Passed) {
+    fn callee(&mut self, id: FuncId, f: &Function, mut passed: ParameterPassing) {
         for reg in &f.regs {
             self.out.regs.push(reg.clone());
         }
@@ -239,7 +239,7 @@ impl Builder<'_> {
         let end = self.label();
         self.out.body.append(&mut passed.before);
         self.stack.push(id);
-        self.put(f, &Place { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
+        self.copy_body(f, &Mapping { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
         self.stack.pop();
         self.out.body.push(Stmt::Label(end));
         self.out.body.append(&mut passed.after);
@@ -247,7 +247,7 @@ impl Builder<'_> {
 }
 
 /// How arguments and results are passed.
-struct Passed {
+struct ParameterPassing {
     /// The first register of the callee, and how many it has.
     base: u32,
     regs: u32,
@@ -262,7 +262,7 @@ struct Passed {
     after: Vec<Stmt>,
 }
 
-impl Passed {
+impl ParameterPassing {
     /// One argument, or a result (`back`); `false` if that is not known.
     fn pass(&mut self, given: &Operand, p: &Param, back: bool, span: Span) -> bool {
         match (given, p.reg, p.var) {
@@ -303,7 +303,7 @@ fn bits(bytes: u32) -> Ty {
     }
 }
 
-fn remap(o: &mut Operand, place: &Place) {
+fn remap(o: &mut Operand, place: &Mapping) {
     let var = |v: &mut VarId| {
         for (formal, to) in place.vars {
             if formal == v {

@@ -63,7 +63,7 @@ enum Root {
 
 /// One way so far.
 #[derive(Clone)]
-struct Way {
+struct PathState {
     block: u32,
     at: u32,
     /// Conditions that hold or do not.
@@ -83,7 +83,7 @@ pub struct Paths<'a, 'h> {
     /// Values joined at the start of each block.
     phis: Vec<Vec<Val>>,
     /// What was known before at the start of each block, while one question is asked.
-    seen: Vec<Vec<Way>>,
+    seen: Vec<Vec<PathState>>,
     /// Conditions on these values are not guessed: what may depend on what is asked about.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
 }
@@ -113,7 +113,10 @@ impl<'a, 'h> Paths<'a, 'h> {
     pub fn at_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
-        self.search(Way { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true }, visit)
+        self.search(
+            PathState { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true },
+            visit,
+        )
     }
 
     /// From behind an instruction, where this predicate is known.
@@ -125,7 +128,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
         let mut way =
-            Way { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
+            PathState { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
         if let Some((p, is)) = known {
             self.assume(&mut way, p, is, 0);
         }
@@ -135,7 +138,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         self.search(way, visit)
     }
 
-    fn search(&mut self, start: Way, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+    fn search(&mut self, start: PathState, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let mut entered = Vec::new();
         let hit = self.follow(start, &mut entered, visit);
         for b in &entered {
@@ -147,7 +150,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     /// Notes the blocks whose `seen` it filled.
     fn follow(
         &mut self,
-        start: Way,
+        start: PathState,
         entered: &mut Vec<u32>,
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
@@ -183,7 +186,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// What the search does at an instruction that need not run; what it says of its guard is known then.
-    fn at(&self, way: &mut Way, step: Step) -> Step {
+    fn at(&self, way: &mut PathState, step: Step) -> Step {
         if step == Step::Go {
             return Step::Go;
         }
@@ -214,7 +217,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// The ways on from the end of a block.
-    fn fork(&mut self, way: &Way, entered: &mut Vec<u32>, stack: &mut Vec<Way>) {
+    fn fork(&mut self, way: &PathState, entered: &mut Vec<u32>, stack: &mut Vec<PathState>) {
         let cfg = &self.flow.cfg;
         let branch = cfg.branch(way.block);
         let guard = match branch {
@@ -237,16 +240,16 @@ impl<'a, 'h> Paths<'a, 'h> {
             next.block = e.to;
             next.at = cfg.range(e.to).start;
             entered.push(e.to);
-            let been = &mut self.seen[e.to as usize];
-            if been.len() < 24 && !next.known_before(been) {
-                been.push(next.clone());
+            let visited = &mut self.seen[e.to as usize];
+            if visited.len() < 24 && !next.known_before(visited) {
+                visited.push(next.clone());
                 stack.push(next);
             }
         }
     }
 
     /// Joins of the block that is entered: constants are known by the way.
-    fn enter(&self, way: &mut Way, from: u32, edge: u32, to: u32) {
+    fn enter(&self, way: &mut PathState, from: u32, edge: u32, to: u32) {
         let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
         let pred = place(pred, (from, edge));
@@ -266,7 +269,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         way.numbers.append(&mut new);
     }
 
-    fn forget(&self, way: &mut Way, v: Val) {
+    fn forget(&self, way: &mut PathState, v: Val) {
         if way.holds.is_empty() && way.numbers.is_empty() {
             return;
         }
@@ -284,7 +287,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         a.contains(&Root::Unknown) || b.contains(&Root::Unknown) || a.iter().any(|root| b.contains(root))
     }
 
-    fn guess(&self, way: &mut Way, p: Val, is: bool) -> bool {
+    fn guess(&self, way: &mut PathState, p: Val, is: bool) -> bool {
         if self.no_guess.is_some_and(|f| f(p)) {
             return false;
         }
@@ -355,7 +358,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         true
     }
 
-    fn assume(&self, way: &mut Way, p: Val, is: bool, depth: u32) {
+    fn assume(&self, way: &mut PathState, p: Val, is: bool, depth: u32) {
         let (condition, positive) = self.condition(p, 0);
         if let Condition::Value(v) = condition
             && depth < 4
@@ -396,7 +399,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// What a predicate is on this way.
-    fn known(&self, way: &Way, p: Val, depth: u32) -> Option<bool> {
+    fn known(&self, way: &PathState, p: Val, depth: u32) -> Option<bool> {
         if let Some(LaneFact::Const(n)) = self.lanes.facts.get(p as usize) {
             return Some(*n != 0);
         }
@@ -450,7 +453,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// A value that is a constant on this way.
-    fn number(&self, way: &Way, v: Val, depth: u32) -> Option<u64> {
+    fn number(&self, way: &PathState, v: Val, depth: u32) -> Option<u64> {
         if let Some(LaneFact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
@@ -591,21 +594,21 @@ fn order(qualifier: Qualifier, signed: bool) -> Option<(Order, bool)> {
     })
 }
 
-impl Way {
+impl PathState {
     /// Does it know no more than one of these? Then it adds nothing.
-    fn known_before(&self, been: &[Way]) -> bool {
-        'been: for o in been {
+    fn known_before(&self, visited: &[PathState]) -> bool {
+        'visited: for o in visited {
             if self.certain && !o.certain {
                 continue;
             }
             for h in &o.holds {
                 if !self.holds.contains(h) {
-                    continue 'been;
+                    continue 'visited;
                 }
             }
             for n in &o.numbers {
                 if !self.numbers.contains(n) {
-                    continue 'been;
+                    continue 'visited;
                 }
             }
             return true;

@@ -390,7 +390,7 @@ impl Uses {
                 clean.push(is);
             }
         }
-        while tear(&self.together, &places, &mut clean) {}
+        while split_vectors(&self.together, &places, &mut clean) {}
         // Places that overlap are memory.
         for pair in places.windows(2) {
             let ((v, o, size), (w, p, _)) = (pair[0], pair[1]);
@@ -435,7 +435,7 @@ fn plain(data: &[Operand], n: u32, size: u32, regs: &[Reg]) -> bool {
 }
 
 /// What is loaded and stored as one vector is replaced as a whole, or not. `false` if there is nothing to do any more.
-fn tear(together: &[(Slot, u32)], places: &[Slot], clean: &mut [bool]) -> bool {
+fn split_vectors(together: &[(Slot, u32)], places: &[Slot], clean: &mut [bool]) -> bool {
     let mut changed = false;
     for (first, n) in together {
         let mut all = true;

@@ -77,7 +77,7 @@ impl Reaching {
             let Some((p, _)) = flow.guard(i) else { continue };
             let p = flow.origin(p);
             let says = match lanes.facts[p as usize] {
-                LaneFact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.passed != [UNDEF; 2],
+                LaneFact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.not_elected != [UNDEF; 2],
                 _ => false,
             };
             // The common case has few; a kernel with more is searched for the first ones only.
@@ -184,15 +184,15 @@ impl ReachingThreads {
         let Some(LaneFact::Pred(f)) = lanes.facts.get(p as usize) else { return };
         let side = usize::from(!value);
         let set = &lanes.sets[usize::from(if value { f.yes } else { f.no })];
-        let (elected, passed) = (f.elected[side] != UNDEF, f.passed[side] != UNDEF);
-        if *set == ALL && !elected && !passed {
+        let (elected, not_elected) = (f.elected[side] != UNDEF, f.not_elected[side] != UNDEF);
+        if *set == ALL && !elected && !not_elected {
             return;
         }
         for (k, word) in set.iter().enumerate() {
             self.set[k] &= word;
         }
         self.elected |= elected;
-        self.not_elected |= passed;
+        self.not_elected |= not_elected;
         let Some((span, others)) = why else {
             self.others = OtherThreads::Stay;
             return;

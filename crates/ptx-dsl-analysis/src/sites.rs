@@ -98,8 +98,8 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
 }
 
 fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
-    let told = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
-    if flow.guard(s.at).is_some() && !told(s.at) {
+    let known_guard = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
+    if flow.guard(s.at).is_some() && !known_guard(s.at) {
         return false;
     }
     // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
@@ -114,7 +114,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
         }
         if !is_tree_ancestor(&flow.cfg.ipdom, at, up) {
             let Some(branch) = flow.cfg.branch(up) else { return false };
-            if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
+            if !only_edge(flow, up, at, looped) || !(known_guard(branch) || (looped && leaves(flow, up, at, s.block))) {
                 return false;
             }
         }
@@ -123,7 +123,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
 }
 
 /// Is there a way from `up` to `at`, and no other but those that come round?
-fn direct(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
+fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     let mut found = false;
     for e in &flow.cfg.blocks[up as usize].succ {
         found |= e.to == at;

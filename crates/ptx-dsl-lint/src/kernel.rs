@@ -3,8 +3,11 @@
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::lanes::Lanes;
 use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Reaching;
+use ptx_dsl_analysis::reaching::{self, Reaching, ReachingThreads};
+use ptx_dsl_analysis::region::{self, Region};
+use ptx_dsl_analysis::sites::{self, Site};
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::Arg;
 use std::cell::RefCell;
 
 /// A kernel under analysis, or a function that no kernel calls.
@@ -40,5 +43,40 @@ impl<'a, 'h> Kernel<'a, 'h> {
     /// All findings.
     pub(crate) fn findings(self) -> Vec<Diagnostic> {
         self.findings.into_inner()
+    }
+
+    /// The threads that may be at an instruction.
+    pub(crate) fn threads_at(&self, block: u32, at: u32) -> ReachingThreads {
+        self.reaching.threads_at(self.flow, self.lanes, block, at)
+    }
+
+    /// The bytes behind an operand of an instruction; `size` 0: not known.
+    pub(crate) fn region(&self, at: u32, arg: &Arg, size: u64) -> Option<Region> {
+        region::region(self.flow, self.provenance, at, arg, size)
+    }
+
+    /// The bytes behind the operand of this name.
+    pub(crate) fn region_of(&self, at: u32, name: &str, size: u64) -> Option<Region> {
+        self.region(at, self.flow.instr(at).operand(name)?, size)
+    }
+
+    /// Do exactly the reaching threads execute the site, once?
+    pub(crate) fn executes_exactly(&self, site: Site) -> bool {
+        sites::executes_exactly(self.flow, self.lanes, site)
+    }
+
+    /// The same for each iteration of the loops around the site.
+    pub(crate) fn executes_every_iteration(&self, site: Site) -> bool {
+        sites::executes_every_iteration(self.flow, self.lanes, site)
+    }
+
+    /// The same with guards that do not depend on the thread and are loop invariant.
+    pub(crate) fn executes_invariantly(&self, site: Site) -> bool {
+        sites::executes_invariantly(self.flow, self.lanes, site)
+    }
+
+    /// Do all lanes of every warp that comes to the instruction execute it?
+    pub(crate) fn every_lane(&self, present: &ReachingThreads, block: u32, at: u32) -> bool {
+        reaching::every_lane(self.flow, self.lanes, present, block, at)
     }
 }

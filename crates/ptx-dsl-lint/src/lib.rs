@@ -36,7 +36,7 @@ pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
             out.extend(check_function(module, function, whole));
         }
     }
-    once(&mut out);
+    deduplicate(&mut out);
     out
 }
 
@@ -52,7 +52,7 @@ fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::
     };
     let Some(found) = found else { return out };
     out.extend(found);
-    called(function, &mut out);
+    note_caller(function, &mut out);
     out
 }
 
@@ -75,7 +75,7 @@ fn rules(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
 }
 
 /// Says of what stands in another function which kernel calls it so.
-fn called(function: &hir::Function, found: &mut [Diagnostic]) {
+fn note_caller(function: &hir::Function, found: &mut [Diagnostic]) {
     let (mut first, mut last) = (u32::MAX, 0);
     for statement in &function.body {
         if let hir::Stmt::Instr(i) = statement {
@@ -90,7 +90,7 @@ fn called(function: &hir::Function, found: &mut [Diagnostic]) {
 }
 
 /// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
-fn once(found: &mut Vec<Diagnostic>) {
+fn deduplicate(found: &mut Vec<Diagnostic>) {
     // An error says more than a warning, and comes first.
     diag::sort(found);
     found.dedup_by_key(|d| (d.code, d.span));

@@ -47,6 +47,6 @@ fn mbarriers(kernel: &Kernel) {
         counts::check(kernel, &objects);
     }
     if flow.cfg.has(op::mbarrier_init) || flow.cfg.has(op::tcgen05_alloc) {
-        lifetime::unseen(kernel);
+        lifetime::visibility(kernel);
     }
 }

@@ -145,7 +145,7 @@ impl Lanes {
                     && let Operand::Reg(r, _) = &**p
                     && flow.ssa.var(*r, 0) == var
                 {
-                    return LaneFact::Pred(PredicateFact { elected: [v, UNDEF], passed: [UNDEF, v], ..UNKNOWN });
+                    return LaneFact::Pred(PredicateFact { elected: [v, UNDEF], not_elected: [UNDEF, v], ..UNKNOWN });
                 }
                 // The lane that was elected is the same for all.
                 LaneFact::Is(Uniformity::Warp)
@@ -226,7 +226,7 @@ impl Lanes {
             yes: self.both(p.yes, q.yes, and),
             no: self.both(p.no, q.no, !and),
             elected: pick(p.elected, q.elected),
-            passed: pick(p.passed, q.passed),
+            not_elected: pick(p.not_elected, q.not_elected),
             uniformity: p.uniformity.min(q.uniformity).max(least),
         })
     }

@@ -41,13 +41,13 @@ pub struct PredicateFact {
     /// True, false: only where this `elect.sync` elected the lane; [`UNDEF`] for none.
     pub elected: [Val; 2],
     /// True, false: only where this `elect.sync` did not elect the lane.
-    pub passed: [Val; 2],
+    pub not_elected: [Val; 2],
     /// Who shares it.
     pub uniformity: Uniformity,
 }
 
 pub(super) const UNKNOWN: PredicateFact =
-    PredicateFact { yes: 0, no: 0, elected: [UNDEF; 2], passed: [UNDEF; 2], uniformity: Uniformity::None };
+    PredicateFact { yes: 0, no: 0, elected: [UNDEF; 2], not_elected: [UNDEF; 2], uniformity: Uniformity::None };
 
 impl PredicateFact {
     /// `not.pred`
@@ -57,7 +57,7 @@ impl PredicateFact {
             yes: self.no,
             no: self.yes,
             elected: swap(self.elected),
-            passed: swap(self.passed),
+            not_elected: swap(self.not_elected),
             uniformity: self.uniformity,
         }
     }

@@ -13,9 +13,9 @@ const MOST_JOINS: usize = 2_000_000;
 struct Build {
     values: Vec<Value>,
     /// By variable: its value here.
-    now: Vec<Val>,
+    current: Vec<Val>,
     /// What `now` was before, for the way back up the tree.
-    before: Vec<(u32, Val)>,
+    undo_log: Vec<(u32, Val)>,
     /// By block: the joins of values at its start, one for each variable of the list.
     joins: Vec<Vec<u32>>,
     /// By block: its first join among the values.
@@ -24,7 +24,7 @@ struct Build {
 
 impl Build {
     /// Room for the joins, which predecessors give their arguments before or after the walk comes to them.
-    fn room(&mut self) {
+    fn reserve_phis(&mut self) {
         for (b, list) in self.joins.iter().enumerate() {
             self.first[b] = self.values.len() as Val;
             for _ in list {
@@ -34,11 +34,11 @@ impl Build {
     }
 
     /// Back to where `before` had so many.
-    fn back(&mut self, length: usize) {
-        while self.before.len() > length
-            && let Some((var, old)) = self.before.pop()
+    fn undo(&mut self, length: usize) {
+        while self.undo_log.len() > length
+            && let Some((var, old)) = self.undo_log.pop()
         {
-            self.now[var as usize] = old;
+            self.current[var as usize] = old;
         }
     }
     fn write(&mut self, var: u32, value: Value) -> Val {
@@ -49,13 +49,13 @@ impl Build {
     }
 
     fn put(&mut self, var: u32, v: Val) {
-        if let Some(now) = self.now.get_mut(var as usize) {
-            self.before.push((var, std::mem::replace(now, v)));
+        if let Some(current) = self.current.get_mut(var as usize) {
+            self.undo_log.push((var, std::mem::replace(current, v)));
         }
     }
 
     fn read(&self, var: u32) -> Val {
-        match self.now.get(var as usize) {
+        match self.current.get(var as usize) {
             Some(v) => *v,
             None => UNDEF,
         }
@@ -128,12 +128,12 @@ impl Ssa {
         let blocks = cfg.blocks.len();
         let mut build = Build {
             values: vec![Value::Undef],
-            now: vec![UNDEF; vars as usize],
-            before: Vec::new(),
+            current: vec![UNDEF; vars as usize],
+            undo_log: Vec::new(),
             joins: ssa.joins(cfg, vars as usize)?,
             first: vec![UNDEF; blocks],
         };
-        build.room();
+        build.reserve_phis();
         for list in [&function.params, &function.rets] {
             for p in list {
                 if let Some(reg) = p.reg {
@@ -161,9 +161,9 @@ impl Ssa {
         let mut stack = vec![Ok(entry)];
         while let Some(next) = stack.pop() {
             match next {
-                Err(length) => build.back(length),
+                Err(length) => build.undo(length),
                 Ok(b) => {
-                    stack.push(Err(build.before.len()));
+                    stack.push(Err(build.undo_log.len()));
                     self.block(build, cfg, b);
                     for &child in &below[b as usize] {
                         stack.push(Ok(child));
@@ -187,7 +187,7 @@ impl Ssa {
             // By predecessor, or each value once where there are too many.
             let place = place(pred, (b, n as u32));
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
-                let a = build.now[*var as usize];
+                let a = build.current[*var as usize];
                 let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };
                 match place {
                     Some(at) => {
@@ -234,14 +234,14 @@ impl Ssa {
         let mut across = vec![false; vars];
         for &b in &cfg.rpo {
             for at in cfg.range(b) {
-                self.note(cfg.instrs[at as usize], b, &mut writers, &mut across);
+                self.add_reads_and_writes(cfg.instrs[at as usize], b, &mut writers, &mut across);
             }
         }
         (writers, across)
     }
 
     /// Adds an instruction of block `b` to both.
-    fn note(&self, i: &Instr, b: u32, writers: &mut [Vec<u32>], across: &mut [bool]) {
+    fn add_reads_and_writes(&self, i: &Instr, b: u32, writers: &mut [Vec<u32>], across: &mut [bool]) {
         let written = |writers: &[Vec<u32>], var: u32| match writers.get(var as usize) {
             Some(list) => list.last() == Some(&b),
             None => true,

@@ -7,7 +7,7 @@ use crate::pending::{Groups, begin_pending, for_each_pending, is_pending};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::{AddressBase, in_space};
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
+use ptx_dsl_analysis::region::{MOST, Region, plain_access};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Group, Tensor};
@@ -66,7 +66,7 @@ fn stores(kernel: &Kernel) {
     for (_, at, i) in flow.walk() {
         if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
-            target.push(behind(flow, kernel.provenance, at, "dstMem", i.constant("size").unwrap_or(0)));
+            target.push(kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0)));
         }
     }
     if !target.is_empty() {
@@ -101,7 +101,7 @@ fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
             return;
         }
         if let Some((arg, false)) = plain_access(i)
-            && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
+            && let Some(here) = kernel.region(at, arg, i.bytes())
         {
             for (k, t) in target.iter().enumerate() {
                 if let Some(t) = t
@@ -175,7 +175,7 @@ fn grid(kernel: &Kernel) {
             first = Some(arg.span);
         }
         if let Some((arg, _)) = plain_access(i)
-            && let Some(r) = region(flow, kernel.provenance, at, arg, i.bytes())
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Global
             && !i.has(q::nc)
             && r.base != AddressBase::None

@@ -12,7 +12,7 @@ use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::lanes::{Lanes, Uniformity};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{plain_access, region};
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
@@ -26,7 +26,7 @@ const WORK: u32 = 200_000;
 const ITERATIONS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum AccessKind {
     Reads,
     Writes,
     Atomic,
@@ -36,7 +36,7 @@ struct Access {
     block: u32,
     at: u32,
     var: u32,
-    does: Does,
+    kind: AccessKind,
     size: i64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair) {
             reported.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
-            let writes = [a, b].map(|x| x.does != Does::Reads);
+            let writes = [a, b].map(|x| x.kind != AccessKind::Reads);
             kernel.report(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
         }
     }
@@ -83,21 +83,21 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
     let mut list = Vec::new();
     let mut writes = false;
     for (block, at, i) in flow.walk() {
-        let does = match i.opcode {
-            op::ld => Does::Reads,
-            op::st => Does::Writes,
-            op::atom | op::red => Does::Atomic,
+        let kind = match i.opcode {
+            op::ld => AccessKind::Reads,
+            op::st => AccessKind::Writes,
+            op::atom | op::red => AccessKind::Atomic,
             _ => continue,
         };
         let Some((arg, _)) = plain_access(i) else { continue };
         if strong(i) {
             continue;
         }
-        match region(flow, kernel.provenance, at, arg, i.bytes()) {
+        match kernel.region(at, arg, i.bytes()) {
             Some(r) if r.space == Space::Shared && !r.mapped => {
                 let AddressBase::Var(v) = r.base else { continue };
-                writes |= does != Does::Reads;
-                list.push(Access { block, at, var: v.0, does, size: i.bytes() as i64 });
+                writes |= kind != AccessKind::Reads;
+                list.push(Access { block, at, var: v.0, kind, size: i.bytes() as i64 });
             }
             _ => {}
         }
@@ -153,7 +153,7 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
             if let Some(x) = list.get(number[at as usize] as usize) {
                 let second = number[at as usize] as usize;
                 for (first, a) in list.iter().enumerate() {
-                    if a.var != x.var || out.len() >= PAIRS || !conflicting(a.does, x.does) {
+                    if a.var != x.var || out.len() >= PAIRS || !conflicting(a.kind, x.kind) {
                         continue;
                     }
                     let now = is_pending(&set, 2 * first) && first != second;
@@ -173,10 +173,10 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
 }
 
 /// Do the two conflict? Several warps often store the same value on purpose.
-fn conflicting(a: Does, b: Does) -> bool {
+fn conflicting(a: AccessKind, b: AccessKind) -> bool {
     match (a, b) {
-        (Does::Reads, x) | (x, Does::Reads) => x != Does::Reads,
-        (Does::Atomic, Does::Atomic) | (Does::Writes, Does::Writes) => false,
+        (AccessKind::Reads, x) | (x, AccessKind::Reads) => x != AccessKind::Reads,
+        (AccessKind::Atomic, AccessKind::Atomic) | (AccessKind::Writes, AccessKind::Writes) => false,
         _ => true,
     }
 }
@@ -224,9 +224,9 @@ impl Evaluator<'_, '_> {
     /// warps, each thread at an address of its own?
     fn anywhere(&mut self, pair: &Pair) -> bool {
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
-        let (any, own) = match (a.does, b.does) {
-            (Does::Atomic, _) => (a, pair.second),
-            (_, Does::Atomic) => (b, pair.first),
+        let (any, own) = match (a.kind, b.kind) {
+            (AccessKind::Atomic, _) => (a, pair.second),
+            (_, AccessKind::Atomic) => (b, pair.first),
             _ => return false,
         };
         if !self.by_data(any) || !self.all_come(any) {

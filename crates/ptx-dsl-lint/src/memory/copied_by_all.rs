@@ -4,8 +4,6 @@ use crate::errors::rings as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::reaching::every_lane;
-use ptx_dsl_analysis::region::behind;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -19,8 +17,8 @@ pub(crate) fn check(kernel: &Kernel) {
         if !for_one(i) {
             continue;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
-        if every_lane(flow, lanes, &present, block, at)
+        let present = kernel.threads_at(block, at);
+        if kernel.every_lane(&present, block, at)
             && alike(kernel, at)
             && !(present.warps(lanes.cta_size).len() > 1 && fixed(kernel, at))
         {
@@ -50,5 +48,5 @@ fn alike(kernel: &Kernel, at: u32) -> bool {
 fn fixed(kernel: &Kernel, at: u32) -> bool {
     let flow = kernel.flow;
     let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
-    matches!(behind(flow, kernel.provenance, at, name, 1), Some(r) if matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some())
+    matches!(kernel.region_of(at, name, 1), Some(r) if matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some())
 }

@@ -9,7 +9,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
+use ptx_dsl_analysis::region::{MOST, Region, plain_access};
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Group;
@@ -40,14 +40,14 @@ fn groups(kernel: &Kernel) {
     for (_, at, i) in flow.walk() {
         if i.opcode == op::cp_async && groups.copies.len() < MOST {
             groups.copies.push(at);
-            target.push(behind(flow, kernel.provenance, at, "dst", i.constant("cp-size").unwrap_or(0)));
+            target.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
         }
     }
-    let alone = alone(kernel, &target);
-    awaited(kernel, &groups, &target, &alone);
+    let only_async_writes = only_async_writes(kernel, &target);
+    awaited(kernel, &groups, &target, &only_async_writes);
 }
 
-fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &[AddressBase]) {
+fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], only_async_writes: &[AddressBase]) {
     let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
         op::cp_async => {
@@ -63,8 +63,8 @@ fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &
     let mut reported = Vec::new();
     for_each_instr(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
         if let Some((arg, writes)) = plain_access(i)
-            && let Some(here) = region(flow, kernel.provenance, at, arg, i.bytes())
-            && let Some((k, never)) = hit(flow, groups, target, alone, set, &here, writes)
+            && let Some(here) = kernel.region(at, arg, i.bytes())
+            && let Some((k, never)) = unfinished_copy(flow, groups, target, only_async_writes, set, &here, writes)
             && !reported.contains(&k)
         {
             reported.push(k);
@@ -84,16 +84,16 @@ fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], alone: &
 
 /// The first copy that may still write what is accessed here, and whether it is committed on no way: the same bytes; or a
 /// variable that only these copies write, and none of them can be done.
-fn hit(
+fn unfinished_copy(
     flow: &Flow,
     groups: &Groups,
     target: &[Option<Region>],
-    alone: &[AddressBase],
+    only_async_writes: &[AddressBase],
     set: &Bits,
     here: &Region,
     writes: bool,
 ) -> Option<(usize, bool)> {
-    let mut none_done = alone.contains(&here.base) && !writes;
+    let mut none_done = only_async_writes.contains(&here.base) && !writes;
     for (k, t) in target.iter().enumerate() {
         none_done &= !matches!(t, Some(t) if t.base == here.base) || !groups.perhaps_done(set, k);
     }
@@ -109,7 +109,7 @@ fn hit(
 }
 
 /// Shared variables that nothing but `cp.async` with a known target writes.
-fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
+fn only_async_writes(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
     let flow = kernel.flow;
     let mut vars = Vec::new();
     for t in target {
@@ -130,7 +130,7 @@ fn alone(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
             continue;
         }
         let Some(arg) = written(i) else { continue };
-        match region(flow, kernel.provenance, at, arg, 0) {
+        match kernel.region(at, arg, 0) {
             Some(Region { base: base @ AddressBase::Var(_), .. }) => vars.retain(|v| *v != base),
             _ => vars.clear(),
         }
@@ -147,14 +147,14 @@ struct Store {
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).
 fn stores(kernel: &Kernel) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
         if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
             groups.copies.push(at);
-            let source = behind(flow, provenance, at, "srcMem", i.constant("size").unwrap_or(0));
-            list.push(Store { block, source, map: behind(flow, provenance, at, "tensorMap", 128) });
+            let source = kernel.region_of(at, "srcMem", i.constant("size").unwrap_or(0));
+            list.push(Store { block, source, map: kernel.region_of(at, "tensorMap", 128) });
         }
     }
     if !list.is_empty() {
@@ -164,28 +164,28 @@ fn stores(kernel: &Kernel) {
 
 /// What the groups are after an instruction. Behind them two bits for each copy: it may be going on, for those who did not
 /// wait; something may have told them.
-fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
-    let told = groups.bits();
+fn update_groups(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
+    let flags = groups.bits();
     match i.opcode {
         op::cp_async_bulk_commit_group => groups.commit(set),
         op::cp_async_bulk_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
         op::call => {
             groups.wait(set, 0, true);
             for k in 0..groups.copies.len() {
-                set.unset(told + 2 * k);
-                set.set(told + 2 * k + 1);
+                set.unset(flags + 2 * k);
+                set.set(flags + 2 * k + 1);
             }
         }
         _ => {
             if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
-                set.set(told + 2 * k);
-                set.unset(told + 2 * k + 1);
+                set.set(flags + 2 * k);
+                set.unset(flags + 2 * k + 1);
             } else if may_synchronise_cta(i) {
                 for k in 0..groups.copies.len() {
-                    if set.has(told + 2 * k) && groups.open(set, k).is_none() {
-                        set.unset(told + 2 * k);
-                        set.set(told + 2 * k + 1);
+                    if set.has(flags + 2 * k) && groups.open(set, k).is_none() {
+                        set.unset(flags + 2 * k);
+                        set.set(flags + 2 * k + 1);
                     }
                 }
             }
@@ -198,7 +198,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
     let n = list.len();
     let behind_groups = groups.bits();
     let mut reported = Bits::none(n);
-    let step = |at: u32, i: &Instr, set: &mut Bits| told(groups, at, i, set);
+    let step = |at: u32, i: &Instr, set: &mut Bits| update_groups(groups, at, i, set);
     for_each_instr(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
         let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
@@ -206,7 +206,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             _ => None,
         };
         let target = match written {
-            Some((arg, size)) => region(flow, kernel.provenance, at, arg, size),
+            Some((arg, size)) => kernel.region(at, arg, size),
             None => None,
         };
         let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.overlaps(flow, target));
@@ -224,7 +224,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
                 } else if source
                     && set.has(behind_groups + 2 * k)
                     && !set.has(behind_groups + 2 * k + 1)
-                    && others(kernel, (store.block, groups.copies[k]), (b, at))
+                    && another_thread(kernel, (store.block, groups.copies[k]), (b, at))
                 {
                     reported.set(k);
                     kernel.report(errors::source_rewritten_by_others(arg.span, copy.span));
@@ -239,13 +239,12 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
 }
 
 /// Is there certainly a thread at the second place that does not come to the first?
-fn others(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
-    let Kernel { flow, lanes, reaching, .. } = *kernel;
+fn another_thread(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
+    let lanes = kernel.lanes;
     let Some(n) = lanes.cta_size.exact else { return false };
-    let a = reaching.threads_at(flow, lanes, first.0, first.1);
-    let b = reaching.threads_at(flow, lanes, second.0, second.1);
-    let all =
-        ptx_dsl_analysis::reaching::every_lane(flow, lanes, &b, second.0, second.1) && missing(&b.set, n).is_none();
+    let a = kernel.threads_at(first.0, first.1);
+    let b = kernel.threads_at(second.0, second.1);
+    let all = kernel.every_lane(&b, second.0, second.1) && missing(&b.set, n).is_none();
     all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
 }
 
@@ -260,28 +259,22 @@ struct Load {
 
 /// Such copies, unless something is not known that may have to do with them.
 fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let mut list: Vec<Load> = Vec::new();
     let mut waits: Vec<Region> = Vec::new();
     let known = |r: &Region| matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some() && !r.mapped;
     let mut other = flow.calls;
     for (_, at, i) in flow.walk() {
         if mbarrier_wait(i) {
-            match behind(flow, provenance, at, "addr", 8) {
+            match kernel.region_of(at, "addr", 8) {
                 Some(w) if known(&w) => waits.push(w),
                 _ => other = true,
             }
         } else if i.has(q::mbarrier_complete_tx_bytes) && i.operand("dstMem").is_some() {
-            let into = behind(flow, provenance, at, "dstMem", i.constant("size").unwrap_or(0));
-            match (into, behind(flow, provenance, at, "mbar", 8)) {
+            let into = kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0));
+            match (into, kernel.region_of(at, "mbar", 8)) {
                 (Some(into), Some(mbar)) if list.len() < MOST => {
-                    list.push(Load {
-                        at,
-                        into,
-                        mbar,
-                        map: behind(flow, provenance, at, "tensorMap", 128),
-                        waited: false,
-                    });
+                    list.push(Load { at, into, mbar, map: kernel.region_of(at, "tensorMap", 128), waited: false });
                 }
                 _ => other = true,
             }
@@ -307,10 +300,10 @@ fn loads(kernel: &Kernel) {
 }
 
 fn unfinished(kernel: &Kernel, list: &[Load]) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if mbarrier_wait(i) {
-            let on = behind(flow, provenance, at, "addr", 8);
+            let on = kernel.region_of(at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
                 if on.is_none_or(|w| w.may_overlap(&l.mbar)) {
                     resolve(set, k);
@@ -337,7 +330,7 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
             None => None,
         };
         let Some((arg, size, writes)) = touched else { return };
-        let Some(here) = region(flow, provenance, at, arg, size) else { return };
+        let Some(here) = kernel.region(at, arg, size) else { return };
         for (k, l) in list.iter().enumerate() {
             if reported.has(k) || !is_pending(set, k) {
                 continue;

@@ -7,8 +7,8 @@ use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
-use ptx_dsl_analysis::sites::{Site, executes_invariantly, in_loop};
+use ptx_dsl_analysis::region::{MOST, Region, plain_access};
+use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::Tensor;
@@ -33,7 +33,7 @@ pub(crate) fn check(kernel: &Kernel) {
     {
         matrices(kernel, &writes);
     }
-    if any(&fills) {
+    if any(&writes_async) {
         reused(kernel);
     }
 }
@@ -48,7 +48,7 @@ fn source(i: &Instr) -> Option<Space> {
 }
 
 /// Writes shared memory by the asynchronous proxy.
-fn fills(i: &Instr) -> bool {
+fn writes_async(i: &Instr) -> bool {
     (i.operand("dstMem").is_some() && !i.has(q::bulk_group))
         || matches!(i.opcode, op::clusterlaunchcontrol_try_cancel | op::st_async | op::red_async | op::st_bulk)
 }
@@ -82,15 +82,15 @@ struct Writes {
     filled: Vec<Region>,
     unclear: bool,
     /// By fence: one thread runs it.
-    lone: Vec<(u32, bool)>,
+    single_thread: Vec<(u32, bool)>,
     space: Space,
     at_start: Vec<Bits>,
 }
 
 /// Does at most one thread come here?
-fn alone(kernel: &Kernel, block: u32, at: u32) -> bool {
+fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
     let lanes = kernel.lanes;
-    let present = kernel.reaching.threads_at(kernel.flow, lanes, block, at);
+    let present = kernel.threads_at(block, at);
     match present.warps(lanes.cta_size).as_slice() {
         [] => true,
         [(_, bits)] => present.elected || bits.count_ones() <= 1,
@@ -109,10 +109,10 @@ fn target(i: &Instr) -> Option<&Arg> {
 }
 
 /// What became of a write: not fenced; not fenced, and threads have met; fenced by one thread after that; fenced.
-const OPEN: usize = 0;
-const MET: usize = 1;
-const LATE: usize = 2;
-const DONE: usize = 3;
+const UNFENCED: usize = 0;
+const SYNCHRONISED: usize = 1;
+const FENCED_LATE: usize = 2;
+const FENCED: usize = 3;
 
 impl Writes {
     fn new(kernel: &Kernel, space: Space) -> Option<Writes> {
@@ -122,14 +122,14 @@ impl Writes {
             many: Vec::new(),
             filled: Vec::new(),
             unclear: false,
-            lone: Vec::new(),
+            single_thread: Vec::new(),
             space,
             at_start: Vec::new(),
         };
         for (block, at, i) in flow.walk() {
-            let one = || alone(kernel, block, at);
+            let one = || single_thread(kernel, block, at);
             if fences(i, space) {
-                out.lone.push((at, one()));
+                out.single_thread.push((at, one()));
             } else if let Some(r) = out.add(kernel, at, i) {
                 out.list.push((at, r));
                 out.many.push(!one());
@@ -144,7 +144,6 @@ impl Writes {
 
     /// What a thread writes here in this space; notes what others write.
     fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
-        let Kernel { flow, provenance, .. } = *kernel;
         let copy = i.opcode == op::cp_async;
         let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
@@ -152,7 +151,7 @@ impl Writes {
             _ => None,
         };
         if let Some((arg, size)) = written {
-            let r = region(flow, provenance, at, arg, size);
+            let r = kernel.region(at, arg, size);
             let elsewhere = !copy && (i.has(q::global) || i.has(q::local));
             self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != AddressBase::None);
             return match r {
@@ -160,8 +159,8 @@ impl Writes {
                 _ => None,
             };
         }
-        if fills(i) {
-            match target(i).map(|arg| region(flow, provenance, at, arg, 0)) {
+        if writes_async(i) {
+            match target(i).map(|arg| kernel.region(at, arg, 0)) {
                 Some(Some(r)) if !r.mapped => self.filled.push(r),
                 _ => self.unclear = true,
             }
@@ -172,19 +171,19 @@ impl Writes {
     fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
         for (k, (write, _)) in self.list.iter().enumerate() {
             if *write == at {
-                set.set_state(4 * k, 4, OPEN);
+                set.set_state(4 * k, 4, UNFENCED);
                 return;
             }
         }
         if fences(i, self.space) {
-            let lone = self.lone.contains(&(at, true));
+            let single_thread = self.single_thread.contains(&(at, true));
             for (k, many) in self.many.iter().enumerate() {
-                set.transition(4 * k + OPEN, 4 * k + DONE);
-                set.transition(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
+                set.transition(4 * k + UNFENCED, 4 * k + FENCED);
+                set.transition(4 * k + SYNCHRONISED, 4 * k + if single_thread && *many { FENCED_LATE } else { FENCED });
             }
         } else if waits_for_threads(i) {
             for k in 0..self.list.len() {
-                set.transition(4 * k + OPEN, 4 * k + MET);
+                set.transition(4 * k + UNFENCED, 4 * k + SYNCHRONISED);
             }
         }
     }
@@ -202,13 +201,13 @@ impl Writes {
     /// Is write `k` not fenced on any way here?
     fn is_pending(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
-        (has(OPEN) || has(MET)) && !has(LATE) && !has(DONE)
+        (has(UNFENCED) || has(SYNCHRONISED)) && !has(FENCED_LATE) && !has(FENCED)
     }
 
     /// Is it fenced by one thread only, and behind a barrier, on all ways?
-    fn late(&self, set: &Bits, k: usize) -> bool {
+    fn fenced_late(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
-        has(LATE) && !has(OPEN) && !has(MET) && !has(DONE)
+        has(FENCED_LATE) && !has(UNFENCED) && !has(SYNCHRONISED) && !has(FENCED)
     }
 
     /// The first write of this kind that a copy reads: either the bytes are the same, or nobody else writes to the variable
@@ -230,7 +229,10 @@ impl Writes {
     fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut first = None;
         for (k, (_, r)) in self.list.iter().enumerate() {
-            let run = set.has(4 * k + OPEN) || set.has(4 * k + MET) || set.has(4 * k + LATE) || set.has(4 * k + DONE);
+            let run = set.has(4 * k + UNFENCED)
+                || set.has(4 * k + SYNCHRONISED)
+                || set.has(4 * k + FENCED_LATE)
+                || set.has(4 * k + FENCED);
             if run && r.base == AddressBase::Var(var) {
                 if !is(k) {
                     return None;
@@ -263,12 +265,12 @@ fn sources(kernel: &Kernel, writes: &Writes) {
             return;
         }
         let Some(arg) = i.operand("srcMem") else { return };
-        let Some(here) = region(flow, kernel.provenance, at, arg, i.constant("size").unwrap_or(0)) else { return };
+        let Some(here) = kernel.region(at, arg, i.constant("size").unwrap_or(0)) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
         if let Some(k) = writes.of_source(flow, &here, &|k| writes.is_pending(set, k)) {
             reported = true;
             kernel.report(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
-        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.late(set, k)) {
+        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.fenced_late(set, k)) {
             reported = true;
             kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
@@ -276,7 +278,7 @@ fn sources(kernel: &Kernel, writes: &Writes) {
 }
 
 /// The shared variable whose address a descriptor is made of, if there is one only.
-fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
+fn descriptor_variable(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
     let mut found: Option<VarId> = None;
     let mut stack: Vec<Val> = Vec::new();
 
@@ -322,7 +324,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
         return;
     }
     // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
-    let bare = !flow.cfg.any(&|i| fills(i) || fences(i, Space::Shared));
+    let bare = !flow.cfg.any(&|i| writes_async(i) || fences(i, Space::Shared));
     let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
         let (Some(op), false) = (matrix(i), reported) else { return };
@@ -333,7 +335,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                 continue;
             }
             first = first.or(Some(arg.span));
-            let Some(var) = descends(flow, at, arg) else { continue };
+            let Some(var) = descriptor_variable(flow, at, arg) else { continue };
             if writes.by_others(AddressBase::Var(var)) {
                 continue;
             }
@@ -351,7 +353,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                 });
                 return;
             }
-            if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
+            if let Some(k) = writes.of_matrix(var, set, &|k| writes.fenced_late(set, k)) {
                 reported = true;
                 kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
                 return;
@@ -374,18 +376,18 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
 /// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
 /// this may still be right where something orders the two that is not seen here: a hint.
 fn reused(kernel: &Kernel) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::tcgen05_alloc {
-            addresses.extend(behind(flow, provenance, at, "dst", 4));
+            addresses.extend(kernel.region_of(at, "dst", 4));
         }
     }
     let mut list = Vec::new();
     for (_, at, i) in flow.walk() {
         if let Some((arg, false)) = plain_access(i)
-            && let Some(r) = region(flow, provenance, at, arg, i.bytes())
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Shared
             && !addresses.iter().any(|a| a.overlaps(flow, &r))
             && list.len() < MOST
@@ -423,16 +425,16 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
     };
     let mut reported = false;
     for_each_instr(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
-        if reported || !fills(i) {
+        if reported || !writes_async(i) {
             return;
         }
         // What fills in some rounds only may do so before anything was loaded.
-        if in_loop(flow, b) && !executes_invariantly(flow, kernel.lanes, Site { block: b, at }) {
+        if in_loop(flow, b) && !kernel.executes_invariantly(Site { block: b, at }) {
             return;
         }
         let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { i.constant("size").unwrap_or(0) };
         let Some(arg) = target(i) else { return };
-        let Some(here) = region(flow, kernel.provenance, at, arg, size) else { return };
+        let Some(here) = kernel.region(at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {
             let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
             if (fresh || half) && !set.has(3 * k + 2) && r.overlaps(flow, &here) {

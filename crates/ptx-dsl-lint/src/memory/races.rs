@@ -7,8 +7,7 @@ use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::accesses::written;
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::reaching::every_lane;
-use ptx_dsl_analysis::region::{Region, plain_access, region};
+use ptx_dsl_analysis::region::{Region, plain_access};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Instr, Space};
@@ -41,18 +40,18 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
             continue;
         }
         let Some((arg, writes)) = plain_access(i) else { continue };
-        let Some(place) = region(flow, kernel.provenance, at, arg, i.bytes()) else { continue };
+        let Some(place) = kernel.region(at, arg, i.bytes()) else { continue };
         let constant =
             matches!(place.base, AddressBase::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
         if place.space != Space::Shared || place.mapped || !constant {
             continue;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         // The elected lanes of all warps write each for its warp, or the same.
         let counts = if writes {
             present.warps(lanes.cta_size).len() == 1
         } else {
-            every_lane(flow, lanes, &present, block, at) && missing(&present.set, n).is_none() && i.pred.is_none()
+            kernel.every_lane(&present, block, at) && missing(&present.set, n).is_none() && i.pred.is_none()
         };
         if counts {
             list.push(Access { at, place, store: writes });
@@ -100,10 +99,9 @@ fn compare(kernel: &Kernel, list: &[Access]) {
 /// All threads store, each to a place of its own in a variable, and then read one place of it, or that of a neighbour, with
 /// nothing between: what is read is another thread's, of another warp for most.
 fn neighbours(kernel: &Kernel, n: usize) {
-    let Kernel { flow, lanes, .. } = *kernel;
     let all = |at: u32, block: u32| {
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
-        every_lane(flow, lanes, &present, block, at) && missing(&present.set, n).is_none()
+        let present = kernel.threads_at(block, at);
+        kernel.every_lane(&present, block, at) && missing(&present.set, n).is_none()
     };
     if let Some(stores) = own_places(kernel, &all) {
         read_by_others(kernel, &stores, &all);
@@ -127,7 +125,7 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
     let mut mixed: Vec<AddressBase> = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some(arg) = written(i) else { continue };
-        match region(flow, kernel.provenance, at, arg, 1) {
+        match kernel.region(at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ AddressBase::Var(_), bytes: b, value, mapped, .. }) => {
                 let copy = i.opcode == op::cp_async;
@@ -190,7 +188,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
             return;
         }
         let Some((arg, false)) = plain_access(i) else { return };
-        let Some(p) = region(flow, kernel.provenance, at, arg, i.bytes()) else { return };
+        let Some(p) = kernel.region(at, arg, i.bytes()) else { return };
         let AddressBase::Var(var) = p.base else { return };
         if p.mapped || p.space != Space::Shared || !all(at, b) {
             return;

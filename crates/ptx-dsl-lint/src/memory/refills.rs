@@ -7,7 +7,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{plain_access, region};
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -34,10 +34,10 @@ pub(crate) fn check(kernel: &Kernel) {
         let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
         copies += 1;
         let Some(ring) = Ring::new(kernel, &loops, header, at, source) else { continue };
-        let Some((wait, left)) = left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
+        let Some((wait, groups_left)) = groups_left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
         if let Some(store) = store(kernel, &loops, header, &ring) {
             let [copy, wait] = [at, wait].map(|at| flow.instr(at).span);
-            kernel.report(errors::refilled(store, copy, wait, ring.buffers.len(), left));
+            kernel.report(errors::refilled(store, copy, wait, ring.buffers.len(), groups_left));
             return;
         }
     }
@@ -55,7 +55,7 @@ struct Ring {
 impl Ring {
     fn new(kernel: &Kernel, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
         let flow = kernel.flow;
-        let r = region(flow, kernel.provenance, at, source, 1)?;
+        let r = kernel.region(at, source, 1)?;
         if r.space != Space::Shared || r.mapped || !matches!(r.base, AddressBase::Var(_)) {
             return None;
         }
@@ -70,41 +70,41 @@ impl Ring {
             }
         }
         // They are used in a fixed cycle.
-        let turns = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
+        let cyclic = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
         let mut size = flow.instr(at).constant("size").map_or(1, |n| n.min(1 << 20) as i64);
         for (k, a) in buffers.iter().enumerate() {
             for b in &buffers[k + 1..] {
                 size = size.min((a - b).abs());
             }
         }
-        (turns && places.len() > buffers.len()).then_some(Ring { base: r.base, buffers, size })
+        (cyclic && places.len() > buffers.len()).then_some(Ring { base: r.base, buffers, size })
     }
 }
 
 /// The offsets of an address in the first iterations of a loop, for thread 0.
-fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, induction: usize) -> Option<Vec<i64>> {
+fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, iterations: usize) -> Option<Vec<i64>> {
     let (base, offset) = match address {
-        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; induction]),
+        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; iterations]),
         Operand::Address(Base::Reg(r), offset) => (Operand::Reg(*r, 0), *offset),
         _ => return None,
     };
     let Operand::Reg(r, _) = base else { return None };
     let value = flow.ssa.read(at, r, 0);
-    let mut of = Induction::new(flow, loops, header, &[value], None)?;
-    of.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
+    let mut counter = Induction::new(flow, loops, header, &[value], None)?;
+    counter.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
     let mut out = Vec::new();
-    for _ in 0..induction {
-        out.push(i64::from((of.operand(at, &base)? as i64).wrapping_add(offset) as i32));
-        if of.ends() {
+    for _ in 0..iterations {
+        out.push(i64::from((counter.operand(at, &base)? as i64).wrapping_add(offset) as i32));
+        if counter.ends() {
             break;
         }
-        of.next();
+        counter.next();
     }
     Some(out)
 }
 
 /// The wait of a loop and the groups that it leaves pending, if these cover all buffers.
-fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
+fn groups_left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
     let (mut commits, mut wait) = (0, None);
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {
@@ -133,7 +133,7 @@ fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Spa
             continue;
         }
         let Some((arg, true)) = plain_access(i) else { continue };
-        match region(flow, kernel.provenance, at, arg, 1) {
+        match kernel.region(at, arg, 1) {
             Some(r) if r.base == ring.base && !r.mapped => {}
             _ => continue,
         }

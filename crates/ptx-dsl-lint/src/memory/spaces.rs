@@ -6,7 +6,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
-use ptx_dsl_analysis::region::{MOST, address, region};
+use ptx_dsl_analysis::region::{MOST, address};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
@@ -288,7 +288,7 @@ fn read_only(kernel: &Kernel) {
         };
         if let Some(arg) = i.operand("a")
             && arg.role == Role::Addr
-            && let Some(r) = region(flow, kernel.provenance, at, arg, i.bytes())
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Global
             && list.len() < MOST
         {

@@ -5,7 +5,7 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain_access, region};
+use ptx_dsl_analysis::region::{MOST, Region, plain_access};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -16,10 +16,10 @@ const RELEASED: usize = 1;
 const SEEN: usize = 2;
 
 pub(crate) fn check(kernel: &Kernel) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let mut used: Vec<Region> = Vec::new();
     for (_, at, _) in flow.walk() {
-        if let Some(r) = behind(flow, provenance, at, "tensorMap", 128)
+        if let Some(r) = kernel.region_of(at, "tensorMap", 128)
             && used.len() < MOST
         {
             used.push(r);
@@ -31,10 +31,10 @@ pub(crate) fn check(kernel: &Kernel) {
     let mut changed: Vec<(u32, Region)> = Vec::new();
     for (_, at, i) in flow.walk() {
         let target = match i.opcode {
-            op::tensormap_replace => behind(flow, provenance, at, "addr", 128),
-            op::tensormap_cp_fenceproxy => behind(flow, provenance, at, "dst", 128),
+            op::tensormap_replace => kernel.region_of(at, "addr", 128),
+            op::tensormap_cp_fenceproxy => kernel.region_of(at, "dst", 128),
             _ => match plain_access(i) {
-                Some((arg, true)) => region(flow, provenance, at, arg, i.bytes()),
+                Some((arg, true)) => kernel.region(at, arg, i.bytes()),
                 _ => None,
             },
         };
@@ -61,7 +61,7 @@ fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
 
 /// Uses of a map that was changed.
 fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (change, _)) in changed.iter().enumerate() {
             if *change == at {
@@ -76,7 +76,7 @@ fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
                 set.transition(3 * k + RELEASED, 3 * k + SEEN);
             }
         } else if i.has_any(&[q::tensormap_generic]) {
-            let of = behind(flow, provenance, at, "addr", 128);
+            let of = kernel.region_of(at, "addr", 128);
             for (k, (_, map)) in changed.iter().enumerate() {
                 if i.has(q::release) {
                     set.transition(3 * k + CHANGED, 3 * k + RELEASED);
@@ -89,7 +89,7 @@ fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
     let mut reported = false;
     for_each_instr(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
         let Some(arg) = i.operand("tensorMap") else { return };
-        let Some(here) = region(flow, provenance, at, arg, 128) else { return };
+        let Some(here) = kernel.region(at, arg, 128) else { return };
         for (k, (change, map)) in changed.iter().enumerate() {
             let fresh = set.has(3 * k + CHANGED);
             let open = (fresh || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);

@@ -2,15 +2,15 @@
 
 use crate::errors::rings as errors;
 use crate::kernel::Kernel;
-use crate::sync::objects::{Object, Objects, arrivals_of, name};
-use crate::sync::states::passed;
+use crate::sync::objects::{Object, Objects, arrivals_of, object_name};
+use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::sites::{Site, executes_exactly, in_loop};
+use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_isa::isa::Mbarrier;
 
 pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
-    if objects.unclear {
+    if objects.incomplete {
         return;
     }
     for o in &objects.list {
@@ -31,8 +31,8 @@ fn after_all(kernel: &Kernel, o: &Object) {
     let mut last = None;
     for s in o.arrives.iter().filter(|s| drops(flow, s)) {
         let Some(each) = arrivals_of(flow.instr(s.at)) else { return };
-        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
-        if in_loop(flow, s.block) || present.elected || present.not_elected || !executes_exactly(flow, lanes, *s) {
+        let present = kernel.threads_at(s.block, s.at);
+        if in_loop(flow, s.block) || present.elected || present.not_elected || !kernel.executes_exactly(*s) {
             return;
         }
         dropped = dropped.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
@@ -56,7 +56,7 @@ fn after_all(kernel: &Kernel, o: &Object) {
     }
     if let Some(s) = first {
         let [at, drop, init] = [s.at, last.at, init.at].map(|at| flow.instr(at).span);
-        kernel.report(errors::none_expected(at, &name(flow, o.place), drop, init));
+        kernel.report(errors::none_expected(at, &object_name(flow, o.place), drop, init));
     }
 }
 
@@ -68,7 +68,7 @@ fn before(flow: &Flow, a: &Site, b: &Site) -> bool {
 /// Is the place reached only after the wait has succeeded?
 fn over(flow: &Flow, wait: &Site, s: &Site) -> bool {
     for (n, e) in flow.cfg.blocks[wait.block as usize].succ.iter().enumerate() {
-        if passed(flow, wait.block, n) == Some(wait.at) {
+        if succeeded_wait(flow, wait.block, n) == Some(wait.at) {
             return flow.cfg.dominates(e.to, s.block);
         }
     }

@@ -4,7 +4,7 @@ use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, every_lane, only_elected};
+use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, only_elected};
 use ptx_dsl_analysis::threads::{Set, missing, unite};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Meeting;
@@ -76,7 +76,7 @@ fn barriers(kernel: &Kernel) {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         for b in &mut list {
             if b.id == id {
                 unite(&mut b.set, &present.set);
@@ -117,8 +117,8 @@ fn inits(kernel: &Kernel) {
             continue;
         }
         let Some(Operand::Address(Base::Var(v), _)) = i.value("addr") else { continue };
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &present, block, at);
+        let present = kernel.threads_at(block, at);
+        let every = kernel.every_lane(&present, block, at);
         let several = present.warps(lanes.cta_size).len() > 1 && n > 32;
         if every || (present.elected && several && only_elected(flow, lanes, block, at)) {
             let name = flow.variable(v.0);

@@ -9,7 +9,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::lanes::Uniformity;
-use ptx_dsl_analysis::region::{plain_access, region};
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
@@ -28,13 +28,12 @@ pub(crate) fn check(kernel: &Kernel) {
 }
 
 /// Touches the memory of another CTA: the operand.
-fn touches<'h>(kernel: &Kernel, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
+fn remote_operand<'h>(kernel: &Kernel, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
     let several = multicast(i);
     let mut found = None;
     accesses(i, &mut |access| {
         // A mapped address where only the own CTA is reached is another mistake.
-        let mapped =
-            || !access.own && matches!(region(kernel.flow, kernel.provenance, at, access.arg, 0), Some(r) if r.mapped);
+        let mapped = || !access.own && matches!(kernel.region(at, access.arg, 0), Some(r) if r.mapped);
         if found.is_none() && (several || mapped()) {
             found = Some(access.arg);
         }
@@ -56,20 +55,20 @@ fn remote(kernel: &Kernel) {
     for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
         if !reported
             && !set.has(0)
-            && let Some(arg) = touches(kernel, at, i)
+            && let Some(arg) = remote_operand(kernel, at, i)
         {
             reported = true;
             kernel.report(errors::peer_not_there(arg.span, i.entry.opcode));
         }
     });
-    left(kernel);
+    exits_while_accessed(kernel);
 }
 
 /// Whoever reaches into a CTA that may have left.
-fn left(kernel: &Kernel) {
+fn exits_while_accessed(kernel: &Kernel) {
     let flow = kernel.flow;
     // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
-    let accessed = |at: u32, i: &Instr| plain_access(i).is_some() && touches(kernel, at, i).is_some();
+    let accessed = |at: u32, i: &Instr| plain_access(i).is_some() && remote_operand(kernel, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
             begin_pending(set, 0);
@@ -168,7 +167,7 @@ fn registers(kernel: &Kernel) {
             continue;
         }
         let Some(count) = i.constant("imm-reg-count") else { continue };
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         for g in 0..n.div_ceil(128) {
             let first = g * 128;
             let end = (first + 128).min(n);

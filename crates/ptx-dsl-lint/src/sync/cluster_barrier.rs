@@ -2,7 +2,7 @@
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
-use crate::sync::objects::mbarrier;
+use crate::sync::objects::mbarrier_operand;
 use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_some_every};
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
@@ -62,7 +62,7 @@ fn out_of_step(kernel: &Kernel) {
     };
     let mut paths = Paths::new(flow, kernel.lanes);
     let mut reported = Vec::new();
-    let mut say = |hit: Option<Hit>, arrive: bool| {
+    let mut report = |hit: Option<Hit>, arrive: bool| {
         if let Some(hit) = hit
             && !reported.contains(&hit.at)
         {
@@ -75,13 +75,13 @@ fn out_of_step(kernel: &Kernel) {
             });
         }
     };
-    say(paths.at_entry(&mut |_, i| next(i, false)), false);
+    report(paths.at_entry(&mut |_, i| next(i, false)), false);
     let mut sites = 0;
     for (block, at, i) in flow.walk() {
         let arrive = arrives(i);
         if (arrive || waits(i)) && sites < 16 {
             sites += 1;
-            say(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
+            report(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
         }
     }
 }
@@ -126,7 +126,7 @@ fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
     let mut reported = Bits::none(n);
     for_each_instr(&flow.cfg, n, &step, &mut |_, at, i, set| {
         if !matches!(i.opcode, op::mbarrier_init | op::mbarrier_inval | op::mbarrier_check_layout)
-            && let Some(k) = number(at, i, mbarrier(i))
+            && let Some(k) = number(at, i, mbarrier_operand(i))
             && !set.has(k)
             && !reported.has(k)
         {

@@ -3,13 +3,13 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::sync::objects::{Object, Objects, arrivals_of, name, only, parity};
+use crate::sync::objects::{Object, Objects, arrivals_of, object_name, parity, single_stage};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, executes_exactly, guard, in_loop, is_tree_ancestor};
+use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, guard, in_loop, is_tree_ancestor};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -19,10 +19,10 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     if !objects.unknown_init && kernel.lanes.cta_size.exact.is_some() {
         never_initialised(kernel, objects);
     }
-    if !objects.unclear {
+    if !objects.incomplete {
         counts(kernel, objects);
         transactions(kernel, objects);
-    } else if let Some(one) = only(kernel) {
+    } else if let Some(one) = single_stage(kernel) {
         transactions(kernel, &one);
     }
 }
@@ -41,14 +41,14 @@ fn counts(kernel: &Kernel, objects: &Objects) {
         let mut over = None;
         for s in &o.arrives {
             let i = flow.instr(s.at);
-            let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
+            let present = kernel.threads_at(s.block, s.at);
             let each = arrivals_of(i).unwrap_or_else(|| {
                 clear = false;
                 0
             });
             if !present.elected
                 && !present.not_elected
-                && executes_exactly(flow, lanes, *s)
+                && kernel.executes_exactly(*s)
                 && each <= count
                 && each.saturating_mul(max_threads(&present, lanes, n)) > count
             {
@@ -62,7 +62,7 @@ fn counts(kernel: &Kernel, objects: &Objects) {
 
         if let Some((span, come)) = over {
             let init = flow.instr(init.at).span;
-            kernel.report(errors::more_arrive(span, &name(flow, o.place), count, come, init));
+            kernel.report(errors::more_arrive(span, &object_name(flow, o.place), count, come, init));
         }
         // Who only looks once need not wait.
         if come < count
@@ -71,7 +71,7 @@ fn counts(kernel: &Kernel, objects: &Objects) {
         {
             let span = flow.instr(wait.at).span;
             let init = flow.instr(init.at).span;
-            kernel.report(errors::never_complete(span, &name(flow, o.place), count, come, init));
+            kernel.report(errors::never_complete(span, &object_name(flow, o.place), count, come, init));
         } else if come <= count {
             second_phase(kernel, o);
         }
@@ -107,7 +107,7 @@ fn never_initialised(kernel: &Kernel, objects: &Objects) {
         if let Some(var) = flow.module.vars.get(o.place.0 as usize)
             && !var.dynamic
         {
-            kernel.report(errors::never_initialised(flow.instr(first).span, &name(flow, o.place)));
+            kernel.report(errors::never_initialised(flow.instr(first).span, &object_name(flow, o.place)));
         }
     }
 }
@@ -119,7 +119,7 @@ fn second_phase(kernel: &Kernel, o: &Object) {
         && brought_once(flow, o)
         && let Some(arg) = flow.instr(w.at).operand("phaseParity")
     {
-        kernel.report(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+        kernel.report(errors::parity_of_no_phase(arg.span, &object_name(flow, o.place)));
         return;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -138,7 +138,7 @@ fn second_phase(kernel: &Kernel, o: &Object) {
             && matches!(arg.value, Operand::Imm(1))
         {
             reported = true;
-            kernel.report(errors::parity_of_no_phase(arg.span, &name(flow, o.place)));
+            kernel.report(errors::parity_of_no_phase(arg.span, &object_name(flow, o.place)));
         }
     });
 }
@@ -208,7 +208,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
         let i = flow.instr(first.at);
         let arg = i.operand("txCount").or(i.operand("tx_count"));
         let span = if let Some(arg) = arg { arg.span } else { i.span };
-        kernel.report(errors::bytes_differ(span, &name(flow, o.place), want, come, flow.instr(copy.at).span));
+        kernel.report(errors::bytes_differ(span, &object_name(flow, o.place), want, come, flow.instr(copy.at).span));
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::errors::rings as errors;
 use crate::kernel::Kernel;
-use crate::sync::objects::{announces, mbarrier};
+use crate::sync::objects::{expects_bytes, mbarrier_operand};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{Region, behind};
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -18,7 +18,7 @@ fn brings(i: &Instr) -> bool {
 /// The object, if its variable is known.
 fn object(kernel: &Kernel, at: u32) -> Option<Region> {
     let flow = kernel.flow;
-    let r = behind(flow, kernel.provenance, at, mbarrier(flow.instr(at)), 8)?;
+    let r = kernel.region_of(at, mbarrier_operand(flow.instr(at)), 8)?;
     matches!(r.base, AddressBase::Var(_)).then_some(r)
 }
 
@@ -29,9 +29,9 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let (mut expected, mut waited) = (Vec::new(), Vec::new());
     for (_, at, i) in flow.walk() {
-        if announces(i) || mbarrier_wait(i) {
+        if expects_bytes(i) || mbarrier_wait(i) {
             let Some(r) = object(kernel, at) else { return };
-            if announces(i) { expected.push(r) } else { waited.push(r) }
+            if expects_bytes(i) { expected.push(r) } else { waited.push(r) }
         }
     }
     let mut reported: Vec<AddressBase> = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn check(kernel: &Kernel) {
         // PTX0647 reports copies that nothing waits for.
         if !reported.contains(&r.base) && !among(&expected) && among(&waited) {
             reported.push(r.base);
-            let (AddressBase::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
+            let (AddressBase::Var(v), Some(arg)) = (r.base, i.operand(mbarrier_operand(i))) else { continue };
             kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
         }
     }

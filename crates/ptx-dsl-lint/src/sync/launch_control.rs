@@ -9,7 +9,6 @@ use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::paths::{Paths, Step};
-use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
@@ -24,7 +23,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     responses(kernel);
     decoded(kernel);
-    asked_again(kernel);
+    requests_after_failure(kernel);
 }
 
 /// The response of `try_cancel` is there when a wait on its mbarrier says so.
@@ -262,7 +261,7 @@ impl Answer {
                 _ if !decides => stored = stored.or(Some(here)),
                 Known::No => return Some(errors::first_ctaid_of_failure(span, here)),
                 Known::NotAsked if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
-                Known::Asked if self.straight(kernel, place) => {
+                Known::Asked if self.unconditional_path(kernel, place) => {
                     return Some(errors::first_ctaid_used(span, here, true));
                 }
                 _ => doubtful = doubtful.or(Some(here)),
@@ -278,7 +277,7 @@ impl Answer {
     }
 
     /// Does a path without any other condition lead from a query with the answer "no" to this instruction?
-    fn straight(&self, kernel: &Kernel, goal: u32) -> bool {
+    fn unconditional_path(&self, kernel: &Kernel, goal: u32) -> bool {
         let flow = kernel.flow;
         let mut goes = |at: u32, _: &Instr| match at {
             _ if at == goal => Step::Found,
@@ -379,7 +378,7 @@ fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
         let mut loads = Vec::new();
         made_of_loads(flow, v, 2, &mut loads);
         let first = *loads.first()?;
-        region(flow, kernel.provenance, first, flow.instr(first).address()?, 16)
+        kernel.region(first, flow.instr(first).address()?, 16)
     };
     match (place(x), place(y)) {
         (Some(x), Some(y)) => x.may_overlap(&y),
@@ -404,7 +403,7 @@ fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
 }
 
 /// `try_cancel` on a way that a failed response leads to.
-fn asked_again(kernel: &Kernel) {
+fn requests_after_failure(kernel: &Kernel) {
     let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;

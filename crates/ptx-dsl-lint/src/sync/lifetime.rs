@@ -3,13 +3,13 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::sync::objects::{Objects, mbarrier, name, object};
+use crate::sync::objects::{Objects, mbarrier_operand, object, object_name};
 use crate::synchronisation::{may_follow_reinit, may_receive_init};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::reaching::{ReachingThreads, every_lane};
-use ptx_dsl_analysis::region::{plain_access, region};
+use ptx_dsl_analysis::reaching::ReachingThreads;
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::hir::{Instr, VarId};
@@ -24,11 +24,7 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     for o in &objects.list {
         for site in &o.inits {
             if inits.len() < 64 {
-                inits.push(Init {
-                    site: *site,
-                    place: o.place,
-                    present: kernel.reaching.threads_at(kernel.flow, kernel.lanes, site.block, site.at),
-                });
+                inits.push(Init { site: *site, place: o.place, present: kernel.threads_at(site.block, site.at) });
             }
         }
     }
@@ -69,7 +65,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
                 }
             }
         } else if may_publish(i) {
-            let here = kernel.reaching.threads_at(flow, kernel.lanes, flow.cfg.block_of(at), at);
+            let here = kernel.threads_at(flow.cfg.block_of(at), at);
             for (k, Init { present, .. }) in inits.iter().enumerate() {
                 if publishes(i, &here, present) {
                     resolve(set, n + k);
@@ -81,7 +77,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
     let mut reported = Bits::none(n);
     for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
         let touched = match plain_access(i) {
-            Some((arg, writes)) => region(flow, kernel.provenance, at, arg, i.bytes()).map(|r| (arg, r, writes)),
+            Some((arg, writes)) => kernel.region(at, arg, i.bytes()).map(|r| (arg, r, writes)),
             None => None,
         };
         let new = number(inits, at);
@@ -104,8 +100,10 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
                 if first && runs {
                     reported.set(k);
                     kernel.report(match data {
-                        Some((arg, writes)) if !again => errors::data_on_object(arg, &name(flow, *place), span, writes),
-                        _ => errors::init_twice(i.span, &name(flow, *place), span),
+                        Some((arg, writes)) if !again => {
+                            errors::data_on_object(arg, &object_name(flow, *place), span, writes)
+                        }
+                        _ => errors::init_twice(i.span, &object_name(flow, *place), span),
                     });
                 }
             }
@@ -115,7 +113,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
                 && objects.shared.contains(&place.0)
             {
                 reported.set(k);
-                kernel.report(errors::not_published(i.span, &name(flow, *place), span));
+                kernel.report(errors::not_published(i.span, &object_name(flow, *place), span));
             }
         }
     });
@@ -135,15 +133,15 @@ fn publishes(i: &Instr, here: &ReachingThreads, inits: &ReachingThreads) -> bool
 /// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
 /// publish them.
 fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
-    let Kernel { flow, lanes, reaching, .. } = *kernel;
+    let flow = kernel.flow;
     let mut inits: Vec<(Site, u32, ReachingThreads)> = Vec::new();
     for (site, var) in &objects.array_inits {
         if objects.shared.contains(var) && inits.len() < 64 {
-            inits.push((*site, *var, reaching.threads_at(flow, lanes, site.block, site.at)));
+            inits.push((*site, *var, kernel.threads_at(site.block, site.at)));
         }
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let here = may_publish(i).then(|| reaching.threads_at(flow, lanes, flow.cfg.block_of(at), at));
+        let here = may_publish(i).then(|| kernel.threads_at(flow.cfg.block_of(at), at));
         for (k, (site, _, present)) in inits.iter().enumerate() {
             if site.at == at {
                 begin_pending(set, k);
@@ -167,80 +165,80 @@ fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
 }
 
 /// An `init`, or an allocation of Tensor Memory.
-struct Made {
+struct Initialisation {
     present: ReachingThreads,
-    object: Place,
+    object: Location,
     at: u32,
     alloc: bool,
 }
 
 /// A variable, and the offset in it if that is known.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct Location {
     var: u32,
     offset: Option<i64>,
 }
 
-impl Place {
+impl Location {
     /// What an instruction names first.
-    fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Place> {
-        let r = region(kernel.flow, kernel.provenance, at, i.address()?, 4)?;
+    fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Location> {
+        let r = kernel.region(at, i.address()?, 4)?;
         match r.base {
-            AddressBase::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
+            AddressBase::Var(v) if !r.mapped => Some(Location { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
             _ => None,
         }
     }
 
-    fn may_be(self, other: Place) -> bool {
+    fn may_alias(self, other: Location) -> bool {
         self.var == other.var && (self.offset.is_none() || other.offset.is_none() || self.offset == other.offset)
     }
 }
 
 /// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
-pub(crate) fn unseen(kernel: &Kernel) {
+pub(crate) fn visibility(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return };
     if n <= 1 {
         return;
     }
-    let mut made: Vec<Made> = Vec::new();
+    let mut made: Vec<Initialisation> = Vec::new();
     let mut all_known = true;
     for (block, at, i) in flow.walk() {
         let alloc = i.opcode == op::tcgen05_alloc;
         if i.opcode != op::mbarrier_init && !alloc {
             continue;
         }
-        match Place::of(kernel, at, i) {
+        match Location::of(kernel, at, i) {
             Some(object) if made.len() < 64 => {
-                made.push(Made { present: kernel.reaching.threads_at(flow, lanes, block, at), object, at, alloc });
+                made.push(Initialisation { present: kernel.threads_at(block, at), object, at, alloc });
             }
             _ => all_known = false,
         }
     }
-    unmet(kernel, &Making { threads: n, made, all_known });
+    used_unsynchronised(kernel, &Initialisations { threads: n, made, all_known });
 }
 
 /// Everything that is made ready in a kernel.
-struct Making {
+struct Initialisations {
     /// Of the CTA.
     threads: usize,
-    made: Vec<Made>,
+    made: Vec<Initialisation>,
     /// No `init` or allocation is missing.
     all_known: bool,
 }
 
-impl Making {
+impl Initialisations {
     /// What makes the object ready that these threads use, if it is certain that others do.
-    fn by_others(
+    fn initialised_by_others(
         &self,
-        used: Place,
+        used: Location,
         alloc: bool,
         present: &ReachingThreads,
         every: bool,
-    ) -> Option<(&Made, Option<usize>)> {
+    ) -> Option<(&Initialisation, Option<usize>)> {
         let (mut first, mut apart) = (None, self.all_known);
         for m in &self.made {
-            if m.alloc != alloc || !m.object.may_be(used) {
+            if m.alloc != alloc || !m.object.may_alias(used) {
                 continue;
             }
             if used.offset.is_some() && m.object == used && every && missing(&present.set, self.threads).is_none() {
@@ -255,22 +253,22 @@ impl Making {
     }
 }
 
-fn unmet(kernel: &Kernel, making: &Making) {
-    let Kernel { flow, lanes, .. } = *kernel;
+fn used_unsynchronised(kernel: &Kernel, making: &Initialisations) {
+    let flow = kernel.flow;
     // Met on some way; a wait of the object itself is no meeting.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if !may_receive_init(i, making.threads) {
             return;
         }
         if mbarrier_wait(i)
-            && let Some(p) = Place::of(kernel, at, i)
-            && making.made.iter().any(|m| m.object.may_be(p))
+            && let Some(p) = Location::of(kernel, at, i)
+            && making.made.iter().any(|m| m.object.may_alias(p))
         {
             return;
         }
         set.set(0);
     };
-    let mut reported: Vec<Place> = Vec::new();
+    let mut reported: Vec<Location> = Vec::new();
     for_each_instr(&flow.cfg, 1, &step, &mut |b, at, i, set| {
         if set.has(0) {
             return;
@@ -280,16 +278,16 @@ fn unmet(kernel: &Kernel, making: &Making) {
         if !uses && op != op::ld {
             return;
         }
-        let Some(p) = Place::of(kernel, at, i) else { return };
+        let Some(p) = Location::of(kernel, at, i) else { return };
         if reported.contains(&p) || (op == op::ld && p.offset.is_none()) {
             return;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, b, at);
-        let every = every_lane(flow, lanes, &present, b, at);
-        if let Some((m, other)) = making.by_others(p, op == op::ld, &present, every) {
+        let present = kernel.threads_at(b, at);
+        let every = kernel.every_lane(&present, b, at);
+        if let Some((m, other)) = making.initialised_by_others(p, op == op::ld, &present, every) {
             reported.push(p);
             let made = flow.instr(m.at);
-            let name = name(flow, (p.var, p.offset.unwrap_or(0)));
+            let name = object_name(flow, (p.var, p.offset.unwrap_or(0)));
             kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
     });
@@ -301,7 +299,7 @@ fn after_inval(kernel: &Kernel) {
     for (_, at, i) in kernel.flow.walk() {
         if i.opcode == op::mbarrier_inval
             && ends.len() < 64
-            && let Some(p) = object(kernel, at, mbarrier(i))
+            && let Some(p) = object(kernel, at, mbarrier_operand(i))
         {
             ends.push((at, p));
         }
@@ -318,7 +316,7 @@ fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
         if op != op::mbarrier_inval && !init && !meets {
             return;
         }
-        let on = if init { object(kernel, at, mbarrier(i)) } else { None };
+        let on = if init { object(kernel, at, mbarrier_operand(i)) } else { None };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *end == at {
                 begin_pending(set, k);
@@ -332,12 +330,12 @@ fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
         if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
             return;
         }
-        let Some(p) = object(kernel, at, mbarrier(i)) else { return };
+        let Some(p) = object(kernel, at, mbarrier_operand(i)) else { return };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *place == p && is_pending(set, k) {
                 if !reported.contains(&p) && flow.guard(*end).is_none() {
                     reported.push(p);
-                    kernel.report(errors::after_inval(i.span, &name(flow, p), flow.instr(*end).span));
+                    kernel.report(errors::after_inval(i.span, &object_name(flow, p), flow.instr(*end).span));
                 }
                 return;
             }

@@ -2,7 +2,7 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use ptx_dsl_analysis::sites::{Site, executes_exactly, in_loop};
+use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::threads::{Set, THREADS, unite};
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
@@ -44,10 +44,10 @@ pub(crate) fn check(kernel: &Kernel) {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         let count = i.constant("b");
         let sure = (count.is_some() || i.operand("b").is_none())
-            && executes_exactly(flow, lanes, Site { block, at })
+            && kernel.executes_exactly(Site { block, at })
             && !present.elected
             && !present.not_elected
             && !in_loop(flow, block);

@@ -4,7 +4,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{Region, behind};
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::sites::{Site, insert_site};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -15,7 +15,7 @@ use ptx_dsl_isa::qualifier::q;
 
 /// What an object's address is: a place in a variable, or else a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum On {
+pub(crate) enum ObjectKey {
     Place(u32, i64),
     Value(Val, i64),
 }
@@ -33,7 +33,7 @@ pub(crate) struct Object {
 pub(crate) struct Objects {
     pub list: Vec<Object>,
     /// Something of the kind has an address that is not known, or another CTA may reach the objects.
-    pub unclear: bool,
+    pub incomplete: bool,
     /// An `init` has an address that is not known.
     pub unknown_init: bool,
     /// Those of which the variable is known, as in a loop over an array.
@@ -42,15 +42,15 @@ pub(crate) struct Objects {
     pub shared: Vec<u32>,
 }
 
-pub(crate) fn of_region(r: &Region) -> Option<On> {
-    if let Some((var, offset)) = place(r) {
-        return Some(On::Place(var, offset));
+pub(crate) fn object_key(r: &Region) -> Option<ObjectKey> {
+    if let Some((var, offset)) = location_of(r) {
+        return Some(ObjectKey::Place(var, offset));
     }
     let (v, offset) = r.value?;
-    Some(On::Value(v, offset))
+    Some(ObjectKey::Value(v, offset))
 }
 
-pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
+pub(crate) fn location_of(r: &Region) -> Option<(u32, i64)> {
     match (r.base, r.bytes) {
         (AddressBase::Var(v), Some((o, _))) if !r.mapped => Some((v.0, o)),
         _ => None,
@@ -59,11 +59,11 @@ pub(crate) fn place(r: &Region) -> Option<(u32, i64)> {
 
 /// The object that the operand of this name is the address of.
 pub(crate) fn object(kernel: &Kernel, at: u32, name: &str) -> Option<(u32, i64)> {
-    place(&behind(kernel.flow, kernel.provenance, at, name, 8)?)
+    location_of(&kernel.region_of(at, name, 8)?)
 }
 
 /// The name of the operand that is the address of an mbarrier; empty for none.
-pub(crate) fn mbarrier(i: &Instr) -> &'static str {
+pub(crate) fn mbarrier_operand(i: &Instr) -> &'static str {
     for spec in i.entry.operands {
         if matches!(spec.memory, Some(m) if m.access == Access::Mbarrier) {
             return spec.name;
@@ -73,8 +73,13 @@ pub(crate) fn mbarrier(i: &Instr) -> &'static str {
 }
 
 pub(crate) fn objects(kernel: &Kernel) -> Objects {
-    let mut all =
-        Objects { list: Vec::new(), unclear: false, unknown_init: false, array_inits: Vec::new(), shared: Vec::new() };
+    let mut all = Objects {
+        list: Vec::new(),
+        incomplete: false,
+        unknown_init: false,
+        array_inits: Vec::new(),
+        shared: Vec::new(),
+    };
     for (block, at, i) in kernel.flow.walk() {
         add(kernel, Site { block, at }, i, &mut all);
     }
@@ -97,16 +102,16 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
             Some(Operand::VarAddr(v, _)) => all.shared.push(v.0),
             _ => {}
         }
-        all.unclear = true;
+        all.incomplete = true;
         return;
     }
-    let on = mbarrier(i);
+    let on = mbarrier_operand(i);
     if i.operand(on).is_none() {
         return;
     }
-    let region = behind(flow, provenance, site.at, on, 8);
+    let region = kernel.region_of(site.at, on, 8);
     let many = multicast(i) || i.has(q::cta_group_2);
-    let known = region.as_ref().and_then(place);
+    let known = region.as_ref().and_then(location_of);
     if let Some(Region { base: AddressBase::Var(v), .. }) = region {
         if many {
             all.shared.push(v.0);
@@ -115,7 +120,7 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
         }
     }
     let (Some(p), false) = (known, many) else {
-        all.unclear = true;
+        all.incomplete = true;
         all.unknown_init |= op == op::mbarrier_init;
         return;
     };
@@ -124,7 +129,7 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
         op::mbarrier_init => insert_site(&mut o.inits, site),
         op::mbarrier_arrive | op::mbarrier_arrive_drop => {
             insert_site(&mut o.arrives, site);
-            if announces(i) {
+            if expects_bytes(i) {
                 insert_site(&mut o.expects, site);
             }
         }
@@ -167,7 +172,7 @@ impl Object {
     }
 }
 
-pub(crate) fn name(flow: &Flow, place: (u32, i64)) -> String {
+pub(crate) fn object_name(flow: &Flow, place: (u32, i64)) -> String {
     let name = flow.variable(place.0);
     if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
 }
@@ -192,20 +197,20 @@ pub(crate) fn arrives(i: &Instr) -> bool {
 }
 
 /// Is it an `expect_tx`, also as part of an arrival?
-pub(crate) fn announces(i: &Instr) -> bool {
+pub(crate) fn expects_bytes(i: &Instr) -> bool {
     i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
 }
 
 /// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
 /// of a ring.
-pub(crate) fn only(kernel: &Kernel) -> Option<Objects> {
+pub(crate) fn single_stage(kernel: &Kernel) -> Option<Objects> {
     let flow = kernel.flow;
-    let mut key: Option<On> = None;
+    let mut key: Option<ObjectKey> = None;
     let mut object = Object::new((u32::MAX, 0));
     for (block, at, i) in flow.walk() {
         let site = Site { block, at };
         let op = i.opcode;
-        let expecting = announces(i);
+        let expecting = expects_bytes(i);
         let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
         if mbarrier_wait(i) {
             object.waits.push(site);
@@ -213,14 +218,14 @@ pub(crate) fn only(kernel: &Kernel) -> Option<Objects> {
         if !expecting && !copying {
             continue;
         }
-        let r = behind(flow, kernel.provenance, at, mbarrier(i), 8)?;
+        let r = kernel.region_of(at, mbarrier_operand(i), 8)?;
         if r.mapped || multicast(i) || i.has(q::cta_group_2) {
             return None;
         }
         if let AddressBase::Var(v) = r.base {
             object.place.0 = v.0;
         }
-        let now = of_region(&r)?;
+        let now = object_key(&r)?;
         if *key.get_or_insert(now) != now {
             return None;
         }
@@ -229,7 +234,7 @@ pub(crate) fn only(kernel: &Kernel) -> Option<Objects> {
     let whole = !object.expects.is_empty() && !object.copies.is_empty();
     whole.then(|| Objects {
         list: vec![object],
-        unclear: true,
+        incomplete: true,
         unknown_init: true,
         array_inits: Vec::new(),
         shared: Vec::new(),

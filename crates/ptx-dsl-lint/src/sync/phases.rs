@@ -3,18 +3,17 @@
 use crate::errors::{order as errors, rings};
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::sync::objects::{Object, Objects, announces, arrivals_of, arrives, mbarrier, name, object, parity};
-use crate::sync::states::passed;
+use crate::sync::objects::{
+    Object, Objects, arrivals_of, arrives, expects_bytes, mbarrier_operand, object, object_name, parity,
+};
+use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::region::{MOST, region};
-use ptx_dsl_analysis::sites::{
-    Site, any_in_loop, contains_site, executes_every_iteration, executes_exactly, executes_invariantly, in_loop,
-    reaches,
-};
+use ptx_dsl_analysis::region::MOST;
+use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
@@ -24,10 +23,10 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     parities(kernel, objects);
     pending(kernel, objects);
     if kernel.flow.cfg.any(&multicast_copy) {
-        somewhere(kernel);
+        expected_in_some_ctas(kernel);
     }
-    if !objects.unclear {
-        relaxed(kernel, objects);
+    if !objects.incomplete {
+        relaxed_arrivals(kernel, objects);
     }
 }
 
@@ -78,7 +77,7 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
         arrived(o, range.start, range.end, set);
     };
     let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if matches!(passed(flow, b, way), Some(at) if contains_site(&o.waits, at)) {
+        if matches!(succeeded_wait(flow, b, way), Some(at) if contains_site(&o.waits, at)) {
             set.set(0);
             set.unset(1);
         }
@@ -86,7 +85,7 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
     let any = forward(&flow.cfg, 2, Meet::Any, &mut block, &mut edge);
     let every = forward(&flow.cfg, 2, Meet::Every, &mut block, &mut edge);
     for w in &o.waits {
-        let Some(next) = behind_wait(flow, w) else { continue };
+        let Some(next) = block_after_wait(flow, w) else { continue };
         let before = |mut set: Bits| {
             arrived(o, flow.cfg.range(w.block).start, w.at, &mut set);
             set.has(1)
@@ -104,7 +103,7 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
         if let Some(exact) = completes(kernel, o, own, &between) {
             let sure = exact && (again || always);
             let span = flow.instr(w.at).operand("phaseParity")?.span;
-            kernel.report(errors::parity_again(span, &name(flow, o.place), again, sure));
+            kernel.report(errors::parity_again(span, &object_name(flow, o.place), again, sure));
             break;
         }
     }
@@ -112,10 +111,10 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
 }
 
 /// The block that a wait with a parity leads to when it succeeds.
-fn behind_wait(flow: &Flow, w: &Site) -> Option<u32> {
+fn block_after_wait(flow: &Flow, w: &Site) -> Option<u32> {
     flow.instr(w.at).operand("phaseParity")?;
     for (n, e) in flow.cfg.blocks[w.block as usize].succ.iter().enumerate() {
-        if passed(flow, w.block, n) == Some(w.at) {
+        if succeeded_wait(flow, w.block, n) == Some(w.at) {
             return Some(e.to);
         }
     }
@@ -143,7 +142,7 @@ fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option
     }
     // What arrives in some rounds only completes a phase in some only.
     for s in between {
-        if !executes_invariantly(flow, kernel.lanes, *s) {
+        if !kernel.executes_invariantly(*s) {
             return None;
         }
     }
@@ -158,10 +157,10 @@ fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
     for s in sites {
         let i = flow.instr(s.at);
         let each = if i.operand("count").is_some() { i.constant("count")? } else { 1 };
-        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !executes_every_iteration(flow, lanes, *s) {
+        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !kernel.executes_every_iteration(*s) {
             return None;
         }
-        sum += each * max_threads(&kernel.reaching.threads_at(flow, lanes, s.block, s.at), lanes, n);
+        sum += each * max_threads(&kernel.threads_at(s.block, s.at), lanes, n);
     }
     Some(sum)
 }
@@ -170,7 +169,7 @@ fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
 fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
     let mut out = Vec::new();
     for s in &o.arrives {
-        let is = if looped { in_loop(flow, s.block) } else { after(flow, s, w) && waited(flow, o, s, w) };
+        let is = if looped { in_loop(flow, s.block) } else { after(flow, s, w) && after_another_wait(flow, o, s, w) };
         if is {
             out.push(*s);
         }
@@ -179,7 +178,7 @@ fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
 }
 
 /// Does the arrival come behind another wait than this one?
-fn waited(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
+fn after_another_wait(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
     for v in &o.waits {
         if v.at != w.at && after(flow, v, s) {
             return true;
@@ -204,11 +203,11 @@ fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
 /// Counts that an operation cannot take from what is pending.
 fn pending(kernel: &Kernel, objects: &Objects) {
     for o in &objects.list {
-        pending_on(kernel, o, objects.unclear);
+        pending_on(kernel, o, objects.incomplete);
     }
 }
 
-fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
+fn pending_on(kernel: &Kernel, o: &Object, incomplete: bool) {
     let Kernel { flow, lanes, .. } = *kernel;
     let [init] = o.inits.as_slice() else { return };
     let at_init = flow.instr(init.at);
@@ -217,21 +216,21 @@ fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
         let i = flow.instr(s.at);
         let (Some(arg), Some(c), true) = (i.operand("count"), i.constant("count"), arrives(i)) else { continue };
         let never = i.has(q::noComplete);
-        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
+        let present = kernel.threads_at(s.block, s.at);
         let all = match lanes.cta_size.exact {
-            Some(n) if never && !present.elected && !present.not_elected && executes_exactly(flow, lanes, *s) => {
+            Some(n) if never && !present.elected && !present.not_elected && kernel.executes_exactly(*s) => {
                 c.saturating_mul(max_threads(&present, lanes, n))
             }
             _ => c,
         };
         if c > most_pending || (never && all >= most_pending) {
-            let name = name(flow, o.place);
+            let name = object_name(flow, o.place);
             kernel.report(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
             return;
         }
     }
-    let plain = o.copies.is_empty() && o.expects.is_empty() && !unclear;
-    if !plain || !one_by_one(kernel, &o.arrives) {
+    let plain = o.copies.is_empty() && o.expects.is_empty() && !incomplete;
+    if !plain || !single_thread_sequence(kernel, &o.arrives) {
         return;
     }
     let (mut left, mut expected) = (most_pending, most_pending);
@@ -241,13 +240,13 @@ fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
         let arg = i.operand("count");
         let (Some(c), true) = (arrivals_of(i), arrives(i)) else { break };
         if let (0, Some(drop)) = (expected, dropped) {
-            kernel.report(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
+            kernel.report(rings::none_expected(i.span, &object_name(flow, o.place), drop, at_init.span));
             break;
         }
         let never = i.has(q::noComplete);
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
-            kernel.report(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
+            kernel.report(errors::more_than_pending(span, &object_name(flow, o.place), c, left, never, at_init.span));
             break;
         }
         if i.opcode == op::mbarrier_arrive_drop {
@@ -259,12 +258,12 @@ fn pending_on(kernel: &Kernel, o: &Object, unclear: bool) {
 }
 
 /// Does one thread alone arrive, once at each of these, one after the other in one block?
-fn one_by_one(kernel: &Kernel, arrives: &[Site]) -> bool {
+fn single_thread_sequence(kernel: &Kernel, arrives: &[Site]) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let (Some(n), Some(first)) = (lanes.cta_size.exact, arrives.first()) else { return false };
     for s in arrives {
-        let present = kernel.reaching.threads_at(flow, lanes, s.block, s.at);
-        if s.block != first.block || max_threads(&present, lanes, n) != 1 || !executes_exactly(flow, lanes, *s) {
+        let present = kernel.threads_at(s.block, s.at);
+        if s.block != first.block || max_threads(&present, lanes, n) != 1 || !kernel.executes_exactly(*s) {
             return false;
         }
     }
@@ -279,15 +278,15 @@ fn multicast_copy(i: &Instr) -> bool {
 type Use = (Site, (u32, i64));
 
 /// Copies for several CTAs, where only some of these expect the bytes and all wait.
-fn somewhere(kernel: &Kernel) {
+fn expected_in_some_ctas(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        let expecting = announces(i);
+        let expecting = expects_bytes(i);
         if !multicast_copy(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
-        let Some(p) = object(kernel, at, mbarrier(i)) else {
+        let Some(p) = object(kernel, at, mbarrier_operand(i)) else {
             if expecting {
                 // Somebody expects them elsewhere.
                 return;
@@ -320,21 +319,21 @@ fn somewhere(kernel: &Kernel) {
 fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expects: &[Use], waits: &[Use]) -> bool {
     let flow = kernel.flow;
     // All of them under one condition, and a wait that is not.
-    let mut told = None;
+    let mut expect = None;
     let mut common = Vec::new();
     for (site, on) in expects {
         if *on != p {
             continue;
         }
         let only = ctas.conditions(flow, site.block, site.at);
-        if told.is_none() {
-            told = Some(site.at);
+        if expect.is_none() {
+            expect = Some(site.at);
             common = only;
         } else {
             common.retain(|c| only.contains(c));
         }
     }
-    let (Some(told), Some(condition)) = (told, common.first()) else { return false };
+    let (Some(expect), Some(condition)) = (expect, common.first()) else { return false };
     let i = flow.instr(copy);
     let mask = i.constant("ctaMask");
     if matches!(mask, Some(m) if m.count_ones() <= 1) {
@@ -342,8 +341,8 @@ fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expec
     }
     for (site, on) in waits {
         if *on == p && !ctas.conditions(flow, site.block, site.at).contains(condition) {
-            let (told, wait) = (flow.instr(told).span, flow.instr(site.at).span);
-            kernel.report(errors::expected_somewhere(told, &name(flow, p), i.span, wait, mask.is_some()));
+            let (expect, wait) = (flow.instr(expect).span, flow.instr(site.at).span);
+            kernel.report(errors::expected_somewhere(expect, &object_name(flow, p), i.span, wait, mask.is_some()));
             return true;
         }
     }
@@ -351,7 +350,7 @@ fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expec
 }
 
 /// Arrivals that publish nothing, on objects whose waits acquire what was stored.
-fn relaxed(kernel: &Kernel, objects: &Objects) {
+fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let orders = |i: &Instr| {
         (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
@@ -379,7 +378,7 @@ fn relaxed(kernel: &Kernel, objects: &Objects) {
         let step = |at: u32, i: &Instr, set: &mut Bits| {
             if i.opcode == op::st
                 && let Some(arg) = i.address()
-                && matches!(region(flow, kernel.provenance, at, arg, 4), Some(r) if r.space == Space::Shared)
+                && matches!(kernel.region(at, arg, 4), Some(r) if r.space == Space::Shared)
             {
                 begin_pending(set, 0);
             } else if orders(i) {
@@ -393,7 +392,7 @@ fn relaxed(kernel: &Kernel, objects: &Objects) {
             }
         });
         if let Some(span) = reported {
-            kernel.report(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
+            kernel.report(errors::no_release_on_object(span, &object_name(flow, o.place), wait.span));
         }
     }
 }

@@ -4,14 +4,14 @@
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::sync::objects::mbarrier;
+use crate::sync::objects::mbarrier_operand;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region, behind, region};
+use ptx_dsl_analysis::region::{MOST, Region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
@@ -99,7 +99,7 @@ fn remote(kernel: &Kernel) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
-        if !matches!(region(flow, kernel.provenance, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
+        if !matches!(kernel.region(at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
             continue;
         }
         if object {
@@ -114,14 +114,14 @@ fn remote(kernel: &Kernel) {
 
 /// Waits of the scope of their CTA, where other CTAs arrive.
 fn waits(kernel: &Kernel) {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         if multicast(i)
-            && let Some(Region { base: AddressBase::Var(v), .. }) = behind(flow, provenance, at, mbarrier(i), 8)
+            && let Some(Region { base: AddressBase::Var(v), .. }) = kernel.region_of(at, mbarrier_operand(i), 8)
         {
             wide.push(v.0);
             continue;
@@ -131,7 +131,7 @@ fn waits(kernel: &Kernel) {
         let arrives =
             matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
         if (store || arrives)
-            && let Some(r) = region(flow, provenance, at, arg, 8)
+            && let Some(r) = kernel.region(at, arg, 8)
             && r.mapped
         {
             stores |= store;
@@ -147,7 +147,7 @@ fn waits(kernel: &Kernel) {
             && mbarrier_wait(i)
             && !i.has(q::cluster)
             && !i.has(q::relaxed)
-            && let Some(r) = behind(flow, provenance, at, "addr", 8)
+            && let Some(r) = kernel.region_of(at, "addr", 8)
             && let AddressBase::Var(v) = r.base
             && wide.contains(&v.0)
         {
@@ -166,7 +166,7 @@ struct Poll {
 }
 
 /// What may stand in a loop that only waits.
-fn idle(i: &Instr) -> bool {
+fn may_poll(i: &Instr) -> bool {
     matches!(
         i.opcode,
         op::ld
@@ -191,7 +191,7 @@ fn idle(i: &Instr) -> bool {
 }
 
 /// Does the predicate come from the read?
-fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
+fn depends_on(flow: &Flow, p: Val, read: u32) -> bool {
     let mut stack = vec![p];
     let mut budget = 64;
     let mut seen = Vec::new();
@@ -225,10 +225,10 @@ fn polls(kernel: &Kernel) -> Vec<Poll> {
             continue;
         }
         let Some(at) = first_read(flow, &blocks) else { continue };
-        if leaves_by(flow, &blocks, at) {
+        if exits_by(flow, &blocks, at) {
             let read = flow.instr(at);
             let base = match read.address() {
-                Some(arg) => region(flow, kernel.provenance, at, arg, 4).map(|r| r.base),
+                Some(arg) => kernel.region(at, arg, 4).map(|r| r.base),
                 None => None,
             };
             out.push(Poll { blocks, span: read.span, base });
@@ -243,7 +243,7 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
     for b in blocks {
         for at in flow.cfg.range(*b) {
             let i = flow.instr(at);
-            if !idle(i) || acquires(i) {
+            if !may_poll(i) || acquires(i) {
                 return None;
             }
             if first.is_none() && reads(i) && !updates(flow, at, i) {
@@ -267,15 +267,15 @@ fn reads(i: &Instr) -> bool {
 
 /// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
 fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
-    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
+    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| depends_on(flow, compared, at))
 }
 
 /// Does a branch of the loop choose by what was read?
-fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
+fn exits_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
     for b in blocks {
         if let Some(branch) = flow.cfg.branch(*b)
             && let Some((p, _)) = flow.guard(branch)
-            && made_of(flow, p, read)
+            && depends_on(flow, p, read)
         {
             return true;
         }
@@ -364,7 +364,7 @@ struct Flag {
     /// Writes something other than 0.
     writes: bool,
     weak: bool,
-    where_: Conditions,
+    conditions: Conditions,
 }
 
 /// The accesses to flags, and what else is done about order.
@@ -403,12 +403,12 @@ impl Flags {
 
 /// Where an access goes, if it is known whose memory that is.
 fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
-    let r = region(kernel.flow, kernel.provenance, at, i.address()?, i.bytes())?;
+    let r = kernel.region(at, i.address()?, i.bytes())?;
     (r.base != AddressBase::None).then_some(r)
 }
 
 impl Flag {
-    fn new(i: &Instr, at: u32, region: Region, where_: Conditions) -> Flag {
+    fn new(i: &Instr, at: u32, region: Region, conditions: Conditions) -> Flag {
         let op = i.opcode;
         Flag {
             at,
@@ -419,7 +419,7 @@ impl Flag {
             reads: matches!(op, op::ld | op::atom),
             writes: matches!(op, op::atom | op::red) || (op == op::st && i.constant("b") != Some(0)),
             weak: !strong(i),
-            where_,
+            conditions,
         }
     }
 }
@@ -450,7 +450,7 @@ fn flags(kernel: &Kernel) {
             && matches!(i.opcode, op::atom | op::red)
             && f.region.space == Space::Global
             && f.region.bytes.is_some()
-            && f.where_.is_empty()
+            && f.conditions.is_empty()
         {
             kernel.report(errors::atomic_in_one_cta(i.span, i.entry.opcode));
             break;
@@ -472,7 +472,7 @@ fn scopes(kernel: &Kernel, list: &[Flag]) {
                 continue;
             }
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
-            let between = apart(&a.where_, &r.where_);
+            let between = apart(&a.conditions, &r.conditions);
             if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
                 kernel.report(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
                 return;

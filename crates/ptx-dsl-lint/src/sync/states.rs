@@ -2,19 +2,19 @@
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
-use crate::sync::objects::{On, arrives, mbarrier, name, of_region};
+use crate::sync::objects::{ObjectKey, arrives, mbarrier_operand, object_key, object_name};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::region::{MOST, behind};
+use ptx_dsl_analysis::region::MOST;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-fn on(kernel: &Kernel, at: u32) -> Option<On> {
+fn on(kernel: &Kernel, at: u32) -> Option<ObjectKey> {
     let flow = kernel.flow;
-    of_region(&behind(flow, kernel.provenance, at, mbarrier(flow.instr(at)), 8)?)
+    object_key(&kernel.region_of(at, mbarrier_operand(flow.instr(at)), 8)?)
 }
 
 /// The arrival that made a state, through copies of it.
@@ -50,7 +50,7 @@ pub(crate) fn check(kernel: &Kernel) {
         }
     };
     let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if let Some(wait) = passed(flow, b, way) {
+        if let Some(wait) = succeeded_wait(flow, b, way) {
             wait_for(kernel, &list, wait, set);
         }
     };
@@ -67,7 +67,7 @@ pub(crate) fn check(kernel: &Kernel) {
 /// An arrival whose state is kept, and the object it is for.
 struct Arrival {
     at: u32,
-    on: Option<On>,
+    on: Option<ObjectKey>,
 }
 
 /// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
@@ -124,10 +124,15 @@ fn state(kernel: &Kernel, list: &[Arrival], at: u32, set: &Bits) {
             if !made.has(q::noComplete) {
                 kernel.report(errors::count_of_other_state(arg.span, made.span));
             }
-        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(kernel, at))
+        } else if let (Some(ObjectKey::Place(v, o)), Some(ObjectKey::Place(w, p))) = (arrival.on, on(kernel, at))
             && (v, o) != (w, p)
         {
-            kernel.report(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
+            kernel.report(errors::state_of_other(
+                arg.span,
+                &object_name(flow, (v, o)),
+                &object_name(flow, (w, p)),
+                made.span,
+            ));
         } else if set.has(3 * k + 2) {
             let sure = !set.has(3 * k) && !set.has(3 * k + 1);
             kernel.report(errors::state_of_past(arg.span, made.span, sure));
@@ -165,7 +170,7 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
 }
 
 /// The wait that has succeeded where this way is taken.
-pub(crate) fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
+pub(crate) fn succeeded_wait(flow: &Flow, b: u32, way: usize) -> Option<u32> {
     let branch = flow.cfg.branch(b)?;
     let (p, _) = flow.guard(branch)?;
     let (wait, yes) = answer(flow, p)?;

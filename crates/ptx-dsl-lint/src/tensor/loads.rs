@@ -11,7 +11,7 @@ use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr_some_every};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{Region, behind, plain_access, region};
+use ptx_dsl_analysis::region::{Region, plain_access};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
@@ -163,7 +163,7 @@ impl Loads {
             if reported || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
                 return;
             }
-            let Some(object) = behind(flow, kernel.provenance, at, "addr", 8) else { return };
+            let Some(object) = kernel.region_of(at, "addr", 8) else { return };
             for k in (0..n).filter(|k| some.has(n + k)) {
                 let overlap = releases.overlap(flow, &object, self.at[k]);
                 if overlap != Overlap::No {
@@ -219,7 +219,7 @@ impl Releases {
         let mut releases = Releases { waits: Vec::new(), barriers: Vec::new() };
         for (block, at, i) in flow.walk() {
             if mbarrier_wait(i)
-                && let Some(on) = behind(flow, kernel.provenance, at, "addr", 8)
+                && let Some(on) = kernel.region_of(at, "addr", 8)
                 && let AddressBase::Var(var) = on.base
             {
                 if !releases.barriers.contains(&var) && holds_barriers(kernel, var) {
@@ -261,13 +261,13 @@ enum Overlap {
 
 /// Is the variable used for mbarriers only?
 fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
-    let Kernel { flow, provenance, .. } = *kernel;
+    let flow = kernel.flow;
     let here = |r: Option<Region>| matches!(r, Some(r) if r.base == AddressBase::Var(var));
     let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
     !dynamic
         && !flow.walk().any(|(_, at, i)| match plain_access(i) {
-            Some((arg, _)) => here(region(flow, provenance, at, arg, i.bytes())),
-            None => here(behind(flow, provenance, at, "dstMem", 0)) || here(behind(flow, provenance, at, "srcMem", 0)),
+            Some((arg, _)) => here(kernel.region(at, arg, i.bytes())),
+            None => here(kernel.region_of(at, "dstMem", 0)) || here(kernel.region_of(at, "srcMem", 0)),
         })
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn check(kernel: &Kernel) {
         return;
     }
     allocation(kernel);
-    permit(kernel);
+    relinquished(kernel);
     rendezvous(kernel);
 }
 
@@ -43,7 +43,7 @@ fn allocation(kernel: &Kernel) {
         // Another warp may be the one that deallocates.
         kernel.report(errors::never_freed(flow.instr(alloc).span, false));
     } else {
-        held(kernel, first);
+        allocated(kernel, first);
     }
 }
 
@@ -76,7 +76,7 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
 }
 
 /// Leaving with what is allocated. `first` is the first `alloc`.
-fn held(kernel: &Kernel, first: Span) {
+fn allocated(kernel: &Kernel, first: Span) {
     let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.opcode == op::tcgen05_alloc && i.pred.is_none() {
@@ -85,13 +85,13 @@ fn held(kernel: &Kernel, first: Span) {
             set.unset(0);
         }
     };
-    let held = forward_instrs(&flow.cfg, 1, Meet::Every, &step);
+    let allocated = forward_instrs(&flow.cfg, 1, Meet::Every, &step);
     let one_warp = match flow.function.reqntid {
         Some([x, y, z]) => u64::from(x) * u64::from(y) * u64::from(z) <= 32,
         None => false,
     };
     for (b, _) in &flow.cfg.blocks[flow.cfg.exit as usize].pred {
-        let mut set = held[*b as usize].clone();
+        let mut set = allocated[*b as usize].clone();
         let mut last = None;
         for at in flow.cfg.range(*b) {
             step(at, flow.instr(at), &mut set);
@@ -113,7 +113,7 @@ fn held(kernel: &Kernel, first: Span) {
 }
 
 /// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
-fn permit(kernel: &Kernel) {
+fn relinquished(kernel: &Kernel) {
     let flow = kernel.flow;
     let gives = flow.cfg.find(&|i| i.opcode == op::tcgen05_relinquish_alloc_permit);
     let Some(gives) = gives else { return };

@@ -8,9 +8,9 @@ mod allocation;
 mod columns;
 mod commit;
 mod fences;
-mod meetings;
 mod ops;
 mod pair;
+mod participation;
 mod release;
 mod stores;
 
@@ -25,7 +25,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     allocation::check(kernel);
     commit::check(kernel);
-    let meetings = meetings::Meetings::new(kernel);
-    stores::check(kernel, &meetings);
-    fences::check(kernel, &meetings);
+    let participation = participation::Participation::new(kernel);
+    stores::check(kernel, &participation);
+    fences::check(kernel, &participation);
 }

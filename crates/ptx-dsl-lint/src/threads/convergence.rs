@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
 use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
-use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads, every_lane};
+use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -25,7 +25,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         let op = opcode(i);
         if warp {
             let mut sure = present.partial_warp(lanes.cta_size);
@@ -50,31 +50,31 @@ pub(crate) fn check(kernel: &Kernel) {
         if warp
             && grain.is_none()
             && lanes.cta_size.exact != Some(1)
-            && let Some(why) = uneven(kernel, block, at)
+            && let Some(why) = divergent_condition(kernel, block, at)
         {
             kernel.report(errors::aligned_uneven(i.span, &op, why, i.entry.section));
             continue;
         }
-        let all_lanes = entry && every_lane(flow, lanes, &present, block, at);
+        let all_lanes = entry && kernel.every_lane(&present, block, at);
         if grain == Some(Grain::Thread) && all_lanes && lanes.cta_size.exact != Some(1) {
             // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
             let error = lanes.cta_size.several_per_warp() && !op.contains(".commit");
             kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            partial(&present, lanes.cta_size, span, mask, i, kernel);
-            masks(&present, lanes.cta_size, all_lanes, span, mask, &op, i, kernel);
+            check_partial_mask(&present, lanes.cta_size, span, mask, i, kernel);
+            check_mask(&present, lanes.cta_size, all_lanes, span, mask, &op, i, kernel);
         }
     }
 }
 
 /// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
 /// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
-fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
+fn divergent_condition(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
     let flow = kernel.flow;
     let stays = |b: u32| !kernel.reaching.only_exits[b as usize];
     let instr = flow.instr(at);
-    if instr.pred.is_some() && compares(kernel, at) {
+    if instr.pred.is_some() && compares_lane_values(kernel, at) {
         return Some(instr.span);
     }
     // A loop around it that some lanes leave earlier.
@@ -90,7 +90,7 @@ fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
                 here |= leads_here;
                 elsewhere |= !leads_here && stays(e.to);
             }
-            if here && elsewhere && compares(kernel, branch) {
+            if here && elsewhere && compares_lane_values(kernel, branch) {
                 return Some(flow.instr(branch).span);
             }
         }
@@ -105,7 +105,7 @@ fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
         let joins = flow.cfg.ipdom[up as usize];
         if let Some(branch) = flow.cfg.branch(up)
             && joins != b
-            && compares(kernel, branch)
+            && compares_lane_values(kernel, branch)
             && !flow.cfg.dominates(joins, block)
         {
             let mut others = true;
@@ -122,7 +122,7 @@ fn uneven(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
 }
 
 /// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
-fn compares(kernel: &Kernel, at: u32) -> bool {
+fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let differs = |v: Val| {
         matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_))) && lanes.uniformity(v) == Uniformity::None
@@ -150,7 +150,7 @@ fn compares(kernel: &Kernel, at: u32) -> bool {
 }
 
 #[allow(clippy::too_many_arguments)]
-fn masks(
+fn check_mask(
     present: &ReachingThreads,
     size: CtaSize,
     all_lanes: bool,
@@ -189,7 +189,7 @@ fn masks(
         ));
         return;
     }
-    let absent = lacking(present, size, &|there, bits| there & !bits & mask);
+    let absent = missing_lanes(present, size, &|there, bits| there & !bits & mask);
     if present.set != ALL
         && let Some(first) = absent
     {
@@ -204,7 +204,7 @@ fn masks(
         ));
     } else if all_lanes
         && (size.exact.is_some() || size.full_warps)
-        && let Some(first) = lacking(present, size, &|there, _| there & !mask)
+        && let Some(first) = missing_lanes(present, size, &|there, _| there & !mask)
     {
         // Every lane runs it, and those that the mask does not name must not.
         kernel.report(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
@@ -212,23 +212,23 @@ fn masks(
 }
 
 /// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
-fn lacking(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
+fn missing_lanes(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
     let mut first = None;
     for (w, bits) in present.warps(size) {
-        let lacking = of(ReachingThreads::existing_lanes(w, bits, size), bits);
-        if lacking == 0 {
+        let missing_lanes = of(ReachingThreads::existing_lanes(w, bits, size), bits);
+        if missing_lanes == 0 {
             return None;
         }
-        first = first.or(Some(lacking));
+        first = first.or(Some(missing_lanes));
     }
     first
 }
 
 /// An election among lanes that the CTA does not have, and lanes that are read but not named.
-fn partial(present: &ReachingThreads, size: CtaSize, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
+fn check_partial_mask(present: &ReachingThreads, size: CtaSize, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
     if i.opcode == op::elect_sync
         && size.exact.is_some()
-        && lacking(present, size, &|there, _| mask & !there).is_some()
+        && missing_lanes(present, size, &|there, _| mask & !there).is_some()
         && let Some((w, bits)) = present.warps(size).first()
     {
         kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));

@@ -23,7 +23,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut reported: Vec<u32> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if unwritten_too(flow, at, i) {
+        if may_read_undefined(flow, at, i) {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
@@ -34,12 +34,12 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         }
     }
     // On some path: one is looked for on which the conditions agree with each other.
-    let asked = perhaps(flow, &reported);
-    if asked.is_empty() {
+    let candidates = maybe_undefined_uses(flow, &reported);
+    if candidates.is_empty() {
         return out;
     }
     let mut paths = Paths::new(flow, lanes);
-    for (var, use_at) in asked {
+    for (var, use_at) in candidates {
         if reported.contains(&var) {
             continue;
         }
@@ -64,7 +64,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
 }
 
 /// May it read what nobody wrote?
-fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
+fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     let (mut constants, mut vectors) = (false, false);
     for a in &i.operands {
         constants |= matches!(a.value, Operand::Imm(_));
@@ -88,11 +88,11 @@ fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
 }
 
 /// Uses of variables that some path leaves unwritten, and the variables: those to look at.
-fn perhaps(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
-    let perhaps = maybe_undefined(flow);
-    let mut asked: Vec<(u32, u32)> = Vec::new();
-    if perhaps.len() < 2 || !perhaps[1..].contains(&true) {
-        return asked;
+fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
+    let maybe_undefined_uses = maybe_undefined(flow);
+    let mut candidates: Vec<(u32, u32)> = Vec::new();
+    if maybe_undefined_uses.len() < 2 || !maybe_undefined_uses[1..].contains(&true) {
+        return candidates;
     }
     for (_, at, i) in flow.walk() {
         // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
@@ -104,19 +104,22 @@ fn perhaps(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || reported.contains(var) {
+            if flow.origin(*v) == UNDEF
+                || maybe_undefined_uses.get(*v as usize) != Some(&true)
+                || reported.contains(var)
+            {
                 continue;
             }
             let mut tries = 0;
-            for (other, _) in &asked {
+            for (other, _) in &candidates {
                 tries += u32::from(other == var);
             }
-            if tries < 3 && asked.len() < 48 {
-                asked.push((*var, at));
+            if tries < 3 && candidates.len() < 48 {
+                candidates.push((*var, at));
             }
         }
     }
-    asked
+    candidates
 }
 
 /// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
@@ -150,7 +153,7 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut reported = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some((runs, why)) = constant_guard(flow, lanes, block, at) else { continue };
-        if why == CONSTANT || !leads_away(i) {
+        if why == CONSTANT || !only_jumps(i) {
             // A guard that is always true is how generated code spells a choice made for good.
             if !runs {
                 out.push(errors::never_runs(i.span, i.entry.opcode, why));
@@ -161,7 +164,7 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
             && let Some(dead) = other_target(flow, block, runs == positive)
             && flow.cfg.blocks[dead as usize].pred.len() == 1
             && let Some(first) = flow.cfg.range(dead).next()
-            && !leads_away(flow.instr(first))
+            && !only_jumps(flow.instr(first))
             && !reported.contains(&dead)
         {
             reported.push(dead);
@@ -172,6 +175,6 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     out
 }
 
-fn leads_away(i: &Instr) -> bool {
+fn only_jumps(i: &Instr) -> bool {
     matches!(i.opcode, op::bra | op::ret | op::exit | op::trap)
 }

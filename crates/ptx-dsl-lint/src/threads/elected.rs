@@ -4,8 +4,8 @@ use crate::errors::completion as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::reaching::{every_lane, only_elected};
-use ptx_dsl_analysis::region::{Region, region};
+use ptx_dsl_analysis::reaching::only_elected;
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Tensor;
@@ -21,13 +21,13 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let mut reported = false;
     for (block, at, i) in flow.walk() {
-        if reported || !once(i) {
+        if reported || !single_issue(i) {
             continue;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         let elected = present.elected && only_elected(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &present, block, at) && i.entry.tensor == Tensor::None;
-        if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same(kernel, at, i) {
+        let every = kernel.every_lane(&present, block, at) && i.entry.tensor == Tensor::None;
+        if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same_operands(kernel, at, i) {
             continue;
         }
         reported = true;
@@ -37,28 +37,28 @@ pub(crate) fn check(kernel: &Kernel) {
 }
 
 /// Is meant to be done once, if all its operands are the same?
-fn once(i: &Instr) -> bool {
+fn single_issue(i: &Instr) -> bool {
     let op = i.opcode;
     let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
     into_shared || op == op::clusterlaunchcontrol_try_cancel || (i.entry.tensor == Tensor::Mma && i.has(q::cta_group_1))
 }
 
 /// Are the operands the same in all warps of the CTA?
-fn same(kernel: &Kernel, at: u32, i: &Instr) -> bool {
+fn same_operands(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     let flow = kernel.flow;
     let place = match i.operand("dstMem") {
         None => i.operand("addr"),
         place => place,
     };
     if let Some(arg) = place {
-        match region(flow, kernel.provenance, at, arg, 1) {
+        match kernel.region(at, arg, 1) {
             Some(Region { base: AddressBase::Var(_), bytes: Some(_), mapped: false, .. }) => {}
             _ => return false,
         }
     }
     for (_, v) in flow.ssa.uses(at) {
         let guard = matches!(flow.guard(at), Some((p, _)) if p == *v);
-        if !guard && !alike(kernel, *v) {
+        if !guard && !same_in_all_warps(kernel, *v) {
             return false;
         }
     }
@@ -66,7 +66,7 @@ fn same(kernel: &Kernel, at: u32, i: &Instr) -> bool {
 }
 
 /// Is a value made of nothing that differs between warps?
-fn alike(kernel: &Kernel, v: Val) -> bool {
+fn same_in_all_warps(kernel: &Kernel, v: Val) -> bool {
     let flow = kernel.flow;
     let mut seen = Vec::new();
     let mut stack = vec![v];
@@ -80,7 +80,7 @@ fn alike(kernel: &Kernel, v: Val) -> bool {
         }
         seen.push(v);
         match &flow.ssa.values[v as usize] {
-            Value::Def { instr, old: None, .. } if !differs(flow.instr(*instr)) => {}
+            Value::Def { instr, old: None, .. } if !varies_between_warps(flow.instr(*instr)) => {}
             Value::Phi { .. } => {}
             _ => return false,
         }
@@ -90,7 +90,7 @@ fn alike(kernel: &Kernel, v: Val) -> bool {
 }
 
 /// Does it bring what may differ between warps?
-fn differs(i: &Instr) -> bool {
+fn varies_between_warps(i: &Instr) -> bool {
     for a in &i.operands {
         if let Operand::Sreg(register) = a.value
             && matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)

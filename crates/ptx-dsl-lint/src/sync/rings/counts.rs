@@ -2,8 +2,8 @@
 
 use crate::errors::{protocol, rings as errors};
 use crate::kernel::Kernel;
-use crate::sync::objects::name;
-use crate::sync::rings::uses::{Does, Rings, Use};
+use crate::sync::objects::object_name;
+use crate::sync::rings::uses::{OpKind, RingOp, Rings};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::{LaneFact, Uniformity};
@@ -15,7 +15,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
     let mut reported: Vec<Span> = Vec::new();
     for wait in &rings.uses {
-        if wait.does != Does::Wait
+        if wait.kind != OpKind::Wait
             || wait.any
             || !rings.own(wait.var)
             || reported.contains(&flow.instr(wait.site.at).span)
@@ -37,9 +37,9 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
 struct Object<'r> {
     var: u32,
     offset: i64,
-    init: &'r Use,
+    init: &'r RingOp,
     count: u64,
-    arrivals: Vec<&'r Use>,
+    arrivals: Vec<&'r RingOp>,
 }
 
 impl<'r> Object<'r> {
@@ -50,11 +50,11 @@ impl<'r> Object<'r> {
                 continue;
             }
             ring |= u.visits.len() > 1;
-            match u.does {
-                Does::Init | Does::Arrive(_) if u.any => return None,
-                Does::Init if init.is_some() => return None,
-                Does::Init => init = Some((u, u.first(offset)?.number?)),
-                Does::Arrive(_) => arrivals.push(u),
+            match u.kind {
+                OpKind::Init | OpKind::Arrive(_) if u.any => return None,
+                OpKind::Init if init.is_some() => return None,
+                OpKind::Init => init = Some((u, u.first(offset)?.number?)),
+                OpKind::Arrive(_) => arrivals.push(u),
                 _ => {}
             }
         }
@@ -66,16 +66,16 @@ impl<'r> Object<'r> {
 }
 
 /// A wait for more arrivals than come in one round of the ring.
-fn too_few(kernel: &Kernel, rings: &Rings, wait: &Use, object: &Object) -> bool {
+fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(threads) = at_most(kernel) else { return false };
     let mut come = 0u64;
     for a in &object.arrivals {
-        let Does::Arrive(Some(each)) = a.does else { return false };
+        let OpKind::Arrive(Some(each)) = a.kind else { return false };
         if !once_a_phase(flow, rings, a) {
             return false;
         }
-        let present = kernel.reaching.threads_at(flow, lanes, a.site.block, a.site.at);
+        let present = kernel.threads_at(a.site.block, a.site.at);
         come = come.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
     }
     if come >= object.count || rings.success(flow, wait).is_none() {
@@ -87,7 +87,7 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &Use, object: &Object) -> bool 
     let init = flow.instr(object.init.site.at).span;
     kernel.report(errors::never_complete_round(
         span,
-        &name(flow, (object.var, object.offset)),
+        &object_name(flow, (object.var, object.offset)),
         object.count,
         come,
         init,
@@ -109,13 +109,13 @@ fn at_most(kernel: &Kernel) -> Option<usize> {
 
 /// Does a thread arrive here at most once per phase? That holds outside of loops; behind a wait of the same iteration on a ring of the
 /// same size; and if every iteration waits on the same object.
-fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
+fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &RingOp) -> bool {
     let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
         return false;
     }
     for w in &rings.uses {
-        if w.does != Does::Wait
+        if w.kind != OpKind::Wait
             || w.objects.len() != arrival.objects.len()
             || !rings.loops.contains(inner, w.site.block)
         {
@@ -151,7 +151,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
         let alone = waits_within(rings, inner, object);
         let mut come = 0;
         for b in &object.arrivals {
-            let Does::Arrive(Some(each)) = b.does else { continue };
+            let OpKind::Arrive(Some(each)) = b.kind else { continue };
             let same = b.site.at == a.site.at
                 || (!alone
                     && rings.loops.of(b.site.block) == inner
@@ -166,7 +166,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
                 let init = flow.instr(object.init.site.at).span;
                 kernel.report(protocol::more_arrive(
                     span,
-                    &name(flow, (object.var, object.offset)),
+                    &object_name(flow, (object.var, object.offset)),
                     object.count,
                     come,
                     init,
@@ -185,7 +185,7 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
             Some(h) => rings.loops.contains(h, w.site.block),
             None => true,
         };
-        if w.does == Does::Wait && inside && w.objects.contains(&object.offset) {
+        if w.kind == OpKind::Wait && inside && w.objects.contains(&object.offset) {
             return true;
         }
     }
@@ -195,7 +195,7 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
 /// The least number of threads that execute a place which any executes.
 fn at_least(kernel: &Kernel, s: Site) -> u64 {
     let lanes = kernel.lanes;
-    let present = kernel.reaching.threads_at(kernel.flow, lanes, s.block, s.at);
+    let present = kernel.threads_at(s.block, s.at);
     if present.elected || present.not_elected {
         return 0;
     }
@@ -249,7 +249,7 @@ fn together(kernel: &Kernel, s: Site) -> bool {
 /// Is the block a loop that polls an mbarrier? All threads leave it on the same edge.
 fn polls(flow: &Flow, b: u32) -> bool {
     for n in 0..flow.cfg.blocks[b as usize].succ.len() {
-        if crate::sync::states::passed(flow, b, n).is_some() {
+        if crate::sync::states::succeeded_wait(flow, b, n).is_some() {
             return flow.cfg.in_loop(b);
         }
     }

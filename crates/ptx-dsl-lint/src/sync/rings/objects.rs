@@ -3,7 +3,7 @@
 
 use crate::errors::{protocol, rings as errors};
 use crate::kernel::Kernel;
-use crate::sync::rings::uses::{Does, Rings, closed};
+use crate::sync::rings::uses::{OpKind, Rings, covers_two_rounds};
 
 /// The bytes of an mbarrier.
 const BYTES: i64 = 8;
@@ -16,13 +16,14 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             continue;
         }
         let i = flow.instr(u.site.at);
-        if u.does == Does::Copy && rings.own(u.var) && rings.of(u.var).all(|other| other.does != Does::Wait) {
+        if u.kind == OpKind::Copy && rings.own(u.var) && rings.of(u.var).all(|other| other.kind != OpKind::Wait) {
             reported.push(u.var);
             kernel.report(protocol::nobody_waits(i.span, flow.variable(u.var)));
             continue;
         }
         // A loop that does not return to the first object may end before it comes so far.
-        let Some(var) = flow.module.vars.get(u.var as usize).filter(|var| !var.dynamic && closed(&u.visits)) else {
+        let Some(var) = flow.module.vars.get(u.var as usize).filter(|var| !var.dynamic && covers_two_rounds(&u.visits))
+        else {
             continue;
         };
         let outside = |offset: &&i64| **offset < 0 || **offset > i64::from(var.size) - BYTES;

@@ -3,11 +3,11 @@
 use crate::errors::peers as errors;
 use crate::kernel::Kernel;
 use crate::pending::ends_thread;
-use crate::sync::rings::uses::{Does, Rings, Use};
+use crate::sync::rings::uses::{OpKind, RingOp, Rings};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::ctas::Ctas;
-use ptx_dsl_analysis::sites::{Site, executes_invariantly};
+use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_isa::isa::Barrier;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -17,10 +17,10 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     some_leave(kernel, rings);
     let mut reported: Vec<u32> = Vec::new();
     for signal in &rings.uses {
-        if !signal.remote || !matches!(signal.does, Does::Arrive(_)) || reported.contains(&signal.var) {
+        if !signal.remote || !matches!(signal.kind, OpKind::Arrive(_)) || reported.contains(&signal.var) {
             continue;
         }
-        if !rings.known(signal.var) || !executes_invariantly(flow, kernel.lanes, signal.site) {
+        if !rings.known(signal.var) || !kernel.executes_invariantly(signal.site) {
             continue;
         }
         let Some(waits) = late(rings, signal) else { continue };
@@ -36,10 +36,10 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
 
 /// The waits for a signal, if all of them start with parity 1: they wait for the previous round, so nothing waits for the last
 /// arrivals.
-fn late<'r>(rings: &'r Rings, signal: &Use) -> Option<Vec<&'r Use>> {
+fn late<'r>(rings: &'r Rings, signal: &RingOp) -> Option<Vec<&'r RingOp>> {
     let mut out = Vec::new();
     for w in rings.of(signal.var) {
-        if w.does != Does::Wait || !w.objects.iter().any(|o| signal.objects.contains(o)) {
+        if w.kind != OpKind::Wait || !w.objects.iter().any(|o| signal.objects.contains(o)) {
             continue;
         }
         if w.any || w.header.is_none() || w.visits[0].number != Some(1) {
@@ -82,7 +82,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
 /// A multicast to CTAs of which some never wait for it, with no barrier of the cluster behind it.
 fn some_leave(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
-    let several = |u: &Use| {
+    let several = |u: &RingOp| {
         let i = flow.instr(u.site.at);
         multicast(i) && i.constant("ctaMask").map_or(i.has(q::multicast_cluster_all), |m| m.count_ones() > 1)
     };
@@ -93,7 +93,7 @@ fn some_leave(kernel: &Kernel, rings: &Rings) {
     for signal in rings.uses.iter().filter(|u| several(u) && rings.known(u.var)) {
         let mut common = None;
         for w in rings.of(signal.var) {
-            if w.does == Does::Wait && w.objects.iter().any(|o| signal.objects.contains(o)) {
+            if w.kind == OpKind::Wait && w.objects.iter().any(|o| signal.objects.contains(o)) {
                 let only = ctas.conditions(flow, w.site.block, w.site.at);
                 let all = common.get_or_insert_with(|| (w, only.clone()));
                 all.1.retain(|c| only.contains(c));

@@ -2,7 +2,7 @@
 //! each operation are known.
 
 use crate::kernel::Kernel;
-use crate::sync::objects::{arrivals_of, mbarrier};
+use crate::sync::objects::{arrivals_of, mbarrier_operand};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::induction::Induction;
@@ -17,7 +17,7 @@ use ptx_dsl_isa::qualifier::q;
 
 /// What an operation does to its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum OpKind {
     Init,
     /// With the number of arrivals of each thread, if known.
     Arrive(Option<u64>),
@@ -28,9 +28,9 @@ pub(crate) enum Does {
 }
 
 /// An operation on mbarriers in one variable.
-pub(crate) struct Use {
+pub(crate) struct RingOp {
     pub site: Site,
-    pub does: Does,
+    pub kind: OpKind,
     pub var: u32,
     /// The loop whose counters its address or its parity depends on.
     pub header: Option<u32>,
@@ -55,9 +55,9 @@ pub(crate) struct Visit {
 
 /// The mbarrier operations of a kernel.
 pub(crate) struct Rings {
-    pub uses: Vec<Use>,
+    pub uses: Vec<RingOp>,
     /// Variables for which the objects of some operation are unknown.
-    pub blurred: Vec<u32>,
+    pub unknown: Vec<u32>,
     /// Variables with objects that other CTAs reach.
     shared: Vec<u32>,
     pub loops: Loops,
@@ -73,9 +73,9 @@ impl Rings {
     pub(crate) fn new(kernel: &Kernel) -> Option<Rings> {
         let flow = kernel.flow;
         let mut rings =
-            Rings { uses: Vec::new(), blurred: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
+            Rings { uses: Vec::new(), unknown: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
         for (block, at, i) in flow.walk() {
-            let Some(arg) = i.operand(mbarrier(i)) else { continue };
+            let Some(arg) = i.operand(mbarrier_operand(i)) else { continue };
             let (address, _) = address(flow, kernel.provenance, at, &arg.value)?;
             let AddressBase::Var(VarId(var)) = address.base else { return None };
             let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
@@ -86,15 +86,15 @@ impl Rings {
                 return None;
             }
             match rings.operation(flow, var, Site { block, at }, &arg.value) {
-                Some(of) => rings.uses.push(Use { remote, ..of }),
-                None => rings.blurred.push(var),
+                Some(of) => rings.uses.push(RingOp { remote, ..of }),
+                None => rings.unknown.push(var),
             }
         }
         (!rings.loops.tangled() && !rings.uses.is_empty()).then_some(rings)
     }
 
     /// Evaluates an operation on objects of this variable.
-    fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<Use> {
+    fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<RingOp> {
         let i = flow.instr(site.at);
         let number = number(i);
         let mut values: Vec<Val> = Vec::new();
@@ -105,9 +105,9 @@ impl Rings {
                 _ => {}
             }
         }
-        let mut of = Use {
+        let mut of = RingOp {
             site,
-            does: does(i),
+            kind: op_kind(i),
             var,
             header: None,
             any: false,
@@ -136,12 +136,12 @@ impl Rings {
 
     /// Are the objects of all operations on this variable known?
     pub(crate) fn known(&self, var: u32) -> bool {
-        !self.blurred.contains(&var)
+        !self.unknown.contains(&var)
     }
 
     /// The same for all variables.
     pub(crate) fn all_known(&self) -> bool {
-        self.blurred.is_empty()
+        self.unknown.is_empty()
     }
 
     /// The same, and does no other CTA reach them?
@@ -150,15 +150,15 @@ impl Rings {
     }
 
     /// The operations on objects of a variable.
-    pub(crate) fn of(&self, var: u32) -> impl Iterator<Item = &Use> {
+    pub(crate) fn of(&self, var: u32) -> impl Iterator<Item = &RingOp> {
         self.uses.iter().filter(move |u| u.var == var)
     }
 
     /// The block that is reached only when the wait has succeeded.
-    pub(crate) fn success(&self, flow: &Flow, wait: &Use) -> Option<u32> {
+    pub(crate) fn success(&self, flow: &Flow, wait: &RingOp) -> Option<u32> {
         let b = wait.site.block;
         for (n, e) in flow.cfg.blocks[b as usize].succ.iter().enumerate() {
-            if crate::sync::states::passed(flow, b, n) == Some(wait.site.at) && only_by(flow, e.to, b) {
+            if crate::sync::states::succeeded_wait(flow, b, n) == Some(wait.site.at) && only_by(flow, e.to, b) {
                 return Some(e.to);
             }
         }
@@ -177,7 +177,7 @@ fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
 }
 
 /// Do the visits cover two rounds of the ring?
-pub(crate) fn closed(visits: &[Visit]) -> bool {
+pub(crate) fn covers_two_rounds(visits: &[Visit]) -> bool {
     let mut returns = 0;
     for (k, v) in visits.iter().enumerate() {
         returns += u32::from(k > 0 && v.offset == visits[0].offset && visits[k - 1].offset != v.offset);
@@ -185,7 +185,7 @@ pub(crate) fn closed(visits: &[Visit]) -> bool {
     returns >= 2
 }
 
-impl Use {
+impl RingOp {
     /// Evaluates the first iterations. `None` if an object is unknown.
     fn visits(
         &mut self,
@@ -204,7 +204,7 @@ impl Use {
                     self.objects.push(offset);
                 }
             }
-            if (!self.any && induction.ends()) || closed(&self.visits) {
+            if (!self.any && induction.ends()) || covers_two_rounds(&self.visits) {
                 break;
             }
             induction.next();
@@ -238,14 +238,14 @@ fn number(i: &Instr) -> Option<&Operand> {
     Some(&i.operand(name)?.value)
 }
 
-fn does(i: &Instr) -> Does {
+fn op_kind(i: &Instr) -> OpKind {
     match i.opcode {
-        op::mbarrier_init => Does::Init,
-        op::mbarrier_complete_tx => Does::Copy,
-        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => Does::Other,
-        _ if mbarrier_wait(i) => Does::Wait,
-        op::mbarrier_arrive | op::mbarrier_arrive_drop => Does::Arrive(arrivals_of(i)),
-        op::cp_async_mbarrier_arrive | op::tcgen05_commit => Does::Arrive(arrivals_of(i)),
-        _ => Does::Copy,
+        op::mbarrier_init => OpKind::Init,
+        op::mbarrier_complete_tx => OpKind::Copy,
+        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => OpKind::Other,
+        _ if mbarrier_wait(i) => OpKind::Wait,
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => OpKind::Arrive(arrivals_of(i)),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => OpKind::Arrive(arrivals_of(i)),
+        _ => OpKind::Copy,
     }
 }

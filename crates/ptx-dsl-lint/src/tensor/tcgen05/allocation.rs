@@ -2,13 +2,12 @@
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
-use crate::sync::objects::{On, of_region};
+use crate::sync::objects::{ObjectKey, object_key};
 use crate::tensor::tcgen05::columns::{Address, Root, address};
-use crate::tensor::tcgen05::ops::{MOST, is};
+use crate::tensor::tcgen05::ops::{MOST, has_role};
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::reaching::ReachingThreads;
-use ptx_dsl_analysis::region::region;
-use ptx_dsl_analysis::sites::{Site, executes_exactly};
+use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 
@@ -16,7 +15,7 @@ use ptx_dsl_isa::qualifier::q;
 struct Alloc {
     site: Site,
     /// Where it stores the address.
-    slot: Option<On>,
+    slot: Option<ObjectKey>,
     columns: Option<u64>,
     exclusive: bool,
 }
@@ -35,10 +34,10 @@ pub(crate) fn check(kernel: &Kernel) {
     for (block, at, i) in flow.walk() {
         let (columns, exclusive) = (i.constant("nCols"), i.has(q::exclusive));
         let site = Site { block, at };
-        if is(i, Tensor::Alloc) {
-            let slot = i.operand("dst").and_then(|arg| of_region(&region(flow, kernel.provenance, at, arg, 4)?));
+        if has_role(i, Tensor::Alloc) {
+            let slot = i.operand("dst").and_then(|arg| object_key(&kernel.region(at, arg, 4)?));
             allocs.push(Alloc { site, slot, columns, exclusive });
-        } else if is(i, Tensor::Dealloc) {
+        } else if has_role(i, Tensor::Dealloc) {
             frees.push(Free { site, address: address(kernel, at, "taddr"), columns, exclusive });
         }
     }
@@ -89,7 +88,7 @@ fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free) {
 
 /// How many warps come to a place, at most.
 fn warps(kernel: &Kernel, site: Site) -> (usize, ReachingThreads) {
-    let present = kernel.reaching.threads_at(kernel.flow, kernel.lanes, site.block, site.at);
+    let present = kernel.threads_at(site.block, site.at);
     (present.warps(kernel.lanes.cta_size).len(), present)
 }
 
@@ -105,7 +104,7 @@ fn by_many(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) -> bool {
         let (n, present) = warps(kernel, free.site);
         if flow.cfg.in_loop(free.site.block)
             || !present.whole_warps(lanes.cta_size)
-            || !executes_exactly(flow, lanes, free.site)
+            || !kernel.executes_exactly(free.site)
         {
             continue;
         }
@@ -139,9 +138,10 @@ fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) {
             continue;
         }
         let hit = paths.behind(free.site.block, free.site.at, None, &mut |at, i| {
-            if is(i, Tensor::Alloc) || Some(at) == maker {
+            if has_role(i, Tensor::Alloc) || Some(at) == maker {
                 Step::Stop
-            } else if is(i, Tensor::Dealloc) && frees.iter().any(|f| f.site.at == at && f.address == Some(freed)) {
+            } else if has_role(i, Tensor::Dealloc) && frees.iter().any(|f| f.site.at == at && f.address == Some(freed))
+            {
                 Step::Found
             } else {
                 Step::Go

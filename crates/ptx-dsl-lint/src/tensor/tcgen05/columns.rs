@@ -2,9 +2,8 @@
 //! belongs to and the column within it, and whether two instructions access the same columns.
 
 use crate::kernel::Kernel;
-use crate::sync::objects::{On, of_region};
+use crate::sync::objects::{ObjectKey, object_key};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
@@ -15,7 +14,7 @@ use ptx_dsl_isa::qualifier::q;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Root {
     /// What is loaded from the place where `tcgen05.alloc` stored it.
-    Slot(On),
+    Slot(ObjectKey),
     /// Another value.
     Value(Val),
 }
@@ -70,13 +69,13 @@ fn lower(address: i64) -> i64 {
 }
 
 /// The place in memory from which an instruction loads an address.
-fn loaded(kernel: &Kernel, at: u32) -> Option<On> {
+fn loaded(kernel: &Kernel, at: u32) -> Option<ObjectKey> {
     let flow = kernel.flow;
     let i = flow.instr(at);
     if i.opcode != op::ld {
         return None;
     }
-    of_region(&region(flow, kernel.provenance, at, i.operand("a")?, 4)?)
+    object_key(&kernel.region(at, i.operand("a")?, 4)?)
 }
 
 /// The value from which an instruction makes an address by adding columns, and their number, or by adding lanes.

@@ -3,7 +3,7 @@
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
-use crate::tensor::tcgen05::ops::{behind, fences_before, is};
+use crate::tensor::tcgen05::ops::{behind, fences_before, has_role};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::LaneFact;
@@ -18,7 +18,7 @@ pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut commits, mut operations): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        if is(i, Tensor::Commit) {
+        if has_role(i, Tensor::Commit) {
             commits.push((block, at));
         } else if i.entry.tensor.is_operation() {
             operations.push((block, at));
@@ -39,17 +39,17 @@ fn follows(flow: &Flow, from: Site, site: Site) -> bool {
 }
 
 /// Which places instructions of one kind can follow.
-struct Ahead {
+struct Reachability {
     /// By block: the last of them in it.
     last: Vec<u32>,
     /// By block: one of them is in it or reachable from it.
     leads: Vec<bool>,
 }
 
-impl Ahead {
-    fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Ahead {
+impl Reachability {
+    fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Reachability {
         let n = flow.cfg.blocks.len();
-        let mut out = Ahead { last: vec![NONE; n], leads: vec![false; n] };
+        let mut out = Reachability { last: vec![NONE; n], leads: vec![false; n] };
         let mut stack = Vec::new();
         for (block, at, i) in flow.walk() {
             if of(i) {
@@ -76,12 +76,12 @@ impl Ahead {
 /// Reports an operation that no commit follows. Another thread may continue its pipeline, after fences, and commit that.
 fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
     let flow = kernel.flow;
-    let commit = Ahead::new(flow, &|i| is(i, Tensor::Commit));
-    let fence = Ahead::new(flow, &fences_before);
+    let commit = Reachability::new(flow, &|i| has_role(i, Tensor::Commit));
+    let fence = Reachability::new(flow, &fences_before);
     let tracked = operations.iter().any(|o| commit.comes(flow, *o));
     for &site in operations {
-        let settled = commit.comes(flow, site) || (tracked && fence.comes(flow, site));
-        if !settled {
+        let tracked_later = commit.comes(flow, site) || (tracked && fence.comes(flow, site));
+        if !tracked_later {
             let early = commits.iter().copied().find(|c| follows(flow, *c, site));
             let operation = flow.instr(site.1);
             kernel.report(errors::untracked(
@@ -98,13 +98,13 @@ fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
 /// Reports a commit that precedes all operations of each iteration: the first time there is nothing to track.
 fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site]) {
     let flow = kernel.flow;
-    let before = ahead(flow, operations);
+    let before = preceded_by(flow, operations);
     for &commit in commits {
         let earlier = before[commit.0 as usize] || operations.iter().any(|o| o.0 == commit.0 && o.1 < commit.1);
         if earlier {
             continue;
         }
-        let after = ahead(flow, &[commit]);
+        let after = preceded_by(flow, &[commit]);
         let operation = operations.iter().find(|o| after[o.0 as usize] || (o.0 == commit.0 && o.1 > commit.1));
         let Some(&(_, operation)) = operation else { continue };
         if comes_first(kernel, commit, operations) || first_round(kernel, commit.1) {
@@ -145,7 +145,7 @@ fn first_round(kernel: &Kernel, commit: u32) -> bool {
 }
 
 /// By block: does one of the sites come before it, without going round a loop?
-fn ahead(flow: &Flow, sites: &[Site]) -> Vec<bool> {
+fn preceded_by(flow: &Flow, sites: &[Site]) -> Vec<bool> {
     let n = flow.cfg.blocks.len();
     let mut place = vec![NONE; n];
     for (k, &b) in flow.cfg.rpo.iter().enumerate() {

@@ -9,25 +9,25 @@ use ptx_dsl_isa::qualifier::q;
 pub(crate) const MOST: usize = 96;
 
 /// Does it take this part in Tensor Memory?
-pub(crate) fn is(i: &Instr, tensor: Tensor) -> bool {
+pub(crate) fn has_role(i: &Instr, tensor: Tensor) -> bool {
     i.entry.tensor == tensor
 }
 
 /// `tcgen05.wait::st`
 pub(crate) fn waits_for_stores(i: &Instr) -> bool {
-    is(i, Tensor::Wait) && i.has(q::st)
+    has_role(i, Tensor::Wait) && i.has(q::st)
 }
 
 pub(crate) fn fences_before(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.has(q::before_thread_sync)
+    has_role(i, Tensor::Fence) && i.has(q::before_thread_sync)
 }
 
 pub(crate) fn fences_after(i: &Instr) -> bool {
-    is(i, Tensor::Fence) && i.has(q::after_thread_sync)
+    has_role(i, Tensor::Fence) && i.has(q::after_thread_sync)
 }
 
 /// Does it arrive at a barrier that other threads wait for?
-pub(crate) fn tells(i: &Instr) -> bool {
+pub(crate) fn signals(i: &Instr) -> bool {
     matches!(i.entry.meeting, Meeting::Arrive | Meeting::Both)
 }
 

@@ -21,7 +21,7 @@ struct Site {
 /// One CTA of a pair.
 struct Cta {
     rank: u32,
-    knows: Rank,
+    values: Rank,
     reached: Vec<bool>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
                 [None, Some(site)] => (1, site),
                 _ => continue,
             };
-            let why = parts(flow, site, &pair[1 - one]);
+            let why = diverging_branch(flow, site, &pair[1 - one]);
             let sure = kind != Tensor::Relinquish;
             kernel.report(errors::one_of_a_pair(
                 flow.instr(site.at).span,
@@ -72,19 +72,19 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
 
 impl Cta {
     fn new(flow: &Flow, rank: u32) -> Cta {
-        let knows = Rank::new(flow, rank);
-        let reached = knows.reached(flow);
-        Cta { rank, knows, reached }
+        let values = Rank::new(flow, rank);
+        let reached = values.reached(flow);
+        Cta { rank, values, reached }
     }
 
     /// The first of these that the CTA may run.
     fn first<'s>(&self, flow: &Flow, sites: &'s [Site], kind: Tensor) -> Option<&'s Site> {
-        sites.iter().find(|s| s.kind == kind && self.reached[s.block as usize] && self.knows.may_run(flow, s.at))
+        sites.iter().find(|s| s.kind == kind && self.reached[s.block as usize] && self.values.may_run(flow, s.at))
     }
 }
 
 /// The branch that the other CTA does not take to a site.
-fn parts(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
+fn diverging_branch(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
     let mut b = site.block;
     if other.reached[b as usize] {
         return None;

@@ -3,7 +3,7 @@
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
 use crate::pending::ends_thread;
-use crate::tensor::tcgen05::ops::{behind, is};
+use crate::tensor::tcgen05::ops::{behind, has_role};
 use ptx_dsl_analysis::cfg::Edge;
 use ptx_dsl_analysis::ctas::conditions;
 use ptx_dsl_analysis::lanes::Uniformity;
@@ -22,9 +22,9 @@ pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut allocs, mut frees) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        if is(i, Tensor::Alloc) {
+        if has_role(i, Tensor::Alloc) {
             allocs.push((block, at));
-        } else if is(i, Tensor::Dealloc) {
+        } else if has_role(i, Tensor::Dealloc) {
             frees.push((block, at));
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let allocated = behind(flow, &mut allocs.iter().map(|a| a.0));
     let freed = behind(flow, &mut frees.iter().map(|f| f.0));
-    let frees_later = leads(kernel, &frees);
+    let frees_later = blocks_reaching(kernel, &frees);
     let paths = Paths::new(flow, kernel.lanes);
     for &block in &flow.cfg.rpo {
         let Some(at) = flow.cfg.branch(block) else { continue };
@@ -61,7 +61,7 @@ pub(crate) fn check(kernel: &Kernel) {
 }
 
 /// By block: is a `dealloc` in it or reachable from it?
-fn leads(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
+fn blocks_reaching(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
     let mut out = vec![false; kernel.flow.cfg.blocks.len()];
     let mut stack: Vec<u32> = frees.iter().map(|f| f.0).collect();
     while let Some(b) = stack.pop() {

@@ -5,18 +5,18 @@ use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, is_pending, resolve};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
-use crate::tensor::tcgen05::meetings::Meetings;
-use crate::tensor::tcgen05::ops::{MOST, behind, is, tells, waits_for_stores};
+use crate::tensor::tcgen05::ops::{MOST, behind, has_role, signals, waits_for_stores};
+use crate::tensor::tcgen05::participation::Participation;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 
-pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
+pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
     let flow = kernel.flow;
     // Each with whether no wait can follow.
     let (mut stores, mut never) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        if is(i, Tensor::Store) && stores.len() < MOST {
+        if has_role(i, Tensor::Store) && stores.len() < MOST {
             stores.push(at);
             never.push(!waited_later(kernel, block, at));
         }
@@ -35,7 +35,7 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
     };
     let mut reported = false;
     for_each_instr(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
-        if reported || !(i.entry.tensor.is_operation() || tells(i)) {
+        if reported || !(i.entry.tensor.is_operation() || signals(i)) {
             return;
         }
         for (k, &store) in stores.iter().enumerate() {
@@ -43,8 +43,11 @@ pub(crate) fn check(kernel: &Kernel, meetings: &Meetings) {
                 continue;
             }
             // An operation of this thread, or one of a thread that waits for this arrival.
-            let operation =
-                if i.entry.tensor.is_operation() { Some(at) } else { meetings.released(flow, at, never[k]) };
+            let operation = if i.entry.tensor.is_operation() {
+                Some(at)
+            } else {
+                participation.released_operation(flow, at, never[k])
+            };
             let Some(operation) = operation else { continue };
             let sure = match overlap(kernel, store, operation) {
                 Overlap::Never => continue,
