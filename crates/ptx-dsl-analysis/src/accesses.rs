@@ -1,9 +1,9 @@
-//! The addresses that instructions use, and how: which state space, how many bytes, reading or writing.
+//! The memory accesses of an instruction, from its table entry: address operand, state space, size, alignment, read or write.
 
 use crate::provenance::space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
-use ptx_dsl_isa::isa::{self, OperandSpec, Role};
+use ptx_dsl_isa::isa::{self, Mbarrier, OperandSpec, Role};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
@@ -155,5 +155,5 @@ fn size(i: &Instr, size: Size) -> u32 {
 
 /// Is it a wait for the phase of an mbarrier?
 pub fn mbarrier_wait(i: &Instr) -> bool {
-    matches!(i.opcode, op::mbarrier_try_wait | op::mbarrier_test_wait)
+    i.entry.mbarrier == Mbarrier::Wait
 }

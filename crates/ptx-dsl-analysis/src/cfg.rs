@@ -1,4 +1,5 @@
-//! The control-flow graph: basic blocks, edges with the value of the branch's guard, reverse postorder, dominators, post-dominators.
+//! The control-flow graph: basic blocks, edges labelled with the guard of the branch, reverse postorder, dominator and
+//! post-dominator trees.
 
 use ptx_dsl_isa::hir::{Function, Instr, LabelId, Operand, Stmt};
 use ptx_dsl_isa::isa::Control;

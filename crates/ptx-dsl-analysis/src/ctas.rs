@@ -1,4 +1,5 @@
-//! Which values differ from CTA to CTA and are the same in each of them: what tells the CTAs of a grid or cluster apart.
+//! Variation between CTAs: which values are uniform in a CTA but differ between CTAs, and the conditions on them that control an
+//! instruction. A sparse forward analysis on a lattice of four levels.
 
 use crate::cfg::NONE;
 use crate::flow::Flow;

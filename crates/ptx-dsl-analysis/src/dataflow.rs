@@ -1,4 +1,5 @@
-//! A forward dataflow framework: sets of bits, a worklist over blocks in reverse postorder.
+//! A forward data-flow framework on bit sets: iteration over the blocks in reverse postorder until nothing changes. Meet is union
+//! (some path) or intersection (every path).
 
 use crate::cfg::Cfg;
 use fixedbitset::FixedBitSet;

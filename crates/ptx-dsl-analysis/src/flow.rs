@@ -1,4 +1,4 @@
-//! A function under analysis: its control-flow graph and its values in SSA form, with the look-ups that rules need of both.
+//! A function under analysis: its control-flow graph and its SSA values, with common queries on both.
 
 use crate::cfg::Cfg;
 use crate::ssa::{Ssa, Val};

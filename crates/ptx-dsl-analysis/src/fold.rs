@@ -1,4 +1,4 @@
-//! Integer arithmetic on numbers that are known.
+//! Constant folding of integer instructions.
 
 use crate::lanes::{Compare, holds};
 use ptx_dsl_isa::hir::{Instr, Operand};

@@ -1,4 +1,5 @@
-//! Guards that are the same for all threads that come to them: comparisons whose result the operands' ranges decide.
+//! Constant guards: comparisons that the ranges of their operands decide, guards that no thread satisfies, conditions that a
+//! dominating branch excludes.
 
 use crate::cfg::{Edge, NONE};
 use crate::flow::Flow;

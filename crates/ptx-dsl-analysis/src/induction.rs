@@ -1,5 +1,5 @@
-//! Induction variables: evaluates values iteration by iteration, from constants, and from the thread number where one thread is
-//! given. Nothing symbolic: the first iterations of a loop are interpreted, with everything loaded or passed unknown.
+//! Induction variables by interpretation: the first iterations of a loop are evaluated with constants, and for one thread if it is
+//! given. Loaded values and parameters are unknown; nothing is symbolic.
 
 use crate::cfg::NONE;
 use crate::flow::Flow;

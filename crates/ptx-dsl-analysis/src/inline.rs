@@ -1,8 +1,7 @@
-//! A kernel with the functions it calls put in their places, so that every rule sees through a `call`: what a callee initialises,
-//! fences, waits for, and which addresses it gets and gives.
+//! Inlining: replaces calls by the bodies of their callees, so that every rule sees through a `call`.
 //!
-//! Arguments and results travel in `.param` variables; `promote.rs` makes registers of these. What is not put in place
-//! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
+//! Arguments and results travel in `.param` variables; `promote.rs` makes registers of these. A call that cannot be inlined (indirect,
+//! recursive, without a body, with errors, too large) stays and may do anything.
 
 use ptx_dsl_isa::hir::{
     Arg, Base, FuncId, Function, Instr, Label, LabelId, Module, Operand, Param, Reg, RegId, Stmt, VarId,

@@ -1,6 +1,8 @@
-//! Uniformity: which threads of a CTA see a predicate true, and which threads share a value. Values that are a function of `%tid` and
-//! `%laneid` are evaluated for every thread that a CTA can have; of other values the lattice keeps who shares them. A divergent branch
-//! makes the phis behind it divergent, so that data flow and divergence are solved in turn.
+//! Uniformity: which threads of a CTA see a predicate true, and which threads share a value.
+//!
+//! Values that are a function of `%tid` and `%laneid` are evaluated for every thread that a CTA can have; for other values the lattice
+//! keeps which threads share them. A divergent branch makes the phis behind it divergent, so value facts and divergent regions are solved
+//! in turn until neither changes.
 
 use crate::cfg::NONE;
 use crate::flow::Flow;

@@ -1,17 +1,18 @@
-//! What the statements of a function mean together, for lints, code generation and the interpreter.
+//! Analyses of a function for lints, code generation and the interpreter.
 //!
 //! | file | analysis |
 //! |---|---|
+//! | `flow.rs` | a function with its control-flow graph and its SSA values |
 //! | `cfg.rs`, `graph.rs` | basic blocks and edges; postorder, dominators (Cooper, Harvey and Kennedy), strongly connected components |
-//! | `ssa.rs` | static single assignment: values, phis, uses; a solver for facts about values |
-//! | `dataflow.rs` | forward data flow over sets of bits |
+//! | `ssa.rs` | static single assignment (Cytron et al.); a sparse solver for facts about values |
+//! | `dataflow.rs` | forward data flow on bit sets |
 //! | `loops.rs`, `induction.rs`, `fold.rs` | natural loops; their counters, iteration by iteration; constant folding |
 //! | `issue.rs` | how many threads issue an instruction together |
-//! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | which threads see a predicate true; sets of threads; who reaches a place; how often |
-//! | `ctas.rs`, `ranks.rs` | what differs between CTAs; values by the rank of a CTA in its cluster |
-//! | `provenance.rs`, `region.rs`, `accesses.rs` | where an address comes from; the bytes behind it; the accesses of an instruction |
-//! | `guards.rs`, `paths.rs` | guards that are constant; paths through the graph on which conditions agree |
-//! | `inline.rs`, `promote.rs` | calls replaced by their bodies; private memory promoted to registers |
+//! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | uniformity; sets of threads; reaching threads; execution counts |
+//! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
+//! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes behind an address; memory accesses of an instruction |
+//! | `guards.rs`, `paths.rs` | constant guards; feasible paths |
+//! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |
 
 pub mod accesses;
 pub mod cfg;

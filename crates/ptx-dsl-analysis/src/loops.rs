@@ -1,4 +1,4 @@
-//! Loops: for each block the innermost one around it.
+//! Natural loops: the innermost loop of each block and the loop around each loop, by backward walks from the back edges.
 
 use crate::cfg::{Cfg, NONE};
 

@@ -1,15 +1,18 @@
-//! Is there one way through the graph from here to there on which the predicates agree with each other? Rules that speak of
-//! some path ask here, so that code which chooses twice by the same condition is not taken for a mistake.
+//! Feasible paths: a depth-first search over the control-flow graph that carries the conditions known on the way, so that two
+//! branches on one condition agree. Rules that report "on some path" ask it for a witness. A condition that is not known is guessed,
+//! unless it is made of the same inputs as an earlier guess.
 
-use crate::cfg::NONE;
 use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
-use crate::ssa::{UNDEF, Val, Value, place};
-use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
+use crate::paths::condition::{Condition, Key, Order, condition, parts};
+use crate::paths::roots::{Root, roots};
+use crate::ssa::{Val, Value, place};
+use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::{Qualifier, q};
-use ptx_dsl_isa::ty::Class;
+use ptx_dsl_isa::qualifier::q;
+
+mod condition;
+mod roots;
 
 /// What the search does at an instruction that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,36 +32,6 @@ pub struct Hit {
     pub at: u32,
     /// No condition had to be guessed on the way.
     pub certain: bool,
-}
-
-/// A condition: a predicate, or what it compares; so that two comparisons of the same numbers are one condition.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Condition {
-    Value(Val),
-    /// Integers of so many bits.
-    Compare(Order, u32, Key, Key),
-    /// Anything else, by its qualifiers: whether its opposite is the opposite comparison is not known.
-    Same(Vec<Qualifier>, Key, Key),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Value(Val),
-    Number(u64),
-    Special(SpecialRegister),
-}
-
-/// Conjunction, the predicates with whether each stands as it is, whether these are all.
-type Parts = (bool, Vec<(Val, bool)>, bool);
-
-/// What numbers are made from: parameters and special registers by name, else the instruction that brings them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
-    Instr(u32),
-    Param(u32, i64),
-    Special(SpecialRegister),
-    /// Too much to follow.
-    Unknown,
 }
 
 /// One way so far.
@@ -283,7 +256,7 @@ impl<'a, 'h> Paths<'a, 'h> {
 
     /// May two conditions exclude each other or follow from each other, since they are made of the same numbers?
     pub fn related(&self, a: Val, b: Val) -> bool {
-        let (a, b) = (self.roots(a), self.roots(b));
+        let (a, b) = (roots(self.flow, a), roots(self.flow, b));
         a.contains(&Root::Unknown) || b.contains(&Root::Unknown) || a.iter().any(|root| b.contains(root))
     }
 
@@ -292,7 +265,7 @@ impl<'a, 'h> Paths<'a, 'h> {
             return false;
         }
         // Two conditions made of the same numbers may exclude each other in ways that are not seen here.
-        let mut roots = self.roots(p);
+        let mut roots = roots(self.flow, p);
         if way.roots.contains(&Root::Unknown) {
             return false;
         }
@@ -307,62 +280,11 @@ impl<'a, 'h> Paths<'a, 'h> {
         true
     }
 
-    fn roots(&self, p: Val) -> Vec<Root> {
-        let ssa = &self.flow.ssa;
-        let mut out = Vec::new();
-        let mut seen = Vec::new();
-        let mut stack = vec![p];
-        while let Some(v) = stack.pop() {
-            let v = self.flow.origin(v);
-            if seen.contains(&v) {
-                continue;
-            }
-            if seen.len() >= 48 {
-                return vec![Root::Unknown];
-            }
-            seen.push(v);
-            match &ssa.values[v as usize] {
-                Value::Def { instr, old, .. } => {
-                    stack.extend(old);
-                    if self.own_roots(*instr, &mut out) {
-                        ssa.push_uses(*instr, &mut stack);
-                    }
-                }
-                Value::Phi { args, .. } => stack.extend(args),
-                Value::Param => out.push(Root::Instr(NONE - 1 - v)),
-                Value::Undef => {}
-            }
-        }
-        out
-    }
-
-    /// What an instruction brings that it does not make of registers; says whether it reads any for more than an address.
-    fn own_roots(&self, at: u32, out: &mut Vec<Root>) -> bool {
-        let i = self.flow.instr(at);
-        if let Some(arg) = i.address() {
-            out.push(match (i.opcode, &arg.value) {
-                (op::ld, Operand::Address(Base::Var(var), o)) if i.has(q::param) => Root::Param(var.0, *o),
-                _ => Root::Instr(at),
-            });
-            return false;
-        }
-        let before = out.len();
-        for a in &i.operands {
-            if let Operand::Sreg(register) = a.value {
-                out.push(Root::Special(register));
-            }
-        }
-        if out.len() == before && self.flow.ssa.uses(at).is_empty() {
-            out.push(Root::Instr(at));
-        }
-        true
-    }
-
     fn assume(&self, way: &mut PathState, p: Val, is: bool, depth: u32) {
-        let (condition, positive) = self.condition(p, 0);
+        let (condition, positive) = condition(self.flow, self.lanes, p, 0);
         if let Condition::Value(v) = condition
             && depth < 4
-            && let Some((and, parts, _)) = self.parts(v)
+            && let Some((and, parts, _)) = parts(self.flow, v)
             && (positive == is) == and
         {
             for (u, as_is) in parts {
@@ -370,32 +292,6 @@ impl<'a, 'h> Paths<'a, 'h> {
             }
         }
         way.holds.push((condition, is == positive));
-    }
-
-    /// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
-    fn parts(&self, v: Val) -> Option<Parts> {
-        let maker = self.flow.ssa.maker(v)?;
-        let i = self.flow.instr(maker);
-        let of = |o: &Operand| match o {
-            Operand::Reg(r, lane) => Some((self.flow.ssa.read(maker, *r, *lane), true)),
-            Operand::NotReg(r) => Some((self.flow.ssa.read(maker, *r, 0), false)),
-            _ => None,
-        };
-        match i.opcode {
-            op::and | op::or if i.has(q::pred) => {
-                let mut list = Vec::new();
-                for name in ["a", "b"] {
-                    if let Some(o) = i.value(name) {
-                        list.extend(of(o));
-                    }
-                }
-                Some((i.opcode == op::and, list, true))
-            }
-            op::setp if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(q::and) || i.has(q::or)) => {
-                Some((i.has(q::and), vec![of(i.value("c")?)?], false))
-            }
-            _ => None,
-        }
     }
 
     /// What a predicate is on this way.
@@ -406,7 +302,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         if let Some(n) = self.number(way, p, depth) {
             return Some(n != 0);
         }
-        let (condition, positive) = self.condition(p, 0);
+        let (condition, positive) = condition(self.flow, self.lanes, p, 0);
         for (c, is) in way.holds.iter().rev() {
             if *c == condition {
                 return Some(*is == positive);
@@ -440,7 +336,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 return Some(is == positive);
             }
         };
-        let (and, parts, all) = self.parts(v)?;
+        let (and, parts, all) = parts(self.flow, v)?;
         let mut every = all;
         for (u, as_is) in parts {
             match self.known(way, u, depth + 1) {
@@ -504,94 +400,6 @@ impl<'a, 'h> Paths<'a, 'h> {
             _ => None,
         }
     }
-
-    /// The condition that a predicate stands for, and whether it is that or its opposite.
-    fn condition(&self, p: Val, depth: u32) -> (Condition, bool) {
-        let v = self.flow.origin(p);
-        let plain = (Condition::Value(v), true);
-        let (Some(maker), true) = (self.flow.ssa.maker(v), depth < 8) else { return plain };
-        let i = self.flow.instr(maker);
-        let source = |name: &str| self.flow.source(maker, name);
-        match i.opcode {
-            op::not if i.has(q::pred) => match source("a") {
-                Some(a) => {
-                    let (c, is) = self.condition(a, depth + 1);
-                    (c, !is)
-                }
-                None => plain,
-            },
-            op::mov if i.has(q::pred) => match source("a") {
-                Some(a) => self.condition(a, depth + 1),
-                None => plain,
-            },
-            op::setp => self.comparison(maker, i).unwrap_or(plain),
-            _ => plain,
-        }
-    }
-
-    fn comparison(&self, at: u32, i: &Instr) -> Option<(Condition, bool)> {
-        let ty = i.types.last()?;
-        let single = matches!(i.operands.first()?.value, Operand::Reg(..)) && i.operands.len() == 3;
-        if !single {
-            return None;
-        }
-        let bits = ty.bits();
-        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let key = |name: &str| {
-            Some(match i.value(name)? {
-                Operand::Imm(n) => Key::Number(*n & mask),
-                Operand::Reg(r, lane) => {
-                    let v = self.flow.ssa.read(at, *r, *lane);
-                    match self.lanes.facts.get(v as usize) {
-                        Some(LaneFact::Const(n)) => Key::Number(*n & mask),
-                        _ => Key::Value(self.flow.origin(v)),
-                    }
-                }
-                Operand::Sreg(register) if register.row().varies != Varies::InTime => Key::Special(*register),
-                _ => return None,
-            })
-        };
-        let (a, b) = (key("a")?, key("b")?);
-        if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || bits > 64 {
-            return Some((Condition::Same(i.quals.clone(), a, b), true));
-        }
-        let signed = ty.class() == Class::Signed;
-        for q in &i.quals {
-            if let Some((op, is)) = order(*q, signed) {
-                return Some((Condition::Compare(op, bits, a, b), is));
-            }
-        }
-        None
-    }
-}
-
-/// Comparisons of integers that the others are opposites of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Order {
-    Equal,
-    /// Signed.
-    Less,
-    LessOrEqual,
-    /// Unsigned.
-    Below,
-    BelowOrEqual,
-}
-
-/// `.CmpOp` as one of a few comparisons, or the opposite of one.
-fn order(qualifier: Qualifier, signed: bool) -> Option<(Order, bool)> {
-    Some(match (qualifier, signed) {
-        (q::eq, _) => (Order::Equal, true),
-        (q::ne, _) => (Order::Equal, false),
-        (q::lt, true) => (Order::Less, true),
-        (q::ge, true) => (Order::Less, false),
-        (q::le, true) => (Order::LessOrEqual, true),
-        (q::gt, true) => (Order::LessOrEqual, false),
-        (q::lt | q::lo, _) => (Order::Below, true),
-        (q::ge | q::hs, _) => (Order::Below, false),
-        (q::le | q::ls, _) => (Order::BelowOrEqual, true),
-        (q::gt | q::hi, _) => (Order::BelowOrEqual, false),
-        _ => return None,
-    })
 }
 
 impl PathState {
@@ -615,21 +423,4 @@ impl PathState {
         }
         false
     }
-}
-
-/// Values that some path leaves unwritten.
-pub fn maybe_undefined(flow: &Flow) -> Vec<bool> {
-    let found = flow.ssa.solve(false, &mut |v, value, facts| match value {
-        Value::Undef => v == UNDEF,
-        Value::Param => false,
-        Value::Phi { args, .. } => {
-            let mut any = false;
-            for a in args {
-                any |= facts[*a as usize];
-            }
-            any
-        }
-        Value::Def { old, .. } => matches!(old, Some(o) if facts[*o as usize]),
-    });
-    found.unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Registers in place of memory that only the thread itself can reach: spills to `.local` variables, arguments and results in
-//! `.param` variables. What is followed through registers is then followed through them too.
+//! Promotion of memory to registers: spills to `.local` variables, arguments and results in `.param` variables. Also removes guards that
+//! are constant.
 //!
-//! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
+//! A variable is promoted if its address is used only by loads and stores of slots that do not overlap.
 
 use crate::dataflow::Bits;
 use crate::flow::Flow;

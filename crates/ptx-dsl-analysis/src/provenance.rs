@@ -1,5 +1,5 @@
-//! Where an address comes from: the variable or parameter, the state space, generic or not, the own CTA or a mapped one.
-//! A fact is said only if it holds on every way to the value; addresses that are loaded from memory are not followed.
+//! Provenance of addresses: variable or parameter, state space, generic or not, own CTA or mapped. A sparse forward analysis; a
+//! fact holds on every path, and loaded addresses are unknown.
 
 use crate::flow::Flow;
 use crate::ssa::{Val, Value};

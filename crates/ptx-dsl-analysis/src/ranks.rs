@@ -1,4 +1,4 @@
-//! What one CTA of the first cluster of a grid does: the numbers that follow from its rank, and the blocks that it can come to.
+//! Constant propagation for one CTA of the first cluster: values that follow from its rank, and the blocks that it can reach.
 
 use crate::flow::Flow;
 use crate::lanes::{boolean, comparison, holds, keeps, operation};

@@ -1,5 +1,5 @@
-//! Reaching threads: who may be at a place, from the predicates of the branches that lead there. A forward data-flow analysis of
-//! which predicates are known to hold.
+//! Reaching threads: which threads may be at an instruction. A forward data-flow analysis finds the predicates that hold on every
+//! path; the facts about them give the set of threads.
 
 use crate::dataflow::{Bits, Meet, forward};
 use crate::flow::Flow;

@@ -1,5 +1,4 @@
-//! Places in memory that instructions name, and what is owed since one of them: the common part of the rules about
-//! asynchronous operations.
+//! Regions of memory: the bytes behind an address operand, and whether two regions overlap.
 
 use crate::flow::Flow;
 use crate::provenance::{Address, AddressBase, Provenance, sum};

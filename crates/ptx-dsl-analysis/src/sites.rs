@@ -1,5 +1,5 @@
-//! Sites: instructions with their blocks, and how often a site runs. A site runs once for each way to it if every branch on the way up
-//! the dominator tree has a predicate that is known exactly.
+//! Execution counts of sites: an instruction is executed exactly once by the threads that reach it if every branch up the dominator
+//! tree has a predicate that is known for each thread.
 
 use crate::ctas::under;
 use crate::flow::Flow;

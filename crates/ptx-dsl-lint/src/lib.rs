@@ -1,7 +1,7 @@
-//! The rules 06xx: what the flow of a kernel shows about synchronisation, memory, Tensor Memory and the threads that run it.
+//! The 06xx rules: protocol checks of synchronisation, memory, Tensor Memory and the threads that execute an instruction.
 //!
-//! The rules stand in folders by topic. They use the analyses of `ptx-dsl-analysis`; their messages are in `errors/`, their list is
-//! `rules.rs`. A rule says error only where every path proves it; else it warns or is silent.
+//! The rules are in one folder per topic and use the analyses of `ptx-dsl-analysis`. Their messages are in `errors/`, the list of codes is
+//! `rules.rs`. A rule reports an error only if every path proves it; otherwise it warns or stays silent.
 
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Lanes;

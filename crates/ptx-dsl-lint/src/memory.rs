@@ -1,4 +1,4 @@
-//! State spaces, proxies, asynchronous copies and races: who sees what is written.
+//! State spaces, proxies, asynchronous copies and races: when a write becomes visible.
 
 use crate::kernel::Kernel;
 

@@ -1,5 +1,5 @@
-//! Pending operations: what is owed since an instruction until another settles it, and groups of asynchronous copies by age. Sets of
-//! bits for the data-flow analysis.
+//! Pending operations as states of a data-flow analysis: single operations that some instruction completes, and groups of
+//! asynchronous copies by age.
 
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};

@@ -1,4 +1,4 @@
-//! Instructions as messages spell them.
+//! Opcodes as messages spell them.
 
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::qualifier::q;

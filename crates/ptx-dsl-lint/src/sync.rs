@@ -1,4 +1,4 @@
-//! Barriers, mbarriers, clusters, launch control, fences and scopes: how threads wait for each other.
+//! Synchronisation: barriers, mbarriers, clusters, launch control, fences and scopes.
 
 use crate::kernel::Kernel;
 use crate::sync::objects::objects;

@@ -1,5 +1,5 @@
-//! Which instructions may synchronise threads, by their attributes: barriers, mbarriers, atomic operations, fences and calls. Each
-//! predicate is as wide as its rules must be cautious.
+//! Predicates for "may this instruction synchronise threads", on the attributes of the table entry: barriers, mbarriers, atomic
+//! operations, fences and calls. Rules differ in how cautious they must be, so there is one predicate for each question.
 
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_isa::hir::Instr;

@@ -1,4 +1,4 @@
-//! Tensor Memory and the matrices of `wgmma` and `tcgen05`.
+//! Tensor Memory and the matrix instructions `wgmma` and `tcgen05`.
 
 use crate::kernel::Kernel;
 

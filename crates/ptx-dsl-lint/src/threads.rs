@@ -1,4 +1,4 @@
-//! Which threads run an instruction: convergence, election, registers that nobody wrote, code that never runs.
+//! Which threads execute an instruction: convergence, election, undefined registers, dead code.
 
 use crate::kernel::Kernel;
 

@@ -1,4 +1,4 @@
-//! Backward slices: all values that some values depend on.
+//! Backward slices: all values that some values depend on, with the loop counters among them.
 
 use crate::cfg::NONE;
 use crate::dataflow::Bits;

@@ -1,4 +1,4 @@
-//! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
+//! Transfer functions of the uniformity analysis: the fact about a result from the facts about the operands.
 
 use crate::flow::Flow;
 use crate::lanes::facts::{LaneFact, Lanes, PredicateFact, UNKNOWN, Uniformity, uniformity_of};

@@ -1,5 +1,5 @@
-//! The lattice of facts about a value: bottom, a constant, a number for each thread, a predicate, or only which threads share it.
-//! Tables and sets of threads are interned.
+//! The lattice of uniformity facts: bottom, a constant, a number for each thread, a predicate, or only which threads share the
+//! value. Tables and sets of threads are interned.
 
 use crate::ssa::{UNDEF, Val};
 use crate::threads::{Set, by_warp};

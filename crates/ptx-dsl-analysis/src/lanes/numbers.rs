@@ -1,4 +1,4 @@
-//! Numbers for every thread of a CTA: special registers, comparisons, operations.
+//! Numbers for each thread of a CTA: special registers, integer comparisons and operations of 32 bits.
 
 use crate::lanes::facts::{LaneFact, Uniformity};
 use crate::threads::THREADS;

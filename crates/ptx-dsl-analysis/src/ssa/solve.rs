@@ -1,6 +1,6 @@
 //! A sparse solver: a worklist over SSA values, which evaluates a value again when one of its sources has changed.
 
-use crate::ssa::values::{Ssa, Val, Value};
+use crate::ssa::values::{Ssa, UNDEF, Val, Value};
 
 impl Ssa {
     /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
@@ -82,5 +82,22 @@ impl Ssa {
             }
         }
         self.origin = origin;
+    }
+
+    /// By value: does some path leave it unwritten?
+    pub fn maybe_undefined(&self) -> Vec<bool> {
+        let found = self.solve(false, &mut |v, value, facts| match value {
+            Value::Undef => v == UNDEF,
+            Value::Param => false,
+            Value::Phi { args, .. } => {
+                let mut any = false;
+                for a in args {
+                    any |= facts[*a as usize];
+                }
+                any
+            }
+            Value::Def { old, .. } => matches!(old, Some(o) if facts[*o as usize]),
+        });
+        found.unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Values in SSA form: who defines one, who uses it, and which values an instruction reads and writes.
+//! SSA values: the definition and the users of each value, the values that each instruction reads and writes.
 
 use ptx_dsl_isa::hir::RegId;
 

@@ -1,4 +1,4 @@
-//! Diagnostics by class: an error, a finding against the manual, a suspicion.
+//! Constructors of diagnostics by class: error, against the manual, suspicious.
 
 use ptx_dsl_isa::diag::{Class, Diagnostic};
 use ptx_dsl_isa::span::Span;

@@ -1,4 +1,4 @@
-//! The catalogue of conflicts between warps in shared memory: 0690.
+//! Messages about races between warps in shared memory: PTX0690.
 
 use crate::errors::class::{section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;

@@ -1,5 +1,5 @@
-//! What is taken for done too early: bulk stores whose source alone was waited for (PTX ISA 9.7.9.25.6), matrices that nobody
-//! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
+//! Operations that are used before they are complete: bulk stores after a wait for their source only (PTX ISA 9.7.9.25.6), matrices
+//! that no thread waits for (9.7.16.6.4), memory of the preceding grid (9.7.13.13).
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! Races in shared memory between warps (PTX ISA 8.7): evaluates the addresses of all threads, in the first iterations of a loop, and
-//! intersects them.
+//! Races between warps in shared memory (PTX ISA 8.7). A data-flow analysis finds pairs of accesses without synchronisation between
+//! them; then the addresses of all threads are evaluated for the first iterations of the loops and intersected.
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;

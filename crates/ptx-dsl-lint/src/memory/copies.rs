@@ -1,5 +1,5 @@
-//! Copies that go on by themselves (PTX ISA 9.7.9.25): what they read and write is left alone until a wait says that they are
-//! done.
+//! Asynchronous copies (PTX ISA 9.7.9.25): neither source nor destination may be touched before a wait. A forward data-flow
+//! analysis tracks the state of each copy or of its group.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! The generic and the asynchronous proxy (PTX ISA 8.2.4, 9.7.13.4): what threads wrote, a bulk copy, `wgmma` or `tcgen05` reads
-//! after a proxy fence only, and what threads read, it writes over after one only.
+//! The generic and the asynchronous proxy (PTX ISA 8.2.4, 9.7.13.4): a proxy fence must stand between accesses of threads and
+//! accesses of bulk copies, `wgmma` and `tcgen05` to the same memory. A forward data-flow analysis tracks the state of each write.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
+//! Shared memory that some threads write and others read without synchronisation between (PTX ISA 8.7).
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;

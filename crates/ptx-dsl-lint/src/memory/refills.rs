@@ -1,5 +1,5 @@
-//! Buffers that a loop fills in turn and copies out of shared memory: the wait must leave fewer groups pending than there are buffers
-//! (PTX ISA 9.7.9.25.6).
+//! Buffers in rotation that a loop fills and copies out of shared memory: the wait must leave fewer groups pending than there are
+//! buffers (PTX ISA 9.7.9.25.6).
 
 use crate::errors::rings as errors;
 use crate::kernel::Kernel;

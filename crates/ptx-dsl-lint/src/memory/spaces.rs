@@ -1,4 +1,4 @@
-//! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
+//! Accesses against the provenance of their addresses: state spaces, `cvta`, read-only parameters, bounds of variables, alignment.
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! Tensors' maps (PTX ISA 9.7.9.26, 9.7.13.4): copies read them by the tensormap proxy, which sees a change after a release by who
-//! made it and an acquire by who uses it.
+//! Tensor maps (PTX ISA 9.7.9.26, 9.7.13.4): a copy reads its map through the tensormap proxy, so a change needs a release by the
+//! writer and an acquire by the reader.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

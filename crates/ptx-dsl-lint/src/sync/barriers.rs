@@ -1,4 +1,4 @@
-//! Barriers that not all threads come to (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
+//! Barriers that some threads of the CTA do not reach (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
 
 use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
@@ -7,7 +7,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, only_elected};
 use ptx_dsl_analysis::threads::{Set, missing, unite};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::Meeting;
+use ptx_dsl_isa::isa::{self, Meeting};
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -38,7 +38,7 @@ fn arrivals(kernel: &Kernel) {
 
 /// Is it an instruction of a barrier of the CTA?
 fn at_barrier(i: &Instr) -> bool {
-    i.entry.barrier == ptx_dsl_isa::isa::Barrier::Cta
+    i.entry.barrier == isa::Barrier::Cta
 }
 
 /// Does anybody wait at the barrier, or at one that is not known?
@@ -53,17 +53,7 @@ fn met(flow: &Flow, n: u64) -> bool {
 
 /// Waits for a barrier of the CTA.
 fn waits(i: &Instr) -> bool {
-    matches!(
-        i.opcode,
-        op::bar_sync
-            | op::bar_cta_sync
-            | op::bar_red
-            | op::bar_cta_red
-            | op::barrier_sync
-            | op::barrier_cta_sync
-            | op::barrier_red
-            | op::barrier_cta_red
-    )
+    at_barrier(i) && i.entry.meeting != Meeting::Arrive
 }
 
 /// A barrier without a number of threads, all of whose places together are not for all threads of the CTA.

@@ -1,5 +1,5 @@
-//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3); registers that warpgroups hand over
-//! (9.7.19.5).
+//! Shared memory of other CTAs of the cluster: accesses before the CTA has started or after it may have exited (PTX ISA 5.1.7,
+//! 9.7.13.3). Register counts of `setmaxnreg` (9.7.19.5).
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
+//! The cluster barrier (PTX ISA 9.7.13.3): arrivals and waits alternate. Uses of an mbarrier before its `init` (9.7.13.15.9).
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! Arrivals and bytes of an mbarrier against its count and its `expect_tx` (PTX ISA 9.7.13.15.2).
+//! Arrivals and transaction bytes of an mbarrier against its count and its `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

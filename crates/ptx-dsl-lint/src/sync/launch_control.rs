@@ -1,5 +1,5 @@
-//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): responses are waited for, decoded where the request succeeded, and
-//! nobody asks again where one failed.
+//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): a kernel waits for a response, decodes it only if the request succeeded,
+//! and does not request again after a failure.
 
 use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;

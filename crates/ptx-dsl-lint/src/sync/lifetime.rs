@@ -1,4 +1,5 @@
-//! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
+//! The lifetime of an mbarrier from `init` to `inval` (PTX ISA 9.7.13.15.9, 9.7.13.15.10), and its visibility to other threads and
+//! CTAs.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! Named barriers (PTX ISA 9.7.13.1): the number of threads against those who come.
+//! Named barriers (PTX ISA 9.7.13.1): the thread count of the operand against the threads that arrive.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,5 @@
-//! The mbarrier objects of a kernel, each with the instructions that initialise it, arrive on it, expect and complete bytes, and wait.
+//! The mbarrier objects of a kernel, each with the instructions that initialise it, arrive on it, expect and complete bytes, and
+//! wait.
 
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
@@ -193,7 +194,7 @@ pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
 }
 
 pub(crate) fn arrives(i: &Instr) -> bool {
-    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
+    matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
 }
 
 /// Is it an `expect_tx`, also as part of an arrival?

@@ -1,4 +1,5 @@
-//! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
+//! Phases of an mbarrier (PTX ISA 9.7.13.15): the parity of repeated waits, counts that exceed the pending count, arrivals without
+//! release.
 
 use crate::errors::{order as errors, rings};
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! Rings of mbarriers: arrays of objects that loops go through stage by stage (PTX ISA 9.7.13.15).
+//! Rings of mbarriers: arrays of objects that a loop uses stage by stage (PTX ISA 9.7.13.15).
 
 use crate::kernel::Kernel;
 use crate::sync::rings::uses::Rings;

@@ -1,5 +1,5 @@
-//! Who sees what: scopes that hold both sides of a synchronisation (PTX ISA 8.5), release and acquire on one object (8.8),
-//! flags that are polled.
+//! Scopes that include both sides of a synchronisation (PTX ISA 8.5), release and acquire patterns (8.8), polling loops without
+//! acquire.
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;

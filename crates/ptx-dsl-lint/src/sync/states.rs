@@ -1,4 +1,5 @@
-//! States of the phases of an mbarrier (PTX ISA 9.7.13.15): whose a wait is for, and the wait behind which a branch goes on.
+//! State operands of mbarrier waits (PTX ISA 9.7.13.15): they belong to this object and to its current phase. Finds the wait that a
+//! branch tests.
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;

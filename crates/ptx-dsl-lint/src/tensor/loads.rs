@@ -1,8 +1,8 @@
-//! `tcgen05.ld` (PTX ISA 9.7.16.8): its registers and its columns until `tcgen05.wait::ld`.
+//! `tcgen05.ld` (PTX ISA 9.7.16.8): its registers and its columns before `tcgen05.wait::ld`.
 //!
-//! ptxas gives each load a scoreboard, and the first instruction that reads one of its registers waits for it. A read before
-//! the wait is therefore against the manual, and works. What no read protects goes wrong: registers that a second load
-//! writes, and columns that somebody else may write or allocate.
+//! ptxas tracks each load with a scoreboard, so the first instruction that reads one of its registers waits for it. A read before the
+//! wait is therefore against the manual, but works. Two things go wrong without such a read: a second load that writes the registers,
+//! and columns that are deallocated or written by another thread.
 
 use crate::errors::{flow as errors, protocol};
 use crate::kernel::Kernel;

@@ -1,4 +1,5 @@
-//! What `tcgen05` instructions owe: PTX ISA 9.7.16.
+//! Allocation of Tensor Memory as a whole (PTX ISA 9.7.16.7): deallocation before exit, no allocation after the permit is
+//! relinquished, the rendezvous of a CTA pair.
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;

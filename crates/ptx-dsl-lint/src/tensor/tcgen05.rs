@@ -1,5 +1,4 @@
-//! Tensor Memory (PTX ISA 9.7.16): allocations are freed once, by both CTAs of a pair, on every path; accesses of one thread have
-//! completed, and are ordered, before another thread accesses the same place.
+//! Tensor Memory (PTX ISA 9.7.16): matching allocations, CTA pairs, early exits, `commit`, `wait::st` and fences.
 
 use crate::kernel::Kernel;
 use ptx_dsl_isa::isa::Tensor;

@@ -1,4 +1,4 @@
-//! CTAs that the cluster does not have: pairs in clusters without any (PTX ISA 9.7.16.5.1), masks and ranks beyond the last CTA
+//! CTAs that the cluster does not have: pairs in clusters of odd size (PTX ISA 9.7.16.5.1), masks and ranks beyond the last CTA
 //! (9.7.9.23, 9.7.9.25.4).
 
 use crate::errors::peers as errors;

@@ -1,5 +1,5 @@
-//! Who may be at a place, from the predicates of the branches that lead there, and the rules about it: Table 46 of
-//! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
+//! Instructions that a whole warp, a single thread or the lanes of a mask must execute, against the threads that reach them: Table
+//! 46 of PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), member masks (9.7.13).
 
 use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;

@@ -1,10 +1,10 @@
-//! What any compiler would say: registers that nobody wrote, code that nothing reaches, guards that are constant.
+//! Undefined registers, unreachable code and constant guards, as any compiler reports them.
 
 use crate::errors::flow as errors;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::guards::{CONSTANT, constant_guard, other_target};
 use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::paths::{Paths, Step, maybe_undefined};
+use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -89,7 +89,7 @@ fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
 
 /// Uses of variables that some path leaves unwritten, and the variables: those to look at.
 fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
-    let maybe_undefined_uses = maybe_undefined(flow);
+    let maybe_undefined_uses = flow.ssa.maybe_undefined();
     let mut candidates: Vec<(u32, u32)> = Vec::new();
     if maybe_undefined_uses.len() < 2 || !maybe_undefined_uses[1..].contains(&true) {
         return candidates;

@@ -1,4 +1,4 @@
-//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
+//! `elect.sync` elects one lane of each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;

@@ -1,4 +1,4 @@
-//! The objects of a ring: they lie in their variable (PTX ISA 5.4), and somebody waits for the copies that complete on them
+//! The objects of a ring: they lie within their variable (PTX ISA 5.4), and some thread waits for the copies that complete on them
 //! (9.7.9.25.4).
 
 use crate::errors::{protocol, rings as errors};

@@ -1,4 +1,5 @@
-//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): which phase the first waits are for, and when the parity flips.
+//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): the phase of the first waits, the flip after each round, cyclic
+//! waits.
 
 use crate::errors::rings as errors;
 use crate::errors::rings::RingParity;

@@ -1,4 +1,4 @@
-//! Arrivals from other CTAs: the CTA that owns the object must not exit before the last ones have come (PTX ISA 5.1.7).
+//! Arrivals from other CTAs: the CTA that owns the object must not exit before the last arrival (PTX ISA 5.1.7).
 
 use crate::errors::peers as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! The operations on rings of mbarriers. The addresses and parities of the first iterations are evaluated, so that the objects of
-//! each operation are known.
+//! The operations on rings of mbarriers. Addresses and parities are evaluated for the first iterations, so that the objects of each
+//! operation are known.
 
 use crate::kernel::Kernel;
 use crate::sync::objects::{arrivals_of, mbarrier_operand};

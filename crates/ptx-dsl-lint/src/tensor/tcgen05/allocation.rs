@@ -1,4 +1,4 @@
-//! `tcgen05.dealloc` matches one `tcgen05.alloc` (9.7.16.7.1): its address, its size, once.
+//! `tcgen05.dealloc` matches one `tcgen05.alloc` in address and size, and runs once (9.7.16.7.1).
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! Addresses in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1). Finds the allocation that an address
-//! belongs to and the column within it, and whether two instructions access the same columns.
+//! Addresses in Tensor Memory: the lane in the upper half, the column in the lower half (9.7.16.1.1). Finds the allocation and the
+//! column of an address, and whether two instructions access the same columns.
 
 use crate::kernel::Kernel;
 use crate::sync::objects::{ObjectKey, object_key};

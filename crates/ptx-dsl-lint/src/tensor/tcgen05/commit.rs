@@ -1,5 +1,4 @@
-//! `tcgen05.commit` makes an mbarrier track the operations that its thread has started before (9.7.16.12.1), not those that it
-//! starts later.
+//! `tcgen05.commit` makes an mbarrier track the earlier asynchronous operations of its thread (9.7.16.12.1), not later ones.
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;

@@ -1,6 +1,6 @@
-//! `tcgen05.fence` between accesses of different threads to Tensor Memory (Table 46 of 9.7.16.5, 9.7.16.6.3). The first thread
-//! executes `::before_thread_sync` between its access and the synchronization, the second one `::after_thread_sync` between
-//! the synchronization and its access. `tcgen05.commit` implies the first of the two.
+//! `tcgen05.fence` between accesses of different threads to Tensor Memory (Table 46 of 9.7.16.5, 9.7.16.6.3). The first thread executes
+//! `::before_thread_sync` between its access and the synchronisation, the second one `::after_thread_sync` between the synchronisation
+//! and its access. `tcgen05.commit` implies the first fence.
 //!
 //! ptxas 13.5 generates no instruction for these fences, and shipped compilers leave them out: a finding is a warning.
 

@@ -1,4 +1,4 @@
-//! What the rules about Tensor Memory ask of an instruction.
+//! Predicates on `tcgen05` instructions, and the blocks that are reachable from some others.
 
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_isa::hir::Instr;

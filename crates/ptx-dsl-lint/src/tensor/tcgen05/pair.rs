@@ -1,5 +1,5 @@
-//! With `.cta_group::2` a warp of each CTA of the pair executes `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit` (Table 46
-//! of 9.7.16.5). Finds those that one CTA reaches and the other one cannot, by a condition on its rank.
+//! CTA pairs: with `.cta_group::2` a warp of each CTA executes `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit` (Table 46
+//! of 9.7.16.5). Evaluates the kernel for both ranks and reports an instruction that only one of them reaches.
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;

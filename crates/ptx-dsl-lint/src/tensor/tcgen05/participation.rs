@@ -1,5 +1,5 @@
-//! Arrivals and waits, matched by their barrier: which operation a waiting thread starts next, and what the arrivals at an
-//! mbarrier stand for.
+//! Barrier participation: arrivals and waits matched by their barrier. For each wait, the next asynchronous operation of its thread
+//! and what the arrivals signal.
 
 use crate::kernel::Kernel;
 use crate::tensor::tcgen05::ops::{MOST, behind, has_role, signals};

@@ -1,4 +1,4 @@
-//! Early exits with allocated Tensor Memory (9.7.16.7.1): a branch by which the whole CTA leaves before any `tcgen05.dealloc`.
+//! Early exits with allocated Tensor Memory (9.7.16.7.1): a branch by which the whole CTA exits before any `tcgen05.dealloc`.
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! `tcgen05.st` is asynchronous: it has completed after `tcgen05.wait::st` (9.7.16.8.5). That wait comes before the arrival that
-//! lets another thread use the data, and before an operation on it.
+//! `tcgen05.st` is asynchronous and completes at `tcgen05.wait::st` (9.7.16.8.5). That wait must stand before an operation on the
+//! data, and before the arrival that lets another thread use it.
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
