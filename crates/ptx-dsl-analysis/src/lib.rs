@@ -35,6 +35,8 @@ pub mod reaching;
 pub mod region;
 pub mod sites;
 pub mod ssa;
+#[cfg(test)]
+mod tests;
 pub mod threads;
 
 pub use flow::Flow;
