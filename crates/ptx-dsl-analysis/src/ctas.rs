@@ -9,16 +9,16 @@ use ptx_dsl_isa::isa::sreg::Varies;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What a value depends on.
+/// What a value varies with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dependence {
-    /// The same in all threads of the grid.
+    /// Uniform in the grid.
     Grid,
-    /// The rank of the CTA in its cluster, and nothing that differs within a CTA.
+    /// Varies with the rank of the CTA in its cluster, uniform in the CTA.
     Rank,
-    /// The number of the CTA, and nothing that differs within it.
+    /// Varies with the CTA, uniform in it.
     Cta,
-    /// The thread, or memory.
+    /// Varies with the thread or with memory.
     Thread,
 }
 
@@ -27,7 +27,7 @@ pub struct Ctas {
     of: Vec<Dependence>,
 }
 
-/// What must hold for a place to be reached: predicates with their values, numbers with whether they are zero.
+/// Conditions for an instruction to be reached: predicates with their values, numbers with whether they are zero.
 pub type Conditions = Vec<(Val, bool)>;
 
 impl Ctas {
@@ -36,7 +36,7 @@ impl Ctas {
         let mut eval = |_: Val, value: &Value, facts: &[Dependence]| match value {
             Value::Undef => Dependence::Grid,
             Value::Param => Dependence::Thread,
-            // Which way was taken into a join is not followed.
+            // A phi also depends on the branches above it, which are not followed.
             Value::Phi { args, .. } => match args.as_slice() {
                 [] => Dependence::Grid,
                 [one] => facts[*one as usize],
@@ -71,7 +71,7 @@ impl Ctas {
         Ctas { of: of.unwrap_or_default() }
     }
 
-    /// Does the value tell CTAs apart, and nothing else?
+    /// How the value varies, if it varies between CTAs and is uniform in each of them.
     pub fn tells_apart(&self, v: Val) -> Option<Dependence> {
         match self.of.get(v as usize) {
             Some(of @ (Dependence::Rank | Dependence::Cta)) => Some(*of),
@@ -79,7 +79,7 @@ impl Ctas {
         }
     }
 
-    /// The predicates that tell CTAs apart and hold wherever the instruction runs.
+    /// The conditions on values that vary between CTAs and hold wherever the instruction executes.
     pub fn conditions(&self, flow: &Flow, block: u32, at: u32) -> Conditions {
         let mut all = taken_apart(flow, conditions(flow, block, at));
         all.retain(|c| self.tells_apart(c.0).is_some());
@@ -87,7 +87,7 @@ impl Ctas {
     }
 }
 
-/// Conjunctions in their parts, and comparisons with zero as what they say of the number. `or` of numbers is zero if both are.
+/// Splits conjunctions, and replaces comparisons with zero by conditions on the number. An `or` of numbers is zero if both are.
 fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
     let mut out = Conditions::new();
     let mut budget = 200;
@@ -127,14 +127,14 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
     out
 }
 
-/// What the branches that lead to an instruction, and its guard, say for certain.
+/// The conditions that the dominating branches and the guard impose on an instruction.
 pub fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     let mut out = Vec::new();
     if let Some((p, positive)) = flow.guard(at) {
         out.push((flow.origin(p), positive));
     }
     let mut here = block;
-    // Deeper nests are cut off: less is said then.
+    // A limit: conditions further up are left out.
     for _ in 0..200 {
         let up = flow.cfg.idom[here as usize];
         if up == NONE || up == here {
@@ -153,7 +153,7 @@ pub fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     out
 }
 
-/// The only way into a block. A loop comes back to where it began; what held there holds still.
+/// The only entry edge of a block, back edges aside.
 fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
     let mut only = None;
     for p in &flow.cfg.blocks[b as usize].pred {
@@ -168,7 +168,7 @@ fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
     only
 }
 
-/// Does every way to `b` lead over `a`?
+/// Does `a` dominate `b`? Looks a limited way up the tree.
 pub fn under(flow: &Flow, a: u32, b: u32) -> bool {
     let mut at = b;
     for _ in 0..200 {
@@ -184,7 +184,7 @@ pub fn under(flow: &Flow, a: u32, b: u32) -> bool {
     false
 }
 
-/// Do the two never run in one CTA, each in some?
+/// Do the two exclude each other in one CTA?
 pub fn apart(a: &Conditions, b: &Conditions) -> bool {
     for (p, v) in a {
         if b.contains(&(*p, !v)) {

@@ -44,14 +44,14 @@ impl Bits {
         }
     }
 
-    /// Of `many` bits from `base` on, sets this one and unsets the others.
+    /// Sets bit `n` of the `many` bits from `base` on, and clears the others.
     pub fn set_state(&mut self, base: usize, many: usize, n: usize) {
         for k in 0..many {
             self.put(base + k, k == n);
         }
     }
 
-    /// What is in one state is in another one now.
+    /// Moves a bit: clears `from` and sets `to` if `from` was set.
     pub fn transition(&mut self, from: usize, to: usize) {
         if self.has(from) {
             self.unset(from);
@@ -69,7 +69,7 @@ impl Bits {
         self.0.insert_range(..);
     }
 
-    /// Meets another set; says whether that changed this one.
+    /// Meets another set. Returns whether this one changed.
     fn meet(&mut self, other: &Bits, meet: Meet) -> bool {
         match meet {
             Meet::Any => {
@@ -86,7 +86,7 @@ impl Bits {
     }
 }
 
-/// What a bit at a join means.
+/// The meet operator at joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meet {
     /// On some path.
@@ -95,8 +95,8 @@ pub enum Meet {
     Every,
 }
 
-/// The sets at the start of each block. `block` carries a set over a block, `edge` over one of its ways out.
-/// What no path reaches has no bits under `Any` and all under `Every`.
+/// Solves for the sets at the start of each block. `block` is the transfer function of a block, `edge` that of an edge. A block
+/// that is not reachable has no bits under `Any` and all under `Every`.
 pub fn forward(
     cfg: &Cfg,
     bits: usize,
@@ -138,10 +138,10 @@ pub fn forward(
     }
 }
 
-/// What an instruction does to a set.
+/// The transfer function of an instruction.
 pub type Step<'a> = &'a dyn Fn(u32, &Instr, &mut Bits);
 
-/// `forward` for rules that change nothing on edges and go instruction by instruction.
+/// [`forward`] with a transfer function for each instruction and none for edges.
 pub fn forward_instrs(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
     let mut block = |b: u32, set: &mut Bits| {
         for at in cfg.range(b) {
@@ -151,7 +151,7 @@ pub fn forward_instrs(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bit
     forward(cfg, bits, meet, &mut block, &mut |_, _, _| {})
 }
 
-/// Calls `see` with each block and instruction, and what holds before it on some path.
+/// Calls `see` with each block, its instructions and the bits before them on some path.
 pub fn for_each_instr(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
     let at_start = forward_instrs(cfg, bits, Meet::Any, step);
     for &b in &cfg.rpo {
@@ -164,8 +164,8 @@ pub fn for_each_instr(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u3
     }
 }
 
-/// Calls `see` with each instruction, and what holds before it on some path and on every path; `step` is told whether it is
-/// for every path.
+/// Calls `see` with each instruction and the bits before it, on some path and on every path. `step` is told which of the two it
+/// computes.
 pub fn for_each_instr_some_every(
     cfg: &Cfg,
     bits: usize,

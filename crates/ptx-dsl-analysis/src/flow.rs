@@ -16,12 +16,12 @@ pub struct Flow<'h> {
     pub cfg: Cfg<'h>,
     /// Its values.
     pub ssa: Ssa,
-    /// The function calls others: what they do is not known.
+    /// The function has calls, which may do anything.
     pub calls: bool,
 }
 
 impl<'h> Flow<'h> {
-    /// `None` if its values are too many to follow.
+    /// `None` if it has too many values.
     pub fn new(module: &'h Module, function: &'h Function) -> Option<Flow<'h>> {
         let cfg = Cfg::new(function);
         let ssa = Ssa::new(function, &cfg)?;
@@ -42,12 +42,12 @@ impl<'h> Flow<'h> {
         }
     }
 
-    /// The value that this one can only be.
+    /// The value behind copies and trivial phis.
     pub fn origin(&self, v: Val) -> Val {
         self.ssa.origin[v as usize]
     }
 
-    /// What an instruction reads by the operand of this name, if that is a register.
+    /// The value of the operand of this name, if it is a register.
     pub fn source(&self, at: u32, name: &str) -> Option<Val> {
         match self.instr(at).value(name)? {
             Operand::Reg(r, lane) => Some(self.ssa.read(at, *r, *lane)),
@@ -63,7 +63,7 @@ impl<'h> Flow<'h> {
         }
     }
 
-    /// A variable's name: that of its register.
+    /// The name of the register of an SSA variable.
     pub fn name(&self, var: u32) -> &'h str {
         let Some(r) = self.ssa.register(var) else { return "" };
         match self.function.regs.get(r as usize) {
@@ -72,7 +72,7 @@ impl<'h> Flow<'h> {
         }
     }
 
-    /// Where an instruction names a variable: the operand, or all of it if that is the guard.
+    /// The span of the operand that reads a variable, or of the whole instruction if that is the guard.
     pub fn place(&self, i: &Instr, var: u32) -> Span {
         for a in &i.operands {
             let mut found = false;

@@ -12,10 +12,10 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
-/// Why a guard is decided: its value is a constant.
+/// The reason: the guard is a constant.
 pub const CONSTANT: &str = "its guard is constant";
 
-/// Does a guarded instruction run in all threads that come to it, or in none? And why?
+/// Whether a guarded instruction executes in all threads that reach it or in none, and the reason.
 pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
     let (p, positive) = flow.guard(at)?;
     if flow.origin(p) == UNDEF {
@@ -28,7 +28,7 @@ pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option
     Some((value == positive, why))
 }
 
-/// Where a block leads if its guard is not this value.
+/// The successor for the other value of the guard.
 pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
     for e in &flow.cfg.blocks[block as usize].succ {
         if e.when == Some(!value) {
@@ -38,7 +38,7 @@ pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
     None
 }
 
-/// The value that a predicate has for every thread that comes to the block, and why.
+/// The value of a predicate in every thread that reaches the block, and the reason.
 fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
     let p = flow.origin(p);
     if let LaneFact::Pred(f) = lanes.facts[p as usize]
@@ -55,7 +55,7 @@ fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, 
     {
         return Some((value, "no number makes its guard hold"));
     }
-    // Branches on the same value above, whose other way does not lead here.
+    // A dominating branch on the same value.
     let mut b = block;
     for _ in 0..32 {
         let (&[(from, edge)], up) = (flow.cfg.blocks[b as usize].pred.as_slice(), flow.cfg.idom[b as usize]) else {
@@ -80,7 +80,8 @@ fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, 
     None
 }
 
-/// What an integer comparison is whatever the numbers are; what `and` and `or` of a predicate and its opposite are.
+/// The result of an integer comparison that the ranges of its operands decide, or of `and` and `or` of a predicate and its
+/// negation.
 fn constant_comparison(flow: &Flow, at: u32) -> Option<bool> {
     let i = flow.instr(at);
     let source = |name: &str| Some(flow.origin(flow.source(at, name)?));
@@ -128,7 +129,7 @@ fn opposite(flow: &Flow, x: Val, y: Val) -> bool {
     reads && flow.instr(maker).opcode == op::not
 }
 
-/// What a number of 32 bits is at most, unsigned, if that follows from how it was made and is below 2^31.
+/// An upper bound of an unsigned 32-bit value, if it follows from its definition and is below 2^31.
 fn upper_bound(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     let at = flow.ssa.maker(v)?;
     let i = flow.instr(at);

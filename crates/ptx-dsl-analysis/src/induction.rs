@@ -14,21 +14,21 @@ use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::opcode::op;
 use slice::Slice;
 
-/// A loop in one of its iterations, counted from the first time that the loop is entered.
+/// A loop in one of its iterations, from the first entry on.
 pub struct Induction<'a, 'h> {
     flow: &'a Flow<'h>,
     loops: &'a Loops,
     /// The header of the loop; [`NONE`] for none.
     header: u32,
-    /// The values that are evaluated, and all that they depend on.
+    /// The backward slice of the values that are evaluated.
     slice: Slice,
     /// The counters of the slice in this iteration.
     now: Vec<Option<u64>>,
     /// By value of the slice: its result in this iteration.
     memo: RefCell<Vec<Memo>>,
-    /// Evaluates for this thread; without one, only values that are the same for all threads.
+    /// The thread to evaluate for; without one, only uniform values are known.
     thread: Option<Thread>,
-    /// The values are used behind the loop, which was left in this iteration.
+    /// The values are used after the loop, which exits in this iteration.
     left: bool,
     /// How many values were evaluated, and how many more this query may evaluate.
     spent: Cell<u32>,
@@ -78,7 +78,7 @@ impl Thread {
 pub type Place = Option<(u32, u32)>;
 
 impl<'a, 'h> Induction<'a, 'h> {
-    /// For the loop with this header, these values and the branches that lead to the instruction. `None` if the slice is too
+    /// For these values in the loop with this header, and the conditions of the instruction at `at`. `None` if the slice is too
     /// large.
     pub fn new(
         flow: &'a Flow<'h>,
@@ -114,7 +114,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         Some(induction)
     }
 
-    /// For values used in a block behind the innermost loop that computes them, as they are when the loop is left.
+    /// For values used after the innermost loop that computes them, as they are when the loop exits.
     pub fn after_loop(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Induction<'a, 'h>> {
         let mut header: Option<u32> = None;
         for h in slice::headers(flow, values)? {
@@ -138,7 +138,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         Some(!Slice::new(flow, header, values)?.counters.is_empty())
     }
 
-    /// Restarts at the first iteration, for one thread or for what all threads share.
+    /// Restarts at the first iteration, for one thread or for all.
     pub fn begin(&mut self, thread: Option<Thread>) {
         self.thread = thread;
         self.advance(false);
@@ -149,7 +149,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         self.advance(true);
     }
 
-    /// Sets the counters to what comes from inside of the loop, or from outside.
+    /// Sets the counters to their values from the back edges or from the entry edges.
     fn advance(&mut self, inside: bool) {
         if !inside {
             self.now.fill(None);
@@ -230,7 +230,7 @@ impl<'a, 'h> Induction<'a, 'h> {
                     }
                 }
                 let i = self.flow.instr(*instr);
-                // Without a thread, whatever can be evaluated is the same in all lanes.
+                // Without a thread, every known value is uniform.
                 if i.opcode == op::shfl_sync && self.thread.is_none() {
                     return self.read(*instr, &i.operand("a")?.value, depth);
                 }
@@ -250,7 +250,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         }
     }
 
-    /// A phi, from these predecessors of its block: their common value.
+    /// The common value of a phi on the edges from these predecessors.
     fn meet(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
         let Value::Phi { block, args } = &self.flow.ssa.values[v as usize] else { return None };
         let cfg = &self.flow.cfg;
@@ -298,7 +298,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         None
     }
 
-    /// Can this edge of a branch lead to the predecessor of the join?
+    /// Does this edge of a branch lead to the predecessor of the join?
     fn edge_leads_to(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
         if pred.0 == up {
             return pred.1 == edge;
@@ -351,7 +351,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         true
     }
 
-    /// Can the edge of a branch for this value of its predicate lead to a block that the branch dominates?
+    /// Can the edge for this value of the predicate lead to a block that the branch dominates?
     pub fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;
         for e in &cfg.blocks[up as usize].succ {
@@ -364,7 +364,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         true
     }
 
-    /// Is the block reached from this one only, back edges aside?
+    /// Is `from` the only predecessor of the block, back edges aside?
     fn only_by(&self, block: u32, from: u32) -> bool {
         for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
             if *p != from && !self.flow.cfg.dominates(block, *p) {

@@ -25,7 +25,7 @@ pub use numbers::{Compare, holds, operation};
 impl Lanes {
     /// Solves for all values of the function.
     pub fn new(flow: &Flow) -> Lanes {
-        // At most one thread is one thread.
+        // `.maxntid 1` means one thread.
         let dims = match flow.function.reqntid {
             None if flow.function.maxntid == Some([1, 1, 1]) => flow.function.maxntid,
             dims => dims,
@@ -65,8 +65,8 @@ impl Lanes {
             known: vec![None; flow.ssa.values.len()],
             special: Vec::new(),
         };
-        // Values that meet where lanes came different ways are not shared. That makes more branches such ones; a few rounds
-        // settle it, and if they do not, nothing counts as shared.
+        // A phi at a divergent join is not uniform, which makes more branches divergent. If a few rounds do not reach a fixed
+        // point, every join counts as divergent.
         let mut joins = vec![false; flow.cfg.blocks.len()];
         for round in 0..5 {
             if round == 4 {
@@ -91,7 +91,7 @@ impl Lanes {
         lanes
     }
 
-    /// Is it a join of ways that are apart, or one that ends what is apart?
+    /// Does the block join divergent edges?
     fn is_divergent_join(&self, flow: &Flow, b: usize) -> bool {
         let pred = &flow.cfg.blocks[b].pred;
         if pred.len() < 2 {
@@ -105,7 +105,7 @@ impl Lanes {
         false
     }
 
-    /// Do all lanes of a warp go the same way at the end of the block?
+    /// Do all lanes of a warp take the same edge at the end of the block?
     fn uniform_branch(&self, flow: &Flow, b: u32) -> bool {
         let Some(i) = flow.cfg.branch(b) else { return true };
         if matches!(flow.guard(i), Some((p, _)) if self.uniformity(p) < Uniformity::Warp) {
@@ -121,7 +121,7 @@ impl Lanes {
         true
     }
 
-    /// Marks the blocks between branches that may part lanes and where these meet again.
+    /// Marks the blocks between each divergent branch and its immediate post-dominator.
     fn mark_divergent_regions(&mut self, flow: &Flow) {
         self.divergent.fill(false);
         let n = flow.cfg.blocks.len();
@@ -173,7 +173,7 @@ const MADE_OF_NUMBERS: &[Opcode] = &[
     op::shfl_sync,
 ];
 
-/// The values from which guards are made: of those the rules want to know the numbers, if there is anything to say at all.
+/// The backward slice of all guards: only for these values are numbers computed.
 fn feeds_guard(flow: &Flow) -> Vec<bool> {
     let mut feeds_guard = vec![false; flow.ssa.values.len()];
     let mut stack = Vec::new();
@@ -189,7 +189,7 @@ fn feeds_guard(flow: &Flow) -> Vec<bool> {
             continue;
         }
         match &flow.ssa.values[v as usize] {
-            // What a load's address is, for one, tells nothing about what it loads.
+            // The operands of other instructions, such as the address of a load, say nothing about the value.
             Value::Def { instr, old, .. } if !MADE_OF_NUMBERS.contains(&flow.instr(*instr).opcode) => {
                 stack.extend(old);
             }

@@ -4,11 +4,11 @@ use crate::cfg::{Cfg, NONE};
 
 /// Natural loops by their headers.
 pub struct Loops {
-    /// By block: the header of the innermost loop that it is in; [`NONE`] for none.
+    /// By block: the header of its innermost loop; [`NONE`] for none.
     inner: Vec<u32>,
-    /// By block that is a header: that of the loop around.
+    /// By header: the header of the enclosing loop.
     outer: Vec<u32>,
-    /// Some loop has several entries: what is said of loops is not all there is.
+    /// The graph is irreducible: some loop has several entries.
     tangled: bool,
 }
 
@@ -21,7 +21,7 @@ impl Loops {
             place[b as usize] = k as u32;
         }
         let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], tangled: false };
-        // Inner headers come later in the order: from behind, so that inner loops are there first.
+        // Reverse order visits inner loops first.
         let mut budget = 32 * n + 1000;
         for &h in cfg.rpo.iter().rev() {
             let mut stack: Vec<u32> = Vec::new();
@@ -105,7 +105,7 @@ impl Loops {
         false
     }
 
-    /// Is some loop entered at several places? Then not all is known.
+    /// Is the graph irreducible, so that the loops are incomplete?
     pub fn tangled(&self) -> bool {
         self.tangled
     }

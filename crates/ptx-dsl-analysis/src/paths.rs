@@ -14,54 +14,54 @@ use ptx_dsl_isa::qualifier::q;
 mod condition;
 mod roots;
 
-/// What the search does at an instruction that runs.
+/// The decision of the visitor at an instruction that executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Goes on.
+    /// Continue.
     Go,
-    /// This way ends here.
+    /// Abandon this path.
     Stop,
-    /// This is what was looked for.
+    /// The path is a witness.
     Found,
 }
 
-/// What was found.
+/// The end of a feasible path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The instruction that was hit.
     pub at: u32,
-    /// No condition had to be guessed on the way.
+    /// No condition was guessed on the path.
     pub certain: bool,
 }
 
-/// One way so far.
+/// The state of one path.
 #[derive(Clone)]
 struct PathState {
     block: u32,
     at: u32,
     /// Conditions that hold or do not.
     holds: Vec<(Condition, bool)>,
-    /// Values that are a constant on this way.
+    /// Values that are constant on this path.
     numbers: Vec<(Val, u64)>,
-    /// What the conditions that were guessed are made of.
+    /// The inputs of the guessed conditions.
     roots: Vec<Root>,
     certain: bool,
 }
 
-/// The search, with a budget for all questions about one function together.
+/// The search, with a budget for all queries on one function.
 pub struct Paths<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
     budget: usize,
     /// Values joined at the start of each block.
     phis: Vec<Vec<Val>>,
-    /// What was known before at the start of each block, while one question is asked.
+    /// By block: the states in which this query has entered it.
     seen: Vec<Vec<PathState>>,
-    /// Conditions on these values are not guessed: what may depend on what is asked about.
+    /// Values whose conditions must not be guessed, because they may depend on the query.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
 }
 
-/// Instructions looked at for one question, and for all.
+/// Limits: instructions visited by one query, by all queries.
 const ONE: usize = 20_000;
 const ALL: usize = 200_000;
 
@@ -92,7 +92,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         )
     }
 
-    /// From behind an instruction, where this predicate is known.
+    /// From behind an instruction, with a known predicate.
     pub fn behind(
         &mut self,
         block: u32,
@@ -100,15 +100,15 @@ impl<'a, 'h> Paths<'a, 'h> {
         known: Option<(Val, bool)>,
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
-        let mut way =
+        let mut state =
             PathState { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
         if let Some((p, is)) = known {
-            self.assume(&mut way, p, is, 0);
+            self.assume(&mut state, p, is, 0);
         }
         if let Some((p, is)) = self.flow.guard(at) {
-            self.assume(&mut way, p, is, 0);
+            self.assume(&mut state, p, is, 0);
         }
-        self.search(way, visit)
+        self.search(state, visit)
     }
 
     fn search(&mut self, start: PathState, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
@@ -120,7 +120,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         hit
     }
 
-    /// Notes the blocks whose `seen` it filled.
+    /// Records the blocks whose `seen` it filled.
     fn follow(
         &mut self,
         start: PathState,
@@ -130,41 +130,41 @@ impl<'a, 'h> Paths<'a, 'h> {
         let cfg = &self.flow.cfg;
         let mut budget = ONE.min(self.budget);
         let mut stack = vec![start];
-        'ways: while let Some(mut way) = stack.pop() {
-            let end = cfg.range(way.block).end;
-            while way.at < end {
-                let at = way.at;
+        'ways: while let Some(mut state) = stack.pop() {
+            let end = cfg.range(state.block).end;
+            while state.at < end {
+                let at = state.at;
                 let i = cfg.instrs[at as usize];
                 if budget == 0 {
                     break 'ways;
                 }
                 budget -= 1;
                 self.budget -= 1;
-                match self.at(&mut way, visit(at, i)) {
+                match self.at(&mut state, visit(at, i)) {
                     Step::Go => {}
                     Step::Stop => continue 'ways,
-                    Step::Found => return Some(Hit { at, certain: way.certain }),
+                    Step::Found => return Some(Hit { at, certain: state.certain }),
                 }
-                // What is written anew is not what was known.
+                // A new definition invalidates what was known.
                 for (_, v) in self.flow.ssa.defs(at) {
-                    self.forget(&mut way, *v);
+                    self.forget(&mut state, *v);
                 }
-                way.at += 1;
+                state.at += 1;
             }
-            if way.block != cfg.exit {
-                self.fork(&way, entered, &mut stack);
+            if state.block != cfg.exit {
+                self.fork(&state, entered, &mut stack);
             }
         }
         None
     }
 
-    /// What the search does at an instruction that need not run; what it says of its guard is known then.
-    fn at(&self, way: &mut PathState, step: Step) -> Step {
+    /// The decision at a guarded instruction. Assumes the guard false where the search goes on.
+    fn at(&self, state: &mut PathState, step: Step) -> Step {
         if step == Step::Go {
             return Step::Go;
         }
-        let Some((p, is)) = self.flow.guard(way.at) else { return step };
-        match (step, self.known(way, p, 0)) {
+        let Some((p, is)) = self.flow.guard(state.at) else { return step };
+        match (step, self.known(state, p, 0)) {
             (_, Some(value)) => {
                 if value == is {
                     step
@@ -173,14 +173,14 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }
             }
             (Step::Found, None) => {
-                if self.guess(&mut way.clone(), p, is) {
+                if self.guess(&mut state.clone(), p, is) {
                     Step::Found
                 } else {
                     Step::Go
                 }
             }
             _ => {
-                if self.guess(way, p, !is) {
+                if self.guess(state, p, !is) {
                     Step::Go
                 } else {
                     Step::Stop
@@ -189,27 +189,27 @@ impl<'a, 'h> Paths<'a, 'h> {
         }
     }
 
-    /// The ways on from the end of a block.
-    fn fork(&mut self, way: &PathState, entered: &mut Vec<u32>, stack: &mut Vec<PathState>) {
+    /// Pushes the feasible successors at the end of a block.
+    fn fork(&mut self, state: &PathState, entered: &mut Vec<u32>, stack: &mut Vec<PathState>) {
         let cfg = &self.flow.cfg;
-        let branch = cfg.branch(way.block);
+        let branch = cfg.branch(state.block);
         let guard = match branch {
             Some(at) => self.flow.guard(at),
             None => None,
         };
         let value = match guard {
-            Some((p, _)) => self.known(way, p, 0),
+            Some((p, _)) => self.known(state, p, 0),
             None => None,
         };
-        for (n, e) in cfg.blocks[way.block as usize].succ.iter().enumerate() {
-            let mut next = way.clone();
+        for (n, e) in cfg.blocks[state.block as usize].succ.iter().enumerate() {
+            let mut next = state.clone();
             match (guard, e.when, value) {
                 (Some(_), Some(when), Some(v)) if v != when => continue,
                 (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
                 (None, _, _) if branch.is_some() => next.certain = false,
                 _ => {}
             }
-            self.enter(&mut next, way.block, n as u32, e.to);
+            self.enter(&mut next, state.block, n as u32, e.to);
             next.block = e.to;
             next.at = cfg.range(e.to).start;
             entered.push(e.to);
@@ -221,8 +221,8 @@ impl<'a, 'h> Paths<'a, 'h> {
         }
     }
 
-    /// Joins of the block that is entered: constants are known by the way.
-    fn enter(&self, way: &mut PathState, from: u32, edge: u32, to: u32) {
+    /// Evaluates the phis of a block for the edge that is taken.
+    fn enter(&self, state: &mut PathState, from: u32, edge: u32, to: u32) {
         let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
         let pred = place(pred, (from, edge));
@@ -231,56 +231,56 @@ impl<'a, 'h> Paths<'a, 'h> {
             if let Some(k) = pred
                 && let Value::Phi { args, .. } = &self.flow.ssa.values[v as usize]
                 && let Some(a) = args.get(k)
-                && let Some(n) = self.number(way, *a, 0).or_else(|| self.known(way, *a, 0).map(u64::from))
+                && let Some(n) = self.number(state, *a, 0).or_else(|| self.known(state, *a, 0).map(u64::from))
             {
                 new.push((v, n));
             }
         }
         for v in phis {
-            self.forget(way, *v);
+            self.forget(state, *v);
         }
-        way.numbers.append(&mut new);
+        state.numbers.append(&mut new);
     }
 
-    fn forget(&self, way: &mut PathState, v: Val) {
-        if way.holds.is_empty() && way.numbers.is_empty() {
+    fn forget(&self, state: &mut PathState, v: Val) {
+        if state.holds.is_empty() && state.numbers.is_empty() {
             return;
         }
         let of = |k: &Key| *k == Key::Value(v);
-        way.holds.retain(|(c, _)| match c {
+        state.holds.retain(|(c, _)| match c {
             Condition::Value(x) => *x != v,
             Condition::Compare(_, _, a, b) | Condition::Same(_, a, b) => !of(a) && !of(b),
         });
-        way.numbers.retain(|(x, _)| *x != v);
+        state.numbers.retain(|(x, _)| *x != v);
     }
 
-    /// May two conditions exclude each other or follow from each other, since they are made of the same numbers?
+    /// May two conditions be dependent, because they have common inputs?
     pub fn related(&self, a: Val, b: Val) -> bool {
         let (a, b) = (roots(self.flow, a), roots(self.flow, b));
         a.contains(&Root::Unknown) || b.contains(&Root::Unknown) || a.iter().any(|root| b.contains(root))
     }
 
-    fn guess(&self, way: &mut PathState, p: Val, is: bool) -> bool {
+    fn guess(&self, state: &mut PathState, p: Val, is: bool) -> bool {
         if self.no_guess.is_some_and(|f| f(p)) {
             return false;
         }
-        // Two conditions made of the same numbers may exclude each other in ways that are not seen here.
+        // Conditions with common inputs may be dependent in ways that the search does not see.
         let mut roots = roots(self.flow, p);
-        if way.roots.contains(&Root::Unknown) {
+        if state.roots.contains(&Root::Unknown) {
             return false;
         }
         for r in &roots {
-            if way.roots.contains(r) || (*r == Root::Unknown && !way.roots.is_empty()) {
+            if state.roots.contains(r) || (*r == Root::Unknown && !state.roots.is_empty()) {
                 return false;
             }
         }
-        way.roots.append(&mut roots);
-        way.certain = false;
-        self.assume(way, p, is, 0);
+        state.roots.append(&mut roots);
+        state.certain = false;
+        self.assume(state, p, is, 0);
         true
     }
 
-    fn assume(&self, way: &mut PathState, p: Val, is: bool, depth: u32) {
+    fn assume(&self, state: &mut PathState, p: Val, is: bool, depth: u32) {
         let (condition, positive) = condition(self.flow, self.lanes, p, 0);
         if let Condition::Value(v) = condition
             && depth < 4
@@ -288,22 +288,22 @@ impl<'a, 'h> Paths<'a, 'h> {
             && (positive == is) == and
         {
             for (u, as_is) in parts {
-                self.assume(way, u, and == as_is, depth + 1);
+                self.assume(state, u, and == as_is, depth + 1);
             }
         }
-        way.holds.push((condition, is == positive));
+        state.holds.push((condition, is == positive));
     }
 
-    /// What a predicate is on this way.
-    fn known(&self, way: &PathState, p: Val, depth: u32) -> Option<bool> {
+    /// The value of a predicate on this path.
+    fn known(&self, state: &PathState, p: Val, depth: u32) -> Option<bool> {
         if let Some(LaneFact::Const(n)) = self.lanes.facts.get(p as usize) {
             return Some(*n != 0);
         }
-        if let Some(n) = self.number(way, p, depth) {
+        if let Some(n) = self.number(state, p, depth) {
             return Some(n != 0);
         }
         let (condition, positive) = condition(self.flow, self.lanes, p, 0);
-        for (c, is) in way.holds.iter().rev() {
+        for (c, is) in state.holds.iter().rev() {
             if *c == condition {
                 return Some(*is == positive);
             }
@@ -312,15 +312,15 @@ impl<'a, 'h> Paths<'a, 'h> {
             return None;
         }
         let v = match condition {
-            Condition::Value(v) => match self.number(way, v, depth) {
+            Condition::Value(v) => match self.number(state, v, depth) {
                 Some(n) => return Some((n != 0) == positive),
                 None => v,
             },
-            // Numbers that are known on this way.
+            // Operands that are known on this path.
             Condition::Same(..) => return None,
             Condition::Compare(op, bits, a, b) => {
                 let of = |k: &Key| match k {
-                    Key::Value(v) => self.number(way, *v, depth + 1),
+                    Key::Value(v) => self.number(state, *v, depth + 1),
                     Key::Number(n) => Some(*n),
                     Key::Special(_) => None,
                 };
@@ -339,7 +339,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         let (and, parts, all) = parts(self.flow, v)?;
         let mut every = all;
         for (u, as_is) in parts {
-            match self.known(way, u, depth + 1) {
+            match self.known(state, u, depth + 1) {
                 Some(v) if (v == as_is) != and => return Some(and != positive),
                 Some(_) => {}
                 None => every = false,
@@ -348,19 +348,19 @@ impl<'a, 'h> Paths<'a, 'h> {
         every.then_some(and == positive)
     }
 
-    /// A value that is a constant on this way.
-    fn number(&self, way: &PathState, v: Val, depth: u32) -> Option<u64> {
+    /// The constant that a value is on this path.
+    fn number(&self, state: &PathState, v: Val, depth: u32) -> Option<u64> {
         if let Some(LaneFact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
-        for (known, n) in &way.numbers {
+        for (known, n) in &state.numbers {
             if *known == v {
                 return Some(*n);
             }
         }
         let o = self.flow.origin(v);
         if o != v {
-            return self.number(way, o, depth);
+            return self.number(state, o, depth);
         }
         if depth >= 4 {
             return None;
@@ -369,14 +369,14 @@ impl<'a, 'h> Paths<'a, 'h> {
         let i = self.flow.instr(*instr);
         let of = |name: &str| match i.value(name)? {
             Operand::Imm(n) => Some(*n),
-            Operand::Reg(r, lane) => self.number(way, self.flow.ssa.read(*instr, *r, *lane), depth + 1),
+            Operand::Reg(r, lane) => self.number(state, self.flow.ssa.read(*instr, *r, *lane), depth + 1),
             _ => None,
         };
         if let Some(old) = old {
             let (p, is) = self.flow.guard(*instr)?;
-            let runs = self.known(way, p, depth + 1)? == is;
+            let runs = self.known(state, p, depth + 1)? == is;
             return match i.opcode {
-                _ if !runs => self.number(way, *old, depth + 1),
+                _ if !runs => self.number(state, *old, depth + 1),
                 op::mov => of("a"),
                 _ => None,
             };
@@ -394,7 +394,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }))
             }
             op::selp => {
-                let p = self.known(way, self.flow.source(*instr, "c")?, depth + 1)?;
+                let p = self.known(state, self.flow.source(*instr, "c")?, depth + 1)?;
                 of(if p { "a" } else { "b" })
             }
             _ => None,
@@ -403,7 +403,7 @@ impl<'a, 'h> Paths<'a, 'h> {
 }
 
 impl PathState {
-    /// Does it know no more than one of these? Then it adds nothing.
+    /// Does it imply a visited state? Then it adds nothing.
     fn known_before(&self, visited: &[PathState]) -> bool {
         'visited: for o in visited {
             if self.certain && !o.certain {

@@ -9,18 +9,18 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
 
-/// What a value is.
+/// What is known of the provenance of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueSource {
-    /// Nothing came here yet.
+    /// Bottom: no value yet.
     Bottom,
     /// Anything.
     Unknown,
-    /// A number that was computed from no address.
+    /// A number that is not derived from an address.
     Index,
     /// This number.
     Number(i64),
-    /// So many bytes behind what parameter n of the kernel is, of which is not said that it is an address.
+    /// An offset from kernel parameter n, which is not declared as a pointer.
     Parameter(u32, Option<i64>),
     /// An address.
     Address(Address),
@@ -29,23 +29,23 @@ pub enum ValueSource {
 /// An address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Address {
-    /// The state space of what it points to. `.param` is that of kernel parameters.
+    /// The state space that it points to; `.param` for kernel parameters.
     pub space: Space,
-    /// It is a generic address, not one in its own space. For `.global` the two are the same number (PTX ISA 6.4.1.1).
+    /// It is a generic address. For `.global` both forms are the same number (PTX ISA 6.4.1.1).
     pub generic: bool,
     /// The variable, or the parameter whose value it is.
     pub base: AddressBase,
     /// Bytes behind the start of `base`.
     pub offset: Option<i64>,
-    /// The result of `mapa` for a CTA that need not be the own one.
+    /// The result of `mapa` for a CTA that may not be the own one.
     pub mapped: bool,
     /// That `mapa`; `u32::MAX` for none, or several.
     pub map: u32,
-    /// The instruction that brought it into its form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
+    /// The instruction that produced this form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
     pub by: u32,
 }
 
-/// An address of which nothing is known.
+/// An unknown address.
 const NOWHERE: Address = Address {
     space: Space::Global,
     generic: true,
@@ -56,14 +56,14 @@ const NOWHERE: Address = Address {
     by: u32::MAX,
 };
 
-/// What an address is the address of.
+/// The base of an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AddressBase {
-    /// Of none that is known.
+    /// Unknown.
     None,
     /// A variable.
     Var(VarId),
-    /// What parameter number n of the kernel points to.
+    /// The object that kernel parameter n points to.
     Pointer(u32),
 }
 
@@ -111,7 +111,7 @@ impl Provenance {
         }
     }
 
-    /// What a value is the address of, if it is used as a generic address: what a kernel gets as one lies in global memory.
+    /// The address of a value that is used as a generic address. A kernel parameter points to global memory.
     pub fn pointee(&self, v: Val) -> Option<Address> {
         match self.sources.get(v as usize) {
             Some(ValueSource::Parameter(n, offset)) => Some(Address {
@@ -127,7 +127,7 @@ impl Provenance {
         }
     }
 
-    /// The shared variable and the offset that a value is the address of, if all of that is known.
+    /// The variable and the offset of an address in the own CTA.
     pub fn variable(&self, v: Val) -> Option<(u32, i64)> {
         match self.address(v)? {
             Address { base: AddressBase::Var(var), offset: Some(offset), mapped: false, .. } => Some((var.0, offset)),
@@ -161,7 +161,7 @@ fn join(a: ValueSource, b: ValueSource) -> ValueSource {
     }
 }
 
-/// What an operand is.
+/// The fact about an operand.
 fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[ValueSource]) -> ValueSource {
     match o {
         Operand::Imm(n) => ValueSource::Number(*n as i64),
@@ -174,7 +174,7 @@ fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[ValueSource]) -> ValueSou
 
 fn variable(flow: &Flow, id: VarId, offset: i64) -> ValueSource {
     match flow.module.vars.get(id.0 as usize) {
-        // Where a function's parameters lie is not this function's business.
+        // The location of function parameters is unknown here.
         Some(v) if v.space != Space::ParamFunc && v.ty.class() != Class::Opaque => ValueSource::Address(Address {
             space: v.space,
             generic: false,
@@ -210,7 +210,7 @@ pub fn space_of(i: &Instr) -> Option<(Qualifier, Space)> {
     i.quals.iter().find_map(|q| Some((*q, space(*q)?)))
 }
 
-/// Are all types integers, and of 32 or 64 bits?
+/// Whether all types are integers, and whether they also have 32 or 64 bits.
 fn integers(i: &Instr) -> (bool, bool) {
     let (mut integers, mut wide) = (true, true);
     for t in &i.types {
@@ -232,7 +232,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
     let (integers, wide) = integers(i);
     match i.opcode {
         op::mov if wide => get("a"),
-        // An address in a window fits 32 bits; a generic one does not.
+        // An address in its own space fits 32 bits, a generic one does not.
         op::cvt if wide => match get("a") {
             ValueSource::Address(a) if !a.generic && a.space != Space::Global => ValueSource::Address(a),
             ValueSource::Address(_) | ValueSource::Unknown | ValueSource::Parameter(..) => ValueSource::Unknown,
@@ -254,12 +254,12 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
             (ValueSource::Address(_), _, _) | (_, ValueSource::Address(_), _) => ValueSource::Unknown,
             (_, _, c) => add(c, ValueSource::Index),
         },
-        // Rounding down, filling low bits, swizzling: the space stays.
+        // Rounding, low bits and swizzles keep the base, not the offset.
         op::and | op::or | op::xor if wide => match (get("a"), get("b")) {
             (ValueSource::Bottom, _) | (_, ValueSource::Bottom) => ValueSource::Bottom,
             (ValueSource::Address(a), ValueSource::Index) | (ValueSource::Index, ValueSource::Address(a)) => loose(a),
             (ValueSource::Address(a), ValueSource::Number(n)) | (ValueSource::Number(n), ValueSource::Address(a)) => {
-                // What masks all but low bits away is an offset, not an address.
+                // A mask of low bits gives an offset, not an address.
                 if i.opcode == op::and && (0..1 << 20).contains(&n) { ValueSource::Index } else { loose(a) }
             }
             (ValueSource::Index | ValueSource::Number(_), _) | (_, ValueSource::Index | ValueSource::Number(_)) => {
@@ -277,7 +277,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
             let from = match get("a") {
                 ValueSource::Bottom => return ValueSource::Bottom,
                 ValueSource::Address(a) if a.space == space => Some(a),
-                // `cvta.to` says what the parameter's declaration does not.
+                // `cvta.to` gives the space of an undeclared pointer parameter.
                 ValueSource::Parameter(n, offset) if space == Space::Global => {
                     return ValueSource::Address(Address {
                         space,
@@ -307,7 +307,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
             ValueSource::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
         }
         op::ld if i.has(q::param) || i.has(q::param_entry) => parameter(flow, at, i, facts),
-        // From some lane: a constant is the same in all of them, and whoever has an address has it in one variable.
+        // A shuffled constant is the same in all lanes, and a shuffled address points into the same variable.
         op::shfl_sync => match get("a") {
             ValueSource::Address(a) if a.mapped => ValueSource::Unknown,
             ValueSource::Address(a) => ValueSource::Address(a),
@@ -325,7 +325,7 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
         | op::min
         | op::max
         | op::mov => ValueSource::Unknown,
-        // Products, shifts and the like make numbers, also of an address.
+        // Products and shifts give numbers, also of an address.
         op::mul | op::shl | op::shr | op::rem | op::div | op::bfe | op::popc | op::clz | op::mul24 | op::mad24 => {
             ValueSource::Index
         }
@@ -362,7 +362,7 @@ fn add(a: ValueSource, b: ValueSource) -> ValueSource {
     }
 }
 
-/// Is the rank that `mapa` gets `%cluster_ctarank`, or the only one?
+/// Is the rank operand of `mapa` the rank of the own CTA?
 fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
     if flow.function.reqnctapercluster == Some([1, 1, 1]) {
         return true;
@@ -409,7 +409,7 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[ValueSource]) -> ValueSou
     }
     let Some((n, p)) = found else { return ValueSource::Unknown };
     let small = i.types.last().is_some_and(|t| t.bits() < 64) && flow.module.address_size == 64;
-    // Of the other spaces it is not said whether the number is a generic address.
+    // In other spaces the parameter may or may not be a generic address.
     let global = p.read_only || matches!(p.ptr, Some((Some(Space::Global), _)));
     match p.ptr {
         _ if global && offset == 0 && !p.array && !small && flow.function.entry => ValueSource::Address(Address {

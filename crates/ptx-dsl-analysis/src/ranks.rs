@@ -12,7 +12,7 @@ use ptx_dsl_isa::ty::Class;
 /// What is known of a value in the CTA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum RankFact {
-    /// Nothing came here yet.
+    /// Bottom: no value yet.
     Bottom,
     /// This number.
     Is(u64),
@@ -64,7 +64,7 @@ impl Rank {
         }
     }
 
-    /// May an instruction run where the CTA comes to it, as far as its guard says?
+    /// May the instruction execute in the CTA, as far as its guard is known?
     pub fn may_run(&self, flow: &Flow, at: u32) -> bool {
         match flow.guard(at) {
             Some((p, positive)) => self.predicate(p) != Some(!positive),
@@ -72,7 +72,7 @@ impl Rank {
         }
     }
 
-    /// By block: may the CTA come there?
+    /// By block: may the CTA reach it?
     pub fn reached(&self, flow: &Flow) -> Vec<bool> {
         let mut reached = vec![false; flow.cfg.blocks.len()];
         let mut stack = Vec::new();
@@ -124,7 +124,7 @@ fn special(flow: &Flow, rank: u32, register: SpecialRegister) -> RankFact {
     }))
 }
 
-/// What an instruction makes.
+/// The fact about the result of an instruction.
 fn result(flow: &Flow, rank: u32, at: u32, facts: &[RankFact]) -> RankFact {
     let i = flow.instr(at);
     let of = |name: &str| match i.value(name) {
@@ -156,7 +156,7 @@ fn not(f: RankFact) -> RankFact {
     }
 }
 
-/// Conjunction or disjunction: what one operand decides alone is decided.
+/// Conjunction or disjunction: one operand may decide it.
 fn both(a: RankFact, b: RankFact, decides: u64) -> RankFact {
     match (a, b) {
         (RankFact::Is(n), _) | (_, RankFact::Is(n)) if n == decides => RankFact::Is(decides),

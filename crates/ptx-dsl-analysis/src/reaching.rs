@@ -12,51 +12,51 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-/// Predicates that say something, and what holds of them at the start of each block, on every path there.
+/// The predicates that restrict threads, and their known values at the start of each block on every path.
 pub struct Reaching {
     preds: Vec<Val>,
     /// Bit `2n`: predicate `n` is false here; `2n + 1`: it is true.
     at: Vec<Bits>,
-    /// By bit: where a branch makes it hold, and what becomes of those who go the other way.
+    /// By bit: the branch that makes it hold, and where the threads on the other edges go.
     why: Vec<Option<(Span, OtherThreads)>>,
-    /// Blocks that only leave.
+    /// Blocks from which threads only exit.
     pub only_exits: Vec<bool>,
     /// Values of `clusterlaunchcontrol.query_cancel.is_canceled`.
     pub canceled: Vec<Val>,
 }
 
-/// What becomes of the threads that go another way at a branch.
+/// Where the threads on the other edges of a branch go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherThreads {
-    /// They run on, or it is not known.
+    /// They stay in the kernel, or it is unknown.
     Stay,
-    /// They run on to the end of the kernel, where those who are here come too, and do nothing else.
+    /// They run to the end of the kernel and do nothing else.
     Leave,
     /// They exit at the branch.
     Exit,
 }
 
-/// Who may be at an instruction.
+/// The threads that may reach an instruction.
 #[derive(Debug, Clone)]
 pub struct ReachingThreads {
-    /// At most these threads of the CTA.
+    /// A superset of the threads.
     pub set: Set,
-    /// At most the lane that an `elect.sync` elected.
+    /// At most the elected lane of each warp.
     pub elected: bool,
-    /// Not the lane that one elected.
+    /// Not the elected lane.
     pub not_elected: bool,
-    /// What says so: the guard or branch.
+    /// The branch that restricts the threads.
     pub why: Option<Span>,
-    /// What has become of the others.
+    /// Where the other threads are.
     pub others: OtherThreads,
 }
 
-/// How much of a warp is at a place.
+/// Which part of a warp reaches an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartialWarp {
     /// At most one lane of each warp.
     OneLane,
-    /// Some lanes, in each warp that has any there.
+    /// Some lanes of each warp that has any there, not all.
     SomeLanes,
 }
 
@@ -80,7 +80,7 @@ impl Reaching {
                 LaneFact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.not_elected != [UNDEF; 2],
                 _ => false,
             };
-            // The common case has few; a kernel with more is searched for the first ones only.
+            // A limit: most kernels have few.
             if (says || canceled.contains(&p)) && preds.len() < 256 && !preds.contains(&p) {
                 preds.push(p);
             }
@@ -95,7 +95,7 @@ impl Reaching {
 
     /// Finds what holds at the start of each block.
     fn solve(&mut self, flow: &Flow) {
-        // A predicate that is made anew is not yet known again.
+        // A new definition of a predicate invalidates it.
         let mut made: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
         for (b, at, _) in flow.walk() {
             for (_, v) in flow.ssa.defs(at) {
@@ -119,7 +119,7 @@ impl Reaching {
         self.at = forward(&flow.cfg, bits, Meet::Every, &mut block, &mut edge);
     }
 
-    /// What holds on one of the ways out of a block: its bit; notes why.
+    /// The bit that an edge sets. Records the branch.
     fn edge(&mut self, flow: &Flow, b: u32, way: usize) -> Option<usize> {
         let succ = &flow.cfg.blocks[b as usize].succ;
         let when = succ[way].when?;
@@ -133,7 +133,7 @@ impl Reaching {
         Some(bit)
     }
 
-    /// What becomes of the threads that go to this block.
+    /// Where the threads that go to this block end up.
     fn others(&self, flow: &Flow, to: u32) -> OtherThreads {
         let block = &flow.cfg.blocks[to as usize];
         let only_exits = block.pred.len() == 1 && block.succ.iter().all(|e| e.to == flow.cfg.exit);
@@ -148,7 +148,7 @@ impl Reaching {
         position(&self.preds, flow.origin(p))
     }
 
-    /// What holds of `p` at the start of the block.
+    /// The value of `p` at the start of the block, if it is known.
     pub fn predicate_at(&self, flow: &Flow, b: u32, p: Val) -> Option<bool> {
         let n = self.number(flow, p)?;
         let at = self.at.get(b as usize)?;
@@ -158,7 +158,7 @@ impl Reaching {
         at.has(2 * n + 1).then_some(true)
     }
 
-    /// Who may be at instruction `i` of block `b`.
+    /// The threads that may reach instruction `i` of block `b`.
     pub fn threads_at(&self, flow: &Flow, lanes: &Lanes, b: u32, i: u32) -> ReachingThreads {
         let mut present =
             ReachingThreads { set: ALL, elected: false, not_elected: false, why: None, others: OtherThreads::Exit };
@@ -201,7 +201,7 @@ impl ReachingThreads {
         self.others = self.others.min(others);
     }
 
-    /// The lanes of each warp that may be here, warps without any left out.
+    /// The lanes of each warp that may be here; warps without any are left out.
     pub fn warps(&self, size: CtaSize) -> Vec<(usize, u32)> {
         let n = size.exact.unwrap_or(crate::threads::THREADS);
         let mut out = Vec::new();
@@ -218,7 +218,7 @@ impl ReachingThreads {
         out
     }
 
-    /// The lanes of warp `w` that are certainly there when one of `bits` is.
+    /// The lanes of warp `w` that certainly exist when one of `bits` does.
     pub fn existing_lanes(w: usize, bits: u32, size: CtaSize) -> u32 {
         if let Some(n) = size.exact {
             let there = n.saturating_sub(w * 32);
@@ -227,12 +227,12 @@ impl ReachingThreads {
         if size.full_warps {
             return u32::MAX;
         }
-        // Whoever is here has a number of at least the lowest of these; all lower ones are there too.
+        // All lanes below the lowest of `bits` exist too.
         let lowest = bits.trailing_zeros();
         if lowest >= 32 { 0 } else { ((1u32 << lowest) - 1) | (1 << lowest) }
     }
 
-    /// What part of a warp can be here, if that is certainly not all of one.
+    /// The part of each warp that may be here, if that is certainly not all of it.
     pub fn partial_warp(&self, size: CtaSize) -> Option<PartialWarp> {
         let many = size.several_per_warp();
         if self.elected && many {
@@ -250,7 +250,7 @@ impl ReachingThreads {
         (self.not_elected && many).then_some(PartialWarp::SomeLanes)
     }
 
-    /// What part of some warp is here, where it is certain who comes.
+    /// The part of some warp that is here, if the reaching threads are known exactly.
     pub fn some_partial_warp(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<PartialWarp> {
         lanes.cta_size.exact?;
         let mut lacks = false;
@@ -272,13 +272,13 @@ impl ReachingThreads {
         whole
     }
 
-    /// As `part`, if CTAs have more than one thread, which the text does not say.
+    /// [`ReachingThreads::partial_warp`], assuming full warps if the text does not give the number of threads.
     pub fn partial_warp_if_full(&self, size: CtaSize) -> Option<PartialWarp> {
         self.partial_warp(if size.exact.is_none() { CtaSize { full_warps: true, ..size } } else { size })
     }
 }
 
-/// Blocks that only leave.
+/// Blocks from which threads only exit.
 fn only_exits(flow: &Flow) -> Vec<bool> {
     let mut leaves = vec![false; flow.cfg.blocks.len()];
     leaves[flow.cfg.exit as usize] = true;
@@ -304,7 +304,7 @@ fn position(list: &[Val], v: Val) -> Option<usize> {
     None
 }
 
-/// Is the place run by every lane of each warp that comes there?
+/// Do all lanes of every warp that reaches the instruction execute it?
 pub fn every_lane(flow: &Flow, lanes: &Lanes, present: &ReachingThreads, block: u32, at: u32) -> bool {
     present.whole_warps(lanes.cta_size)
         && !lanes.divergent[block as usize]
@@ -319,12 +319,12 @@ fn many(set: &Set, n: usize) -> u64 {
     many
 }
 
-/// At most so many threads come there.
+/// An upper bound of the number of threads.
 pub fn max_threads(present: &ReachingThreads, lanes: &Lanes, n: usize) -> u64 {
     if present.elected { present.warps(lanes.cta_size).len() as u64 } else { many(&present.set, n) }
 }
 
-/// Is an `elect.sync` that whole warps run the only thing that keeps lanes from this place?
+/// Is an `elect.sync` of whole warps the only condition on the lanes?
 pub fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
     let elects = |at: u32| match flow.guard(at) {
         Some((p, _)) => {

@@ -6,7 +6,7 @@ use crate::ssa::Val;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 
-/// More places than this are not followed: generated code of such a size would cost seconds.
+/// Limit of regions: more in one kernel would cost seconds.
 pub const MOST: usize = 96;
 
 /// Bytes behind an address.
@@ -18,9 +18,9 @@ pub struct Region {
     pub space: Space,
     /// First byte and the one past the last, if known; `i64::MAX` for an unknown size.
     pub bytes: Option<(i64, i64)>,
-    /// The value in the address register and the constant behind it: equal ones are the same address.
+    /// The address as a value and a constant: equal ones are the same address.
     pub value: Option<(Val, i64)>,
-    /// In another CTA, perhaps.
+    /// It may be in another CTA.
     pub mapped: bool,
 }
 
@@ -48,7 +48,7 @@ pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(
             let value = sum(Some(more), *offset).map(|o| (origin, o));
             Some((Address { offset: sum(a.offset, *offset), ..a }, value))
         }
-        // A tensor's map, before the coordinates.
+        // The tensor map stands before the coordinates.
         Operand::Addresses(list) => match list.first()? {
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
@@ -72,7 +72,7 @@ pub fn columns(flow: &Flow, at: u32, o: &Operand) -> Option<(Val, i64)> {
     Some((value, constant.checked_add(*offset)?))
 }
 
-/// The number from which an address is made by a constant, whatever space it is in.
+/// Strips constant additions and conversions from an address: the remaining value and the sum of the constants.
 fn number(flow: &Flow, v: Val) -> (Val, i64) {
     let mut v = flow.origin(v);
     let mut offset = 0i64;
@@ -163,7 +163,7 @@ fn whole(flow: &Flow, base: AddressBase, (from, to): (i64, i64)) -> bool {
     !var.dynamic && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
 }
 
-/// What a thread itself reads or writes through the generic proxy: the operand, and whether it writes.
+/// The address operand of an ordinary access through the generic proxy, and whether it writes.
 pub fn plain_access(i: &Instr) -> Option<(&Arg, bool)> {
     let writes = match i.opcode {
         op::ld | op::ldu | op::ldmatrix => false,

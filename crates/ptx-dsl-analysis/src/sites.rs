@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::threads::disjoint;
 
-/// An instruction with its place.
+/// An instruction with its block.
 #[derive(Clone, Copy)]
 pub struct Site {
     /// Its block.
@@ -15,7 +15,7 @@ pub struct Site {
     pub at: u32,
 }
 
-/// Blocks are not walked in the order of the text, but mostly.
+/// Inserts a site in text order.
 pub fn insert_site(list: &mut Vec<Site>, site: Site) {
     let (Ok(k) | Err(k)) = position(list, site.at);
     list.insert(k, site);
@@ -30,7 +30,7 @@ fn position(list: &[Site], at: u32) -> Result<usize, usize> {
     list.binary_search_by_key(&at, |s| s.at)
 }
 
-/// Can the block be reached from itself?
+/// Is the block on a cycle?
 pub fn in_loop(flow: &Flow, block: u32) -> bool {
     flow.cfg.in_loop(block)
 }
@@ -51,17 +51,18 @@ pub fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
     Some((flow.origin(p), positive))
 }
 
-/// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
+/// Do exactly the reaching threads execute the site, once for each entry? Every branch on the way must have an exactly known
+/// predicate.
 pub fn executes_exactly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, false)
 }
 
-/// The same for each round of the loops that the site is in.
+/// The same for each iteration of the loops around the site.
 pub fn executes_every_iteration(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, true)
 }
 
-/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
+/// The same, also for predicates that are loop invariant.
 pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let steady = |p: u32| {
         let p = flow.origin(p);
@@ -73,7 +74,7 @@ pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain_by(flow, s, true, &steady)
 }
 
-/// Is it known for every thread whether it sees the predicate true?
+/// Is the value of the predicate known for every thread?
 pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     match lanes.facts.get(flow.origin(p) as usize) {
         Some(LaneFact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
@@ -81,7 +82,7 @@ pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     }
 }
 
-/// Is `a` above `b` in a tree of dominators?
+/// Is `a` an ancestor of `b` in a dominator tree?
 pub fn is_tree_ancestor(tree: &[u32], a: u32, b: u32) -> bool {
     let mut at = b;
     while at != a {
@@ -102,7 +103,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
     if flow.guard(s.at).is_some() && !known_guard(s.at) {
         return false;
     }
-    // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
+    // Up the dominator tree. A branch whose region ends before the next block does not matter.
     let mut at = s.block;
     loop {
         let up = flow.cfg.idom[at as usize];
@@ -122,7 +123,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
     }
 }
 
-/// Is there a way from `up` to `at`, and no other but those that come round?
+/// Is an edge from `up` the only entry of `at`, back edges aside?
 fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     let mut found = false;
     for e in &flow.cfg.blocks[up as usize].succ {
@@ -137,7 +138,7 @@ fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     found && ways == 1
 }
 
-/// Do the other ways of a branch leave the loop, so that each round comes here?
+/// Do the other edges of a branch leave the loop, so that each iteration comes here?
 fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
     if !in_loop(flow, branch) || !reaches(flow, here, branch) {
         return false;
@@ -150,7 +151,7 @@ fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
     true
 }
 
-/// Is there a way from one block to another?
+/// Is block `b` reachable from block `a`?
 pub fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![a];

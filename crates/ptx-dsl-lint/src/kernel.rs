@@ -10,7 +10,7 @@ use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Arg;
 use std::cell::RefCell;
 
-/// A kernel under analysis, or a function that no kernel calls.
+/// A kernel under analysis.
 pub(crate) struct Kernel<'a, 'h> {
     pub flow: &'a Flow<'h>,
     pub lanes: &'a Lanes,
@@ -20,7 +20,7 @@ pub(crate) struct Kernel<'a, 'h> {
 }
 
 impl<'a, 'h> Kernel<'a, 'h> {
-    /// No findings yet.
+    /// A kernel without findings.
     pub(crate) fn new(
         flow: &'a Flow<'h>,
         lanes: &'a Lanes,

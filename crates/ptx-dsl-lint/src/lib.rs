@@ -24,10 +24,10 @@ mod tensor;
 mod tests;
 mod threads;
 
-/// More statements than this are a generated module of a size where seconds matter more than hints.
+/// Functions with more statements are not checked.
 const LIMIT: usize = 200_000;
 
-/// Checks the functions in `whole`, all of whose statements are in the typed module: those in ascending order.
+/// Checks the functions in `whole`, which have no errors, in ascending order.
 pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for id in whole {
@@ -74,7 +74,7 @@ fn rules(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     kernel.findings()
 }
 
-/// Says of what stands in another function which kernel calls it so.
+/// Notes the kernel in findings of inlined callees.
 fn note_caller(function: &hir::Function, found: &mut [Diagnostic]) {
     let (mut first, mut last) = (u32::MAX, 0);
     for statement in &function.body {
@@ -89,9 +89,9 @@ fn note_caller(function: &hir::Function, found: &mut [Diagnostic]) {
     }
 }
 
-/// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
+/// Keeps one finding for each code and span.
 fn deduplicate(found: &mut Vec<Diagnostic>) {
-    // An error says more than a warning, and comes first.
+    // Errors come before warnings.
     diag::sort(found);
     found.dedup_by_key(|d| (d.code, d.span));
 }

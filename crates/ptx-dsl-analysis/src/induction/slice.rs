@@ -25,7 +25,7 @@ impl Slice {
         let mut counters = Vec::new();
         let mut values = walk(flow, values, &mut |v, stack| match &flow.ssa.values[v as usize] {
             Value::Phi { block, .. } if *block == header => counters.push(v),
-            // Which argument it is depends on the branch above the join.
+            // The branch above the join selects the argument.
             Value::Phi { block, .. } => {
                 let up = flow.cfg.idom[*block as usize];
                 if up != NONE

@@ -64,7 +64,7 @@ impl Lanes {
         }
     }
 
-    /// What an operand is.
+    /// The fact about an operand.
     fn operand(&mut self, flow: &Flow, shape: &Shape, at: u32, o: &Operand, facts: &[LaneFact]) -> LaneFact {
         match o {
             Operand::Imm(n) => LaneFact::Const(*n),
@@ -108,7 +108,7 @@ impl Lanes {
         facts: &[LaneFact],
     ) -> LaneFact {
         let arg = |name: &str| i.value(name);
-        // What every lane computes from shared values is shared.
+        // A pure function of uniform values is uniform.
         let mut least = Uniformity::Cta;
         for (_, u) in flow.ssa.uses(at) {
             least = least.min(uniformity_of(facts[*u as usize], &self.same));
@@ -147,7 +147,7 @@ impl Lanes {
                 {
                     return LaneFact::Pred(PredicateFact { elected: [v, UNDEF], not_elected: [UNDEF, v], ..UNKNOWN });
                 }
-                // The lane that was elected is the same for all.
+                // All lanes get the same elected lane.
                 LaneFact::Is(Uniformity::Warp)
             }
             op::shfl_sync => self.shuffle(flow, shape, at, i, facts),
@@ -158,7 +158,7 @@ impl Lanes {
             op::barrier_red | op::bar_red | op::barrier_cta_red | op::bar_cta_red => LaneFact::Is(Uniformity::Warp),
             op::ld => {
                 let fixed = i.has_any(&[q::param, q::param_entry, q::_const]);
-                // What a function was given or gave back is in `.param` variables too.
+                // `.param` variables also hold arguments and results of calls.
                 let mut entry = flow.function.entry;
                 for a in &i.operands {
                     if let Operand::Address(Base::Var(v), _) = a.value {
@@ -189,7 +189,7 @@ impl Lanes {
         }
     }
 
-    /// `shfl.sync.idx` from one lane to all of the warp: what that lane has.
+    /// `shfl.sync.idx` with a constant lane broadcasts its value to the warp.
     fn shuffle(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[LaneFact]) -> LaneFact {
         let (Some(Operand::Imm(lane)), Some(Operand::Imm(31)), Some(Operand::Imm(mask))) =
             (i.value("b"), i.value("c"), i.value("membermask"))
@@ -215,7 +215,7 @@ impl Lanes {
     }
 
     fn combine(&mut self, p: PredicateFact, q: PredicateFact, and: bool, least: Uniformity) -> LaneFact {
-        // A conjunction that is true says all that its parts say, and one that is false nothing; a disjunction the other way.
+        // A true conjunction implies its parts, a false one implies nothing; a disjunction the other way round.
         let side = usize::from(!and);
         let pick = |a: [Val; 2], b: [Val; 2]| {
             let mut out = [UNDEF; 2];
@@ -231,7 +231,7 @@ impl Lanes {
         })
     }
 
-    /// `setp` on numbers that are known for every thread.
+    /// `setp` on values that are known for each thread.
     fn compare(
         &mut self,
         flow: &Flow,
@@ -241,7 +241,7 @@ impl Lanes {
         (v, var): (Val, u32),
         facts: &[LaneFact],
     ) -> Option<LaneFact> {
-        // The second predicate of `p|q` is the opposite without a Boolean operator; rare, and left unknown.
+        // The second predicate of `p|q` is left unknown.
         match &i.operands.first()?.value {
             Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var => {}
             _ => return None,
@@ -298,10 +298,10 @@ impl Lanes {
         Some(fact)
     }
 
-    /// The threads for which two numbers compare so. Mostly one of them is a constant.
+    /// The threads for which a comparison holds.
     fn threads_where(&self, a: LaneFact, b: LaneFact, op: Compare, signed: bool) -> Set {
         let (x, y) = (self.numbers(a), self.numbers(b));
-        // Once for each pair of numbers in a row.
+        // Compares equal neighbours only once.
         let (mut last, mut held) = ((0, 0), holds(op, signed, 32, 0, 0));
         let mut yes: Set = [0; THREADS / 64];
         for (w, word) in yes.iter_mut().enumerate() {
@@ -353,7 +353,7 @@ impl Lanes {
             return None;
         }
         let signed = ty.class() == Class::Signed;
-        // Chosen once, not for each thread.
+        // The function is selected outside of the loop.
         let of = operation(i.opcode, signed)?;
         if let (LaneFact::Const(x), LaneFact::Const(y), LaneFact::Const(z)) = (a, b, c) {
             return Some(LaneFact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
@@ -384,7 +384,7 @@ pub fn boolean(i: &Instr) -> Option<Qualifier> {
     i.first_of(&[q::and, q::or, q::xor])
 }
 
-/// A `mov` or `cvt` of one number that stays as it is.
+/// Is it a `mov` or `cvt` that keeps the value?
 pub fn keeps(i: &Instr) -> bool {
     let mut all = i.operands.len() == 2;
     for t in &i.types {
@@ -393,7 +393,7 @@ pub fn keeps(i: &Instr) -> bool {
     all
 }
 
-/// Types whose `mov` or `cvt` keeps a number of 32 bits as it is.
+/// Types whose `mov` or `cvt` keeps a 32-bit value.
 fn plain(ty: Ty) -> bool {
     ty.bits() == 32 && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty == Ty::Pred
 }

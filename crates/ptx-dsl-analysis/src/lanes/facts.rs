@@ -5,10 +5,10 @@ use crate::ssa::{UNDEF, Val};
 use crate::threads::{Set, by_warp};
 use ptx_dsl_isa::isa::sreg::SpecialRegister;
 
-/// Who has the same value.
+/// Which threads share a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Uniformity {
-    /// Nobody is known to.
+    /// No sharing is known.
     None,
     /// The lanes of a warp.
     Warp,
@@ -19,13 +19,13 @@ pub enum Uniformity {
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LaneFact {
-    /// Nothing came here yet.
+    /// Bottom: no value yet.
     Bottom,
     /// This number.
     Const(u64),
     /// A number for every thread: [`Lanes::tables`].
     Table(u16),
-    /// No number, but who shares it.
+    /// An unknown number; which threads share it.
     Is(Uniformity),
     /// A predicate.
     Pred(PredicateFact),
@@ -34,15 +34,15 @@ pub enum LaneFact {
 /// What is known of a predicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PredicateFact {
-    /// At most these threads see it true: an index into [`Lanes::sets`]; 0 is everybody.
+    /// A superset of the threads that see it true: an index into [`Lanes::sets`]; 0 is all threads.
     pub yes: u16,
-    /// At most these see it false.
+    /// A superset of the threads that see it false.
     pub no: u16,
-    /// True, false: only where this `elect.sync` elected the lane; [`UNDEF`] for none.
+    /// For true and false: implies that this `elect.sync` elected the lane; [`UNDEF`] for none.
     pub elected: [Val; 2],
-    /// True, false: only where this `elect.sync` did not elect the lane.
+    /// For true and false: implies that this `elect.sync` did not elect the lane.
     pub not_elected: [Val; 2],
-    /// Who shares it.
+    /// Which threads share it.
     pub uniformity: Uniformity,
 }
 
@@ -63,7 +63,7 @@ impl PredicateFact {
     }
 }
 
-/// How many threads are known to be there.
+/// The size of the CTA, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 pub struct CtaSize {
     /// Exactly that many, by `.reqntid`.
@@ -73,7 +73,7 @@ pub struct CtaSize {
 }
 
 impl CtaSize {
-    /// Certainly more than one lane in each warp?
+    /// Does each warp certainly have several lanes?
     pub fn several_per_warp(self) -> bool {
         self.exact.map_or(self.full_warps, |n| n > 1)
     }
@@ -91,23 +91,23 @@ pub struct Lanes {
     pub sets: Vec<Set>,
     /// How many threads the CTA has.
     pub cta_size: CtaSize,
-    /// By block: a branch whose lanes may part leads here and not yet together again.
+    /// By block: it is in the region of a divergent branch.
     pub divergent: Vec<bool>,
-    /// Values that a guard depends on; of no others the numbers are worked out.
+    /// By value: a guard depends on it; numbers are computed only for these.
     pub(super) feeds_guard: Vec<bool>,
-    /// The function has an instruction for which it matters who runs it.
+    /// Some instruction of the function depends on which threads execute it.
     pub(super) needs_tables: bool,
-    /// What was worked out last from which operands, by value.
+    /// By value: the operands and the result of the last evaluation.
     pub(super) known: Vec<Option<([LaneFact; 3], LaneFact)>>,
-    /// Special registers that were asked for.
+    /// Special registers that were evaluated.
     pub(super) special: Vec<(SpecialRegister, LaneFact)>,
 }
 
-/// Tables and sets are few in real kernels; beyond that many nothing more is known.
+/// Limit of tables and sets. Real kernels have few.
 const MOST: usize = 400;
 
 impl Lanes {
-    /// Who shares a value.
+    /// Which threads share a value.
     pub fn uniformity(&self, v: Val) -> Uniformity {
         match self.facts.get(v as usize) {
             Some(f) => uniformity_of(*f, &self.same),
@@ -116,7 +116,7 @@ impl Lanes {
     }
 
     pub(super) fn table(&mut self, t: Vec<u32>) -> LaneFact {
-        // One number for all stays a table: it follows from the launch's shape, and nobody wrote it as a constant.
+        // A table of equal numbers stays a table: it follows from the launch, not from a constant in the text.
         for (k, other) in self.tables.iter().enumerate() {
             if *other == t {
                 return LaneFact::Table(k as u16);

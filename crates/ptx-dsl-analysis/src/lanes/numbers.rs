@@ -6,7 +6,7 @@ use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
-/// `%tid` and friends as far as the block's shape says.
+/// The shape of the CTA, for special registers.
 pub struct Shape {
     pub dims: Option<[u32; 3]>,
     /// `%tid.x` is the linear number.
@@ -15,7 +15,7 @@ pub struct Shape {
 
 impl Shape {
     pub fn table(&self, register: SpecialRegister) -> Option<Special> {
-        // What the last thread has stands for those behind it, which are not there.
+        // Threads beyond the last one repeat its value.
         let last = match self.dims {
             Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
             None => u32::MAX,
@@ -62,7 +62,7 @@ pub enum Special {
     Table(Vec<u32>),
 }
 
-/// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
+/// `.CmpOp` of integers. `.lo`, `.ls`, `.hi`, `.hs` are unsigned (9.7.6.2).
 #[derive(Debug, Clone, Copy)]
 pub enum Compare {
     /// Equal.
@@ -137,7 +137,7 @@ pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
     })
 }
 
-/// The result of a comparison of two numbers of so many bits.
+/// The result of a comparison of two numbers of `bits` bits.
 pub fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let (x, y) = (x & mask, y & mask);

@@ -10,13 +10,13 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
 
-/// A condition: a predicate, or what it compares; so that two comparisons of the same numbers are one condition.
+/// A condition: a predicate, or the comparison that makes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
     Value(Val),
     /// Integers of so many bits.
     Compare(Order, u32, Key, Key),
-    /// Anything else, by its qualifiers: whether its opposite is the opposite comparison is not known.
+    /// Another comparison, by its qualifiers. Its negation is not known to be the opposite comparison.
     Same(Vec<Qualifier>, Key, Key),
 }
 
@@ -27,10 +27,10 @@ pub(super) enum Key {
     Special(SpecialRegister),
 }
 
-/// Conjunction, the predicates with whether each stands as it is, whether these are all.
+/// Whether it is a conjunction; the parts, each with its polarity; whether these are all.
 pub(super) type Parts = (bool, Vec<(Val, bool)>, bool);
 
-/// Comparisons of integers that the others are opposites of.
+/// The integer comparisons up to negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Order {
     Equal,
@@ -42,7 +42,7 @@ pub(super) enum Order {
     BelowOrEqual,
 }
 
-/// The condition that a predicate stands for, and whether it is that or its opposite.
+/// The condition of a predicate, and its polarity.
 pub(super) fn condition(flow: &Flow, lanes: &Lanes, p: Val, depth: u32) -> (Condition, bool) {
     let v = flow.origin(p);
     let plain = (Condition::Value(v), true);
@@ -101,7 +101,7 @@ fn comparison(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Conditi
     None
 }
 
-/// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
+/// The parts of a conjunction or disjunction.
 pub(super) fn parts(flow: &Flow, v: Val) -> Option<Parts> {
     let maker = flow.ssa.maker(v)?;
     let i = flow.instr(maker);
@@ -127,7 +127,7 @@ pub(super) fn parts(flow: &Flow, v: Val) -> Option<Parts> {
     }
 }
 
-/// `.CmpOp` as one of a few comparisons, or the opposite of one.
+/// `.CmpOp` as an [`Order`] and its polarity.
 fn order(qualifier: Qualifier, signed: bool) -> Option<(Order, bool)> {
     Some(match (qualifier, signed) {
         (q::eq, _) => (Order::Equal, true),

@@ -9,13 +9,13 @@ use ptx_dsl_isa::isa::sreg::SpecialRegister;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What numbers are made from: parameters and special registers by name, else the instruction that brings them.
+/// An input of a condition: a parameter or special register by name, or else the instruction that produces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Root {
     Instr(u32),
     Param(u32, i64),
     Special(SpecialRegister),
-    /// Too much to follow.
+    /// The slice is too large.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn roots(flow: &Flow, p: Val) -> Vec<Root> {
     out
 }
 
-/// What an instruction brings that it does not make of registers; says whether it reads any for more than an address.
+/// Adds the inputs that an instruction reads other than registers. Returns whether its registers must be followed.
 fn own_roots(flow: &Flow, at: u32, out: &mut Vec<Root>) -> bool {
     let i = flow.instr(at);
     if let Some(arg) = i.address() {

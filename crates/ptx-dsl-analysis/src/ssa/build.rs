@@ -6,24 +6,24 @@ use crate::ssa::values::{Ssa, UNDEF, Val, Value, of_var, place};
 use ptx_dsl_isa::hir::{Function, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Role;
 
-/// More joins of values than this come from graphs that nobody writes: thousands of loops in each other.
+/// Limit of phis. Only pathological graphs have more.
 const MOST_JOINS: usize = 2_000_000;
 
-/// The values in the course of the walk over the dominator tree.
+/// The state of renaming.
 struct Build {
     values: Vec<Value>,
-    /// By variable: its value here.
+    /// By variable: its current value.
     current: Vec<Val>,
-    /// What `now` was before, for the way back up the tree.
+    /// Previous values, to undo on the way up the tree.
     undo_log: Vec<(u32, Val)>,
-    /// By block: the joins of values at its start, one for each variable of the list.
+    /// By block: the variables that have a phi there.
     joins: Vec<Vec<u32>>,
-    /// By block: its first join among the values.
+    /// By block: the number of its first phi.
     first: Vec<Val>,
 }
 
 impl Build {
-    /// Room for the joins, which predecessors give their arguments before or after the walk comes to them.
+    /// Creates the phis, without arguments.
     fn reserve_phis(&mut self) {
         for (b, list) in self.joins.iter().enumerate() {
             self.first[b] = self.values.len() as Val;
@@ -33,7 +33,7 @@ impl Build {
         }
     }
 
-    /// Back to where `before` had so many.
+    /// Undoes writes down to this length of the log.
     fn undo(&mut self, length: usize) {
         while self.undo_log.len() > length
             && let Some((var, old)) = self.undo_log.pop()
@@ -62,7 +62,7 @@ impl Build {
     }
 }
 
-/// By block: where what it dominates ends, if that is not too much for all blocks together.
+/// Dominance frontiers, if they are not too large in total.
 fn frontiers(cfg: &Cfg) -> Option<Vec<Vec<u32>>> {
     let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); cfg.blocks.len()];
     let mut total = 0;
@@ -99,13 +99,13 @@ fn reads(instr: &Instr, each: &mut dyn FnMut(RegId, u32)) {
     }
 }
 
-/// May the old value of a destination remain, or a part of it?
+/// May the destination keep its old value, or a part of it?
 fn partly(instr: &Instr, destination: &Operand) -> bool {
     instr.pred.is_some() || matches!(destination, Operand::Select(..))
 }
 
 impl Ssa {
-    /// `None` for a graph in which too many values meet.
+    /// `None` if there are too many phis.
     pub fn new(function: &Function, cfg: &Cfg) -> Option<Ssa> {
         let mut base = Vec::with_capacity(function.regs.len());
         let mut vars = 0u32;
@@ -148,7 +148,7 @@ impl Ssa {
         Some(ssa)
     }
 
-    /// Down the tree of dominators, and back up to where `before` had so many.
+    /// Renames over the dominator tree in preorder.
     fn walk(&mut self, build: &mut Build, cfg: &Cfg) {
         let Some(&entry) = cfg.rpo.first() else { return };
         let mut below: Vec<Vec<u32>> = vec![Vec::new(); cfg.blocks.len()];
@@ -184,7 +184,7 @@ impl Ssa {
         for (n, e) in cfg.blocks[b as usize].succ.iter().enumerate() {
             let first = build.first[e.to as usize];
             let pred = &cfg.blocks[e.to as usize].pred;
-            // By predecessor, or each value once where there are too many.
+            // One argument for each edge, or each value once if there are too many edges.
             let place = place(pred, (b, n as u32));
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
                 let a = build.current[*var as usize];
@@ -201,8 +201,8 @@ impl Ssa {
         }
     }
 
-    /// By block: the variables of which several values may meet there. These are the iterated dominance frontiers of the
-    /// blocks that write them (Cytron et al.), of variables that some block reads before it writes them. `None`: too many.
+    /// By block: the variables that need a phi: the iterated dominance frontiers of their writers, if some block reads the
+    /// variable before it writes it. `None` if there are too many.
     fn joins(&self, cfg: &Cfg, vars: usize) -> Option<Vec<Vec<u32>>> {
         let frontier = frontiers(cfg)?;
         let (writers, across) = self.writers(cfg, vars);
@@ -240,7 +240,7 @@ impl Ssa {
         (writers, across)
     }
 
-    /// Adds an instruction of block `b` to both.
+    /// Adds the reads and writes of an instruction of block `b`.
     fn add_reads_and_writes(&self, i: &Instr, b: u32, writers: &mut [Vec<u32>], across: &mut [bool]) {
         let written = |writers: &[Vec<u32>], var: u32| match writers.get(var as usize) {
             Some(list) => list.last() == Some(&b),
@@ -267,7 +267,7 @@ impl Ssa {
         }
     }
 
-    /// Leaves out the joins that nobody reads, and numbers the values in the order of the code.
+    /// Removes unused phis, and numbers the values in the order of the code.
     fn number(&mut self, build: Build, cfg: &Cfg) {
         let order = self.order(&build, cfg);
         let mut new = vec![UNDEF; build.values.len()];
@@ -295,7 +295,7 @@ impl Ssa {
         }
     }
 
-    /// The values that stay.
+    /// The values that are kept, in order.
     fn order(&self, build: &Build, cfg: &Cfg) -> Vec<Val> {
         let wanted = self.wanted(&build.values);
         let mut order: Vec<Val> = Vec::new();
@@ -320,7 +320,7 @@ impl Ssa {
         order
     }
 
-    /// By value: it is no join, or somebody reads it.
+    /// By value: it is kept: a definition, or a phi with a use.
     fn wanted(&self, values: &[Value]) -> Vec<bool> {
         let mut wanted = Vec::with_capacity(values.len());
         let mut stack = Vec::new();

@@ -3,8 +3,7 @@
 use crate::ssa::values::{Ssa, UNDEF, Val, Value};
 
 impl Ssa {
-    /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
-    /// does not come to an end soon (facts that keep growing).
+    /// Solves for a fact about each value, from `bottom` upwards. `None` if the facts keep growing.
     pub fn solve<T: Copy + PartialEq>(
         &self,
         bottom: T,
@@ -20,7 +19,7 @@ impl Ssa {
         self.run_worklist(&mut again).then_some(facts)
     }
 
-    /// Asks for each value whether it changed, and again for those made of it if it did. `false` if that goes on for too long.
+    /// Evaluates all values, and the users of those that change again. `false` if that takes too long.
     fn run_worklist(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
         let n = self.values.len();
         let mut queued = vec![true; n];
@@ -53,7 +52,7 @@ impl Ssa {
         true
     }
 
-    /// Finds for each value the one that it can only be: copies and phis of one value are that value.
+    /// Finds the value behind trivial phis.
     pub fn origins(&mut self) {
         const BOTTOM: Val = Val::MAX;
         let found = self.solve(BOTTOM, &mut |v, value, facts| {

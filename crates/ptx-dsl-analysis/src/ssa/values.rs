@@ -5,13 +5,13 @@ use ptx_dsl_isa::hir::RegId;
 /// A value: an index into [`Ssa::values`].
 pub type Val = u32;
 
-/// What was never written.
+/// The value of a register that was never written.
 pub const UNDEF: Val = 0;
 
 /// Where a value comes from.
 #[derive(Debug)]
 pub enum Value {
-    /// Nobody wrote it.
+    /// Undefined.
     Undef,
     /// A `.reg` parameter.
     Param,
@@ -21,22 +21,22 @@ pub enum Value {
         instr: u32,
         /// The variable that it writes.
         var: u32,
-        /// The value that the variable keeps where the instruction's guard is false.
+        /// The value that remains if the guard is false.
         old: Option<Val>,
     },
-    /// One of these, by the way that was taken into the block: in the order of its predecessors, up to [`PLACED`] of them.
+    /// A phi with an argument for each predecessor edge, up to [`PLACED`] of them.
     Phi {
-        /// The block at whose start it stands.
+        /// Its block.
         block: u32,
-        /// A value for each predecessor.
+        /// The arguments.
         args: Vec<Val>,
     },
 }
 
-/// A join of more ways has each value once.
+/// A phi of more edges has each value once.
 pub const PLACED: usize = 16;
 
-/// The place of the argument that comes by one edge: none where each value is there once.
+/// The index of the argument for an edge; `None` if each value is there once.
 pub fn place(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
     if pred.len() > PLACED {
         return None;
@@ -53,7 +53,7 @@ pub fn place(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
 pub struct Ssa {
     /// All values, by their numbers.
     pub values: Vec<Value>,
-    /// By instruction: what it reads and what it writes, each with its variable.
+    /// By instruction: the variables and values that it reads and writes.
     pub(super) uses: Vec<(u32, Val)>,
     pub(super) use_at: Vec<(u32, u32)>,
     pub(super) defs: Vec<(u32, Val)>,
@@ -63,7 +63,7 @@ pub struct Ssa {
     /// Each value's users among the values.
     pub(super) users: Vec<Val>,
     pub(super) user_at: Vec<u32>,
-    /// The value that this one can only be, if a `Phi` has one only.
+    /// By value: the value behind trivial phis.
     pub origin: Vec<Val>,
 }
 
@@ -108,7 +108,7 @@ impl Ssa {
         of_var(self.uses(i), self.var(reg, lane)).unwrap_or(UNDEF)
     }
 
-    /// Adds what a value is made of.
+    /// Adds the values that a value is computed from.
     pub fn push_sources(&self, v: Val, out: &mut Vec<Val>) {
         self.sources(v, &mut |source| out.push(source));
     }
@@ -139,7 +139,7 @@ impl Ssa {
         }
     }
 
-    /// The values made of this one.
+    /// The values computed from this one.
     pub fn users(&self, v: Val) -> &[Val] {
         &self.users[self.user_at[v as usize] as usize..self.user_at[v as usize + 1] as usize]
     }

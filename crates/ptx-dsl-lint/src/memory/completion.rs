@@ -33,7 +33,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
+/// Does it publish completion to other threads of the device, by a store or an atomic operation on a flag?
 fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
     let atomic = matches!(i.opcode, op::red | op::atom);
     if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
@@ -58,7 +58,7 @@ fn on_flag(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     integer && one_place
 }
 
-/// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
+/// After `cp.async.bulk.wait_group.read` the source may be reused, but the destination may not be written yet.
 fn stores(kernel: &Kernel) {
     let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
@@ -76,7 +76,7 @@ fn stores(kernel: &Kernel) {
 
 fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
     let flow = kernel.flow;
-    // Behind the groups: a fence of the device since.
+    // The bit behind the groups: a device-scope fence since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
         op::cp_async_bulk_commit_group => groups.commit(set),
@@ -124,7 +124,7 @@ fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
     });
 }
 
-/// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
+/// Reads of MMA results in a kernel without any mbarrier wait.
 fn results(kernel: &Kernel) {
     let flow = kernel.flow;
     if flow.cfg.any(&ptx_dsl_analysis::accesses::mbarrier_wait) {
@@ -147,8 +147,8 @@ fn results(kernel: &Kernel) {
     });
 }
 
-/// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
-/// writes is there behind the wait.
+/// Global memory that is accessed before `griddepcontrol.wait` and after it, or read before it only. Writes of the preceding grid
+/// are visible after the wait.
 fn grid(kernel: &Kernel) {
     let flow = kernel.flow;
     let Some(wait) = flow.cfg.find(&waits) else { return };

@@ -108,8 +108,8 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
     (writes && list.len() > 1).then_some(list)
 }
 
-/// Pairs of accesses to one variable with no synchronisation in between on any path. Dataflow with four bits for each access: it is
-/// pending in this iteration of its loop, some path has synchronised; the same for the previous iteration.
+/// Pairs of accesses to one variable without synchronisation between on any path. Data flow with four bits for each access:
+/// pending in this iteration, perhaps synchronised; the same for the previous iteration.
 fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let n = list.len();
     let mut number = vec![NONE; flow.cfg.instrs.len()];
@@ -135,7 +135,7 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         if !flow.cfg.dominates(to, b) {
             return;
         }
-        // The back edge of a loop: this iteration becomes the previous one. For accesses outside, and in inner loops, only the
+        // On a back edge this iteration becomes the previous one. For accesses outside of the loop and in inner loops, only the
         // first iteration counts.
         for (k, a) in list.iter().enumerate() {
             let own = loops.of(a.block) == Some(to);

@@ -82,8 +82,8 @@ fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], only_asy
     });
 }
 
-/// The first copy that may still write what is accessed here, and whether it is committed on no way: the same bytes; or a
-/// variable that only these copies write, and none of them can be done.
+/// The first copy that may still write the region, and whether no path commits it: the bytes overlap, or only these copies write
+/// the variable and none can be complete.
 fn unfinished_copy(
     flow: &Flow,
     groups: &Groups,
@@ -108,7 +108,7 @@ fn unfinished_copy(
     None
 }
 
-/// Shared variables that nothing but `cp.async` with a known target writes.
+/// Shared variables that only `cp.async` with a known target writes.
 fn only_async_writes(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
     let flow = kernel.flow;
     let mut vars = Vec::new();
@@ -138,7 +138,7 @@ fn only_async_writes(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressB
     vars
 }
 
-/// A copy out of shared memory: where it stands, what it reads, the tensor's map by which it writes.
+/// A copy out of shared memory: its block, its source, its tensor map.
 struct Store {
     block: u32,
     source: Option<Region>,
@@ -162,8 +162,8 @@ fn stores(kernel: &Kernel) {
     }
 }
 
-/// What the groups are after an instruction. Behind them two bits for each copy: it may be going on, for those who did not
-/// wait; something may have told them.
+/// The transfer function of the groups. Two bits for each copy follow them: it may be in flight for threads that did not wait; a
+/// synchronisation may have told them.
 fn update_groups(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     let flags = groups.bits();
     match i.opcode {
@@ -238,7 +238,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
     });
 }
 
-/// Is there certainly a thread at the second place that does not come to the first?
+/// Is there certainly a thread that reaches the second site and not the first?
 fn another_thread(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
     let lanes = kernel.lanes;
     let Some(n) = lanes.cta_size.exact else { return false };
@@ -248,7 +248,7 @@ fn another_thread(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> boo
     all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
 }
 
-/// A copy into shared memory that an mbarrier tells the end of.
+/// A copy into shared memory that completes on an mbarrier.
 struct Load {
     at: u32,
     into: Region,
@@ -257,7 +257,7 @@ struct Load {
     waited: bool,
 }
 
-/// Such copies, unless something is not known that may have to do with them.
+/// These copies; `None` if something that may concern them is unknown.
 fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
     let flow = kernel.flow;
     let mut list: Vec<Load> = Vec::new();
@@ -292,7 +292,7 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
     Some(list)
 }
 
-/// Copies into shared memory: what they bring is there when a wait says so.
+/// Copies into shared memory: the data is there after a wait.
 fn loads(kernel: &Kernel) {
     if let Some(list) = find_loads(kernel) {
         unfinished(kernel, &list);
@@ -316,7 +316,7 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
             if l.at == at {
                 begin_pending(set, k);
             } else if meets && l.waited {
-                // Another thread may have waited for it.
+                // Another thread may have waited.
                 resolve(set, k);
             }
         }

@@ -53,7 +53,7 @@ fn writes_async(i: &Instr) -> bool {
         || matches!(i.opcode, op::clusterlaunchcontrol_try_cancel | op::st_async | op::red_async | op::st_bulk)
 }
 
-/// Reads matrices in shared memory: what the instruction is called.
+/// The name of an instruction that reads matrices in shared memory.
 fn matrix(i: &Instr) -> Option<&'static str> {
     match i.opcode {
         op::wgmma_mma_async | op::wgmma_mma_async_sp | op::tcgen05_cp => Some(i.entry.opcode),
@@ -73,21 +73,21 @@ fn fences(i: &Instr, space: Space) -> bool {
     here || !(global || shared) || (space == Space::Shared && i.has(q::async_generic))
 }
 
-/// What threads write in one space, and at each block whether it was fenced.
+/// The writes of threads to one space, and the state of each at the start of every block.
 struct Writes {
     list: Vec<(u32, Region)>,
-    /// Written by more threads than one.
+    /// By write: several threads may execute it.
     many: Vec<bool>,
-    /// Written by others: copies, other CTAs, or by addresses that are not known.
+    /// Regions that copies or other CTAs write; whether some address is unknown.
     filled: Vec<Region>,
     unclear: bool,
-    /// By fence: one thread runs it.
+    /// The fences, each with whether one thread executes it.
     single_thread: Vec<(u32, bool)>,
     space: Space,
     at_start: Vec<Bits>,
 }
 
-/// Does at most one thread come here?
+/// Does at most one thread execute the instruction?
 fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
     let lanes = kernel.lanes;
     let present = kernel.threads_at(block, at);
@@ -98,7 +98,7 @@ fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
     }
 }
 
-/// Where an instruction writes by the asynchronous proxy.
+/// The destination of a write through the asynchronous proxy.
 fn target(i: &Instr) -> Option<&Arg> {
     for name in ["dstMem", "addr", "a"] {
         if let Some(arg) = i.operand(name) {
@@ -108,7 +108,7 @@ fn target(i: &Instr) -> Option<&Arg> {
     None
 }
 
-/// What became of a write: not fenced; not fenced, and threads have met; fenced by one thread after that; fenced.
+/// The state of a write: not fenced; not fenced before a synchronisation; fenced by one thread after it; fenced.
 const UNFENCED: usize = 0;
 const SYNCHRONISED: usize = 1;
 const FENCED_LATE: usize = 2;
@@ -142,7 +142,7 @@ impl Writes {
         Some(out)
     }
 
-    /// What a thread writes here in this space; notes what others write.
+    /// The region that a thread writes in this space. Records other writes.
     fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
         let copy = i.opcode == op::cp_async;
         let written = match plain_access(i) {
@@ -188,7 +188,7 @@ impl Writes {
         }
     }
 
-    /// Does something else write here too, or something whose address is not known?
+    /// May something else write to the variable?
     fn by_others(&self, base: AddressBase) -> bool {
         for r in &self.filled {
             if r.base == base || r.base == AddressBase::None {
@@ -198,20 +198,20 @@ impl Writes {
         self.unclear
     }
 
-    /// Is write `k` not fenced on any way here?
+    /// Is write `k` fenced on no path?
     fn is_pending(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
         (has(UNFENCED) || has(SYNCHRONISED)) && !has(FENCED_LATE) && !has(FENCED)
     }
 
-    /// Is it fenced by one thread only, and behind a barrier, on all ways?
+    /// Is write `k` on all paths fenced only by one thread after a synchronisation?
     fn fenced_late(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
         has(FENCED_LATE) && !has(UNFENCED) && !has(SYNCHRONISED) && !has(FENCED)
     }
 
-    /// The first write of this kind that a copy reads: either the bytes are the same, or nobody else writes to the variable
-    /// and all writes to it are of this kind.
+    /// The first write in this state that a copy reads: the bytes overlap, or nothing else writes to the variable and all its
+    /// writes are in this state.
     fn of_source(&self, flow: &Flow, here: &Region, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut all = self.space == Space::Shared && here.base != AddressBase::None && !self.by_others(here.base);
         for (k, (_, r)) in self.list.iter().enumerate() {
@@ -225,7 +225,7 @@ impl Writes {
         None
     }
 
-    /// The first write to a variable that has been run, if all such are of this kind.
+    /// The first executed write to a variable, if all executed ones are in this state.
     fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut first = None;
         for (k, (_, r)) in self.list.iter().enumerate() {
@@ -243,7 +243,7 @@ impl Writes {
         first
     }
 
-    /// Calls `see` with what became of the writes before each instruction.
+    /// Calls `see` with the states of the writes before each instruction.
     fn each(&self, flow: &Flow, see: &mut dyn FnMut(u32, &Instr, &Bits)) {
         for &b in &flow.cfg.rpo {
             let mut set = self.at_start[b as usize].clone();
@@ -277,7 +277,7 @@ fn sources(kernel: &Kernel, writes: &Writes) {
     });
 }
 
-/// The shared variable whose address a descriptor is made of, if there is one only.
+/// The shared variable of a descriptor, if its slice has only one.
 fn descriptor_variable(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
     let mut found: Option<VarId> = None;
     let mut stack: Vec<Val> = Vec::new();
@@ -323,7 +323,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
     if !flow.function.entry || writes.list.is_empty() {
         return;
     }
-    // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
+    // Without any asynchronous write or fence, the location of the matrices does not matter.
     let bare = !flow.cfg.any(&|i| writes_async(i) || fences(i, Space::Shared));
     let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
@@ -373,11 +373,11 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
     });
 }
 
-/// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
-/// this may still be right where something orders the two that is not seen here: a hint.
+/// Loads of threads, then an asynchronous write to the same memory. Something that is not seen may order the two, so this is a
+/// hint.
 fn reused(kernel: &Kernel) {
     let flow = kernel.flow;
-    // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
+    // The address from `tcgen05.alloc` is read once, before its memory is reused.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::tcgen05_alloc {
@@ -400,7 +400,7 @@ fn reused(kernel: &Kernel) {
 
 fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
     let flow = kernel.flow;
-    // For each load: nothing since; a release to the other proxy; fenced.
+    // States of a load: no fence; a release to the other proxy; fenced.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (load, _)) in list.iter().enumerate() {
             if *load == at {
@@ -428,7 +428,7 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
         if reported || !writes_async(i) {
             return;
         }
-        // What fills in some rounds only may do so before anything was loaded.
+        // A write that executes in some iterations only may come before the load.
         if in_loop(flow, b) && !kernel.executes_invariantly(Site { block: b, at }) {
             return;
         }

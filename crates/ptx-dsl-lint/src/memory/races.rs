@@ -24,7 +24,7 @@ struct Access {
     store: bool,
 }
 
-/// Says whether it found a race.
+/// Returns whether it found a race.
 pub(crate) fn check(kernel: &Kernel) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return false };
@@ -47,7 +47,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
             continue;
         }
         let present = kernel.threads_at(block, at);
-        // The elected lanes of all warps write each for its warp, or the same.
+        // Elected lanes of several warps may write for their own warp.
         let counts = if writes {
             present.warps(lanes.cta_size).len() == 1
         } else {
@@ -96,8 +96,7 @@ fn compare(kernel: &Kernel, list: &[Access]) {
     });
 }
 
-/// All threads store, each to a place of its own in a variable, and then read one place of it, or that of a neighbour, with
-/// nothing between: what is read is another thread's, of another warp for most.
+/// All threads store to their own element of a variable, then read one fixed element or a neighbour's, without synchronisation.
 fn neighbours(kernel: &Kernel, n: usize) {
     let all = |at: u32, block: u32| {
         let present = kernel.threads_at(block, at);
@@ -108,20 +107,20 @@ fn neighbours(kernel: &Kernel, n: usize) {
     }
 }
 
-/// A store of all threads, each to a place of its own.
+/// A store of all threads, each to its own element.
 struct Store {
     at: u32,
     base: AddressBase,
-    /// The number from which each thread's place is made, and the constant behind it.
+    /// The value that the address is computed from, and a constant.
     value: (Val, i64),
     size: i64,
 }
 
-/// Such stores, if nothing else may write there.
+/// These stores, if nothing else may write to their variables.
 fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Store>> {
     let Kernel { flow, lanes, .. } = *kernel;
     let mut stores: Vec<Store> = Vec::new();
-    // Variables that others write too: nothing is known of their parts.
+    // Variables with other writes.
     let mut mixed: Vec<AddressBase> = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some(arg) = written(i) else { continue };
@@ -147,7 +146,7 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
             _ => return None,
         }
     }
-    // Each thread's place is made from one number, which differs from thread to thread, or is not known to be the same.
+    // All stores to the variable use one value, which varies between threads.
     let mut out = Vec::new();
     for s in &stores {
         let mut own =
@@ -170,7 +169,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
         let meets = only_warp || may_synchronise_warps(i);
         for (k, store) in stores.iter().enumerate() {
             if meets {
-                // Debts of the second half are those that a warp alone can settle.
+                // The second half of the bits is also resolved by a warp barrier.
                 resolve(set, n + k);
                 if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {
                     resolve(set, k);
@@ -200,7 +199,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
     });
 }
 
-/// The first store to a variable of which another thread's part is read at `p`, with all stores to it still owed.
+/// The first store to a variable if `p` is another thread's element and all stores to the variable are pending.
 fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -> Option<u32> {
     let mut first = None;
     let (mut beside, mut own) = (false, false);

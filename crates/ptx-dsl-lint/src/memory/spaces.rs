@@ -16,7 +16,7 @@ use ptx_dsl_isa::span::Span;
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     read_only(kernel);
-    // Blocks that every thread comes through.
+    // Blocks that post-dominate the entry: every thread executes them.
     let mut always = vec![false; flow.cfg.blocks.len()];
     let mut b = 0;
     while !always[b as usize] {
@@ -39,7 +39,7 @@ pub(crate) fn check(kernel: &Kernel) {
 
 fn accessed(kernel: &Kernel, at: u32, access: &Access, sure: bool) {
     let flow = kernel.flow;
-    // A tensor's map stands before the coordinates.
+    // The tensor map stands before the coordinates.
     let operand = match &access.arg.value {
         Operand::Addresses(list) => list.first(),
         o => Some(o),
@@ -77,7 +77,7 @@ fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
     })
 }
 
-/// Where the instruction of this number stands, if there is one.
+/// The span of an instruction, if there is one.
 fn span(flow: &Flow, at: u32) -> Option<Span> {
     Some(flow.cfg.instrs.get(at as usize)?.span)
 }
@@ -155,7 +155,7 @@ fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, al
     let base_align = match a.base {
         AddressBase::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
-            // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
+            // Misalignment is reported before the end of the variable.
             let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
             if !crooked && past(var.size, var.dynamic, total, access.size) {
                 kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
@@ -266,12 +266,12 @@ fn conversion(kernel: &Kernel, at: u32, i: &Instr) {
     } else if !global && to != a.generic {
         kernel.report(errors::cvta_direction(arg.span, name, is, to, by));
     } else if a.mapped && !to && matches!(q, q::shared | q::shared_cta) {
-        // CUDA C++ has no other form for the way back than `cvta.to.shared`.
+        // CUDA C++ has only `cvta.to.shared` for this conversion.
         kernel.report(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
     }
 }
 
-/// `ld.global.nc` is for what the kernel leaves alone.
+/// `ld.global.nc` requires memory that the kernel does not write.
 fn read_only(kernel: &Kernel) {
     let flow = kernel.flow;
     let constant = |i: &Instr| i.opcode == op::ld && i.has(q::nc);

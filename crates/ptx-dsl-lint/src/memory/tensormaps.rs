@@ -10,7 +10,7 @@ use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What became of a change: nothing; released; acquired too.
+/// The state of a change: not released; released; acquired.
 const CHANGED: usize = 0;
 const RELEASED: usize = 1;
 const SEEN: usize = 2;

@@ -41,7 +41,7 @@ fn at_barrier(i: &Instr) -> bool {
     i.entry.barrier == isa::Barrier::Cta
 }
 
-/// Does anybody wait at the barrier, or at one that is not known?
+/// Does some thread wait at this barrier, or at an unknown one?
 fn met(flow: &Flow, n: u64) -> bool {
     for i in &flow.cfg.instrs {
         if waits(i) && i.constant("a").is_none_or(|m| m == n) {
@@ -56,7 +56,7 @@ fn waits(i: &Instr) -> bool {
     at_barrier(i) && i.entry.meeting != Meeting::Arrive
 }
 
-/// A barrier without a number of threads, all of whose places together are not for all threads of the CTA.
+/// Barriers without a thread count whose sites together do not cover all threads of the CTA.
 fn barriers(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return };
@@ -73,12 +73,12 @@ fn barriers(kernel: &Kernel) {
                 continue 'walk;
             }
         }
-        // With a number of threads it is for whom it says, at least.
+        // With a thread count the barrier need not cover the CTA.
         let set = if i.operand("b").is_none() { present.set } else { ptx_dsl_analysis::threads::ALL };
         list.push(Barrier { id, set, at, present });
     }
     for Barrier { set, at, present, .. } in &list {
-        // Who has left is not waited for. Single lanes are another rule's business.
+        // Exited threads are not waited for. Single lanes are covered by another rule.
         if let Some(t) = missing(set, n)
             && present.why.is_some()
             && present.others == OtherThreads::Stay
@@ -90,7 +90,7 @@ fn barriers(kernel: &Kernel) {
     }
 }
 
-/// A barrier, who comes to it, and its first place.
+/// A barrier, the threads that reach it, and its first site.
 struct Barrier {
     id: u64,
     set: Set,

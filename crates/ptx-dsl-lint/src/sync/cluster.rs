@@ -17,7 +17,7 @@ use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
+    // An excerpt without any `init` may also lack the cluster barrier.
     let several = flow.cfg.has(op::mbarrier_init) && flow.function.reqnctapercluster != Some([1, 1, 1]);
     if flow.cfg.has(op::mapa) || (several && flow.cfg.any(&multicast)) {
         remote(kernel);
@@ -27,12 +27,12 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// Touches the memory of another CTA: the operand.
+/// The operand that accesses shared memory of another CTA.
 fn remote_operand<'h>(kernel: &Kernel, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
     let several = multicast(i);
     let mut found = None;
     accesses(i, &mut |access| {
-        // A mapped address where only the own CTA is reached is another mistake.
+        // A mapped address in an access to the own CTA is reported elsewhere.
         let mapped = || !access.own && matches!(kernel.region(at, access.arg, 0), Some(r) if r.mapped);
         if found.is_none() && (several || mapped()) {
             found = Some(access.arg);
@@ -64,10 +64,10 @@ fn remote(kernel: &Kernel) {
     exits_while_accessed(kernel);
 }
 
-/// Whoever reaches into a CTA that may have left.
+/// Accesses to a CTA that may have exited.
 fn exits_while_accessed(kernel: &Kernel) {
     let flow = kernel.flow;
-    // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
+    // The owner waits for arrivals and asynchronous operations.
     let accessed = |at: u32, i: &Instr| plain_access(i).is_some() && remote_operand(kernel, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
@@ -97,8 +97,8 @@ fn exits_while_accessed(kernel: &Kernel) {
     });
 }
 
-/// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
-/// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
+/// The least and the largest number of arrivals at the cluster barrier at the end of each block, and the largest in the kernel.
+/// An exited thread counts as arrived.
 fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
     const MANY: u32 = 1000;
     let n = flow.cfg.blocks.len();
@@ -107,7 +107,7 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
         own[b as usize] += u32::from(i.opcode == op::barrier_cluster_arrive);
     }
     let mut at_end = vec![(0, 0); n];
-    // What comes before in the order.
+    // Blocks that were visited.
     let mut done = vec![false; n];
     let mut most = 0;
     for &b in &flow.cfg.rpo {
@@ -154,11 +154,11 @@ fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
     }
 }
 
-/// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
+/// `setmaxnreg`: the registers of all warpgroups together, and warpgroups that execute it in part.
 fn registers(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return };
-    // What each thread has at the end, if only one site is for it.
+    // By thread: its register count at the end, if it has one site.
     let mut have: Vec<Option<u64>> = vec![None; n];
     let mut twice = false;
     let mut grows = None;
@@ -193,7 +193,7 @@ fn registers(kernel: &Kernel) {
     let (Some(span), false) = (grows, twice) else { return };
     let threads = n as u64;
     let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
-    // A CTA gets what it was launched with; that is never more than its part of the 64 K registers.
+    // A CTA keeps the registers of its launch: at most its share of 64 K.
     let most = match flow.function.maxnreg {
         Some(r) => u64::from(r) * threads,
         None => 65536 / blocks,

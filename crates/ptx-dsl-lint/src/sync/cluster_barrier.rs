@@ -46,7 +46,7 @@ fn cluster_barrier(kernel: &Kernel) {
     }
 }
 
-/// The same on some path.
+/// The same on some feasible path.
 fn out_of_step(kernel: &Kernel) {
     let flow = kernel.flow;
     let arrives = |i: &Instr| i.opcode == op::barrier_cluster_arrive;
@@ -86,7 +86,7 @@ fn out_of_step(kernel: &Kernel) {
     }
 }
 
-/// Uses of an mbarrier on whose every path neither its init nor any meeting with the thread that might do it comes first.
+/// Uses of an mbarrier that no path precedes with its `init` or a synchronisation.
 fn before_init(kernel: &Kernel) {
     let flow = kernel.flow;
     if !flow.function.entry || flow.calls {

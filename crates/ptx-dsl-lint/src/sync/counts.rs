@@ -14,7 +14,7 @@ use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// Counts of arrivals and of bytes; objects that nobody initialises.
+/// Checks counts of arrivals and bytes, and objects without `init`.
 pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     if !objects.unknown_init && kernel.lanes.cta_size.exact.is_some() {
         never_initialised(kernel, objects);
@@ -64,7 +64,7 @@ fn counts(kernel: &Kernel, objects: &Objects) {
             let init = flow.instr(init.at).span;
             kernel.report(errors::more_arrive(span, &object_name(flow, o.place), count, come, init));
         }
-        // Who only looks once need not wait.
+        // A single test need not wait.
         if come < count
             && let Some(wait) = first_wait(flow, &o.waits)
             && in_loop(flow, wait.block)
@@ -92,8 +92,8 @@ fn first_wait<'o>(flow: &Flow, waits: &'o [Site]) -> Option<&'o Site> {
     None
 }
 
-/// Objects in variables of the kernel that threads arrive on and wait for, and nobody initialises: other CTAs cannot, and functions
-/// that are called are looked at too. An excerpt lacks that; it does not say how many threads there are either.
+/// Objects of the kernel with arrivals and waits but without `init`. Excerpts lack it too; they do not give the number of threads
+/// either.
 fn never_initialised(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     for o in &objects.list {
@@ -112,7 +112,7 @@ fn never_initialised(kernel: &Kernel, objects: &Objects) {
     }
 }
 
-/// Only one phase can complete, that of parity 0: who has arrived or copied and then waits for parity 1 waits for nothing.
+/// Only phase 0 can complete: a wait for parity 1 after an arrival or copy never waits.
 fn second_phase(kernel: &Kernel, o: &Object) {
     let flow = kernel.flow;
     if let Some(w) = o.waits.first()
@@ -143,7 +143,7 @@ fn second_phase(kernel: &Kernel, o: &Object) {
     });
 }
 
-/// Do all waits, for parity 1, come after what a copy brings once? Whoever waits for that, waits for the first phase too.
+/// Are all waits for parity 1, in a kernel where copies complete one phase?
 fn brought_once(flow: &Flow, o: &Object) -> bool {
     let mut brought = false;
     for s in &o.copies {
@@ -155,7 +155,7 @@ fn brought_once(flow: &Flow, o: &Object) -> bool {
     brought && !any_in_loop(flow, &o.copies) && !any_in_loop(flow, &o.arrives)
 }
 
-/// Bytes announced against bytes copied, where both are done equally often: one whenever the other, under one guard.
+/// Expected bytes against copied bytes, if both execute equally often and under one guard.
 fn transactions(kernel: &Kernel, objects: &Objects) {
     let loops = Loops::new(&kernel.flow.cfg);
     for o in &objects.list {
@@ -179,7 +179,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
             }
         }
     }
-    // Behind a wait for the phase another one is under way.
+    // After a wait for the phase the next one is in progress.
     let before = |a: &Site, b: &Site| {
         if a.block == b.block { a.at < b.at } else { flow.cfg.dominates(a.block, b.block) }
     };
@@ -212,12 +212,12 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
     }
 }
 
-/// The bytes that an instruction announces.
+/// The bytes that an instruction expects.
 fn expected(i: &Instr) -> Option<u64> {
     i.constant("txCount").or(i.constant("tx_count"))
 }
 
-/// The bytes that an instruction brings.
+/// The bytes that an instruction completes.
 fn copied(i: &Instr) -> Option<u64> {
     match i.opcode {
         op::cp_async_bulk | op::cp_reduce_async_bulk if !i.has(q::ignore_oob) => i.constant("size"),

@@ -26,7 +26,7 @@ pub(crate) fn check(kernel: &Kernel) {
     requests_after_failure(kernel);
 }
 
-/// The response of `try_cancel` is there when a wait on its mbarrier says so.
+/// The response of `try_cancel` is valid after a wait on its mbarrier.
 fn responses(kernel: &Kernel) {
     let flow = kernel.flow;
     let mut reads = Vec::new();
@@ -40,7 +40,8 @@ fn responses(kernel: &Kernel) {
     let asks = flow.cfg.find(&|i| i.opcode == op::clusterlaunchcontrol_try_cancel);
     let (Some(asks), false) = (asks, reads.is_empty()) else { return };
     let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
-    // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
+    // Bit 0: requested, without a wait or a synchronisation since; 1: requested, without a wait since; 2: requested and waited
+    // for.
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.opcode == op::clusterlaunchcontrol_try_cancel {
             set.set(0);
@@ -63,7 +64,7 @@ fn responses(kernel: &Kernel) {
     });
 }
 
-/// The loads that a value comes from: put together from halves, or from quarters.
+/// The loads that a value is packed from.
 fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
     let Some(maker) = flow.ssa.maker(v) else { return };
     match flow.instr(maker).opcode {
@@ -82,7 +83,7 @@ fn decodes(i: &Instr) -> bool {
     i.opcode == op::clusterlaunchcontrol_query_cancel && !i.has(q::is_canceled)
 }
 
-/// `get_first_ctaid` of a failed response is undefined. To decode it does no harm; to go by the result does.
+/// The result of `get_first_ctaid` is undefined after a failed request. Decoding is harmless, using the result is not.
 fn decoded(kernel: &Kernel) {
     let flow = kernel.flow;
     if !flow.function.entry {
@@ -98,30 +99,30 @@ fn decoded(kernel: &Kernel) {
     }
 }
 
-/// What is known at a place about the answer to "did the request succeed".
+/// What is known at an instruction about the success of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// It did, or the way here depends on the answer.
+    /// It succeeded, or the path depends on the query.
     Yes,
-    /// It did not.
+    /// It failed.
     No,
-    /// Some path here has asked.
+    /// Some path has queried it.
     Asked,
-    /// No path here has.
+    /// No path has queried it.
     NotAsked,
 }
 
-/// The queries whether one response is a success, and all that is made of the answers.
+/// The queries of one response, and the values that depend on them.
 struct Answer {
     /// Predicates of `is_canceled`.
     preds: Vec<Val>,
     /// By value: it depends on one of them.
     depends: Vec<bool>,
-    /// By block: a query can come before its start.
+    /// By block: a query may precede it.
     asked: Vec<bool>,
     /// The queries: block and instruction.
     queries: Vec<(u32, u32)>,
-    /// An answer goes to memory or to a function: what comes from there may depend on it.
+    /// A dependent value escapes to memory or to a function.
     escapes: bool,
 }
 
@@ -152,7 +153,7 @@ impl Answer {
         answer
     }
 
-    /// Marks the values that depend on an answer: made of it, or joined behind a branch on it.
+    /// Marks the values that depend on a query by data flow, or by a phi after a branch on it.
     fn follow(&mut self, flow: &Flow) {
         let mut stack = self.preds.clone();
         for _ in 0..4 {
@@ -180,7 +181,7 @@ impl Answer {
         }
     }
 
-    /// Marks the blocks that a query leads to.
+    /// Marks the blocks that are reachable from a query.
     fn reach(&mut self, flow: &Flow) {
         let mut stack = Vec::new();
         for (block, _) in &self.queries {
@@ -228,7 +229,7 @@ impl Answer {
             Some(false) => return Known::No,
             None => {}
         }
-        // Branches above that do not all lead here.
+        // Dominating branches with edges that do not lead here.
         let mut b = block;
         loop {
             let up = flow.cfg.idom[b as usize];
@@ -244,7 +245,7 @@ impl Answer {
         if here || self.asked[block as usize] { Known::Asked } else { Known::NotAsked }
     }
 
-    /// What is wrong with how the result of instruction `at` is used.
+    /// The finding about the uses of the result of instruction `at`.
     fn use_of(&self, kernel: &Kernel, block: u32, at: u32) -> Option<Diagnostic> {
         let flow = kernel.flow;
         let known = self.at(kernel, block, at);
@@ -276,7 +277,7 @@ impl Answer {
         (self.queries.is_empty() && !self.escapes).then(|| errors::first_ctaid_unasked(span))
     }
 
-    /// Does a path without any other condition lead from a query with the answer "no" to this instruction?
+    /// Does an unconditional path lead from a failed query to this instruction?
     fn unconditional_path(&self, kernel: &Kernel, goal: u32) -> bool {
         let flow = kernel.flow;
         let mut goes = |at: u32, _: &Instr| match at {
@@ -291,7 +292,7 @@ impl Answer {
         })
     }
 
-    /// Does the value reach a join by an edge that is taken whatever the answer is?
+    /// Does the value reach a phi by an edge that does not depend on the query?
     fn joins(&self, kernel: &Kernel, v: Val, block: u32, args: &[Val]) -> bool {
         let pred = &kernel.flow.cfg.blocks[block as usize].pred;
         if pred.len() != args.len() {
@@ -311,18 +312,18 @@ impl Answer {
         self.before(kernel, from, flow.cfg.range(from).end) == Known::Yes
     }
 
-    /// The places where what is made of the results of instruction `at` decides, addresses or is stored.
+    /// The instructions that branch on, address with or store a value derived from the results of instruction `at`.
     fn uses(&self, kernel: &Kernel, at: u32) -> Vec<Use> {
         let flow = kernel.flow;
         let mut made = vec![false; flow.ssa.values.len()];
         let mut stack: Vec<Val> = flow.ssa.defs(at).iter().map(|(_, v)| *v).collect();
         while let Some(v) = stack.pop() {
-            // What was chosen by the answer is used under it.
+            // A value that depends on the query is used under it.
             if self.depends[v as usize] || std::mem::replace(&mut made[v as usize], true) {
                 continue;
             }
             stack.extend(flow.ssa.users(v).iter().filter(|user| match &flow.ssa.values[**user as usize] {
-                // What a load brings does not show whether its address was right; the load itself is a use.
+                // The load is a use of its address; its result is not derived from it.
                 Value::Def { instr, .. } => flow.instr(*instr).address().is_none(),
                 Value::Phi { block, args } => self.joins(kernel, v, *block, args),
                 Value::Undef | Value::Param => false,
@@ -352,21 +353,21 @@ impl Answer {
     }
 }
 
-/// Does it hand registers to memory, or to other lanes?
+/// Does it pass registers to memory or to other lanes?
 fn stores(i: &Instr) -> bool {
     let stores = [op::st, op::st_async, op::st_bulk, op::stmatrix, op::atom, op::red, op::red_async];
     stores.contains(&i.opcode) || i.opcode == op::redux_sync
 }
 
-/// A use of what a response says.
+/// A use of a decoded response.
 struct Use {
     block: u32,
     at: u32,
-    /// It decides or addresses; else it is stored.
+    /// It branches or addresses; otherwise it stores.
     decides: bool,
 }
 
-/// Do two instructions look at the same response? The same value, or loads of the same place; if that is not known, they may.
+/// May two instructions query the same response: the same value, or loads of overlapping memory?
 fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
     let flow = kernel.flow;
     let value = |at: u32| flow.source(at, "try_cancel_response").map(|v| flow.origin(v));
@@ -386,7 +387,7 @@ fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
     }
 }
 
-/// Where responses are asked about: block, instruction, predicate.
+/// The queries of responses: block, instruction, predicate.
 fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
@@ -402,7 +403,7 @@ fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     list
 }
 
-/// `try_cancel` on a way that a failed response leads to.
+/// `try_cancel` on a path after a failed request.
 fn requests_after_failure(kernel: &Kernel) {
     let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
@@ -428,8 +429,7 @@ fn requests_after_failure(kernel: &Kernel) {
     }
 }
 
-/// May the value depend on the answer to the query at the end of this block? Then it is not guessed: loads, shuffles, and
-/// values that meet behind the query.
+/// May the value depend on the query at the end of this block? Then the search must not guess it.
 fn depends(flow: &Flow, query: u32, v: Val) -> bool {
     let mut seen = Vec::new();
     let mut stack = vec![v];
@@ -453,7 +453,7 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
                 }
                 flow.ssa.push_sources(v, &mut stack);
             }
-            // The counter of a loop around the query does not; what it became behind the query was looked at.
+            // Phis that dominate the query do not depend on it.
             Value::Phi { block: join, .. } if flow.cfg.dominates(*join, query) => {}
             Value::Phi { .. } => return true,
             _ => {}
@@ -462,7 +462,7 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
     false
 }
 
-/// May it bring what the answer to a query says?
+/// May its result depend on the query?
 fn answers(i: &Instr) -> bool {
     let op = i.opcode;
     if op == op::ld {

@@ -18,7 +18,7 @@ use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
+/// Checks repeated `init`, data accesses to a live object, and visibility to other CTAs.
 pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     after_inval(kernel);
     let mut inits: Vec<Init> = Vec::new();
@@ -53,7 +53,7 @@ fn number(inits: &[Init], at: u32) -> Option<usize> {
 fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
     let flow = kernel.flow;
     let n = inits.len();
-    // First n: initialised and not invalidated. Next n: not published to the cluster.
+    // The first n: initialised and not invalidated. The next n: not published to the cluster.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = number(inits, at) {
             begin_pending(set, k);
@@ -125,14 +125,13 @@ fn may_publish(i: &Instr) -> bool {
     (i.opcode == op::fence && !i.has(q::proxy)) || (i.opcode == op::barrier_cluster_arrive && !i.has(q::relaxed))
 }
 
-/// Does it publish to the cluster what these threads have initialised? A fence does so for its own threads.
+/// Does it publish the `init` of these threads to the cluster? A fence does so for its own thread.
 fn publishes(i: &Instr, here: &ReachingThreads, inits: &ReachingThreads) -> bool {
     let apart = here.elected && inits.not_elected || here.not_elected && inits.elected;
     i.opcode != op::fence || (!apart && !disjoint(&here.set, &inits.set))
 }
 
-/// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
-/// publish them.
+/// Arrays of objects that are initialised in a loop and used by other CTAs, with a relaxed arrival that does not publish them.
 fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let mut inits: Vec<(Site, u32, ReachingThreads)> = Vec::new();
@@ -181,7 +180,7 @@ struct Location {
 }
 
 impl Location {
-    /// What an instruction names first.
+    /// The address operand of an instruction.
     fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Location> {
         let r = kernel.region(at, i.address()?, 4)?;
         match r.base {
@@ -195,7 +194,7 @@ impl Location {
     }
 }
 
-/// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
+/// Objects that some threads initialise or allocate and others use without synchronisation.
 pub(crate) fn visibility(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return };
@@ -219,7 +218,7 @@ pub(crate) fn visibility(kernel: &Kernel) {
     used_unsynchronised(kernel, &Initialisations { threads: n, made, all_known });
 }
 
-/// Everything that is made ready in a kernel.
+/// The initialisations of a kernel.
 struct Initialisations {
     /// Of the CTA.
     threads: usize,
@@ -229,7 +228,7 @@ struct Initialisations {
 }
 
 impl Initialisations {
-    /// What makes the object ready that these threads use, if it is certain that others do.
+    /// The initialisation of the object that these threads use, if other threads certainly execute it.
     fn initialised_by_others(
         &self,
         used: Location,
@@ -256,7 +255,7 @@ impl Initialisations {
 
 fn used_unsynchronised(kernel: &Kernel, making: &Initialisations) {
     let flow = kernel.flow;
-    // Met on some way; a wait of the object itself is no meeting.
+    // Synchronised on some path; a wait on the object itself does not count.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if !may_receive_init(i, making.threads) {
             return;
@@ -294,7 +293,7 @@ fn used_unsynchronised(kernel: &Kernel, making: &Initialisations) {
     });
 }
 
-/// Uses of an object behind its `mbarrier.inval`, with no `init` and no meeting with a thread that might do one between.
+/// Uses of an object after its `mbarrier.inval` without an `init` or a synchronisation between.
 fn after_inval(kernel: &Kernel) {
     let mut ends: Vec<(u32, (u32, i64))> = Vec::new();
     for (_, at, i) in kernel.flow.walk() {

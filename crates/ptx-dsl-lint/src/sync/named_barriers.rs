@@ -6,7 +6,7 @@ use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::threads::{Set, THREADS, unite};
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
-/// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
+/// The threads that a barrier counts for these lanes: 32 for each warp, once even if its lanes arrive at several sites.
 fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
     let mut come = 0;
     for w in 0..n.div_ceil(32) {
@@ -25,13 +25,13 @@ struct Named {
     id: u64,
     count: u64,
     come: u64,
-    /// The threads that come.
+    /// The threads that arrive.
     set: Set,
     sure: bool,
     wait: Option<u32>,
 }
 
-/// Named barriers with a number of threads that is not the number of those who come.
+/// Named barriers whose thread count does not match the threads that arrive.
 pub(crate) fn check(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     if !flow.function.entry || flow.calls {
@@ -72,7 +72,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// The barrier of that number, a new one if nobody came to it yet.
+/// The barrier with this number; a new one if it is the first use.
 fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
     let mut at = list.len();
     for (k, x) in list.iter().enumerate() {

@@ -14,14 +14,14 @@ use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What an object's address is: a place in a variable, or else a value.
+/// The identity of an object: a location in a variable, or an address value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ObjectKey {
     Place(u32, i64),
     Value(Val, i64),
 }
 
-/// An object and what happens to it.
+/// An mbarrier object and the operations on it.
 pub(crate) struct Object {
     pub place: (u32, i64),
     pub inits: Vec<Site>,
@@ -33,13 +33,13 @@ pub(crate) struct Object {
 
 pub(crate) struct Objects {
     pub list: Vec<Object>,
-    /// Something of the kind has an address that is not known, or another CTA may reach the objects.
+    /// Some operation has an unknown address, or other CTAs may reach the objects.
     pub incomplete: bool,
     /// An `init` has an address that is not known.
     pub unknown_init: bool,
-    /// Those of which the variable is known, as in a loop over an array.
+    /// `init`s of a known variable at an unknown offset, as in a loop over an array.
     pub array_inits: Vec<(Site, u32)>,
-    /// Variables with objects that other CTAs reach: mapped to them, or named by a multicast.
+    /// Variables whose objects other CTAs reach, by `mapa` or multicast.
     pub shared: Vec<u32>,
 }
 
@@ -183,10 +183,10 @@ pub(crate) fn parity(flow: &Flow, wait: &Site) -> Option<u64> {
     flow.instr(wait.at).constant("phaseParity")
 }
 
-/// How often a thread that runs the instruction arrives; `None` if that is computed.
+/// The number of arrivals of each thread that executes the instruction; `None` if it is computed.
 pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
     match i.opcode {
-        // It adds one and takes it away, except with `.noinc`.
+        // It increments the pending count first, except with `.noinc`.
         op::cp_async_mbarrier_arrive => Some(u64::from(i.has(q::noinc))),
         _ if i.operand("count").is_some() => i.constant("count"),
         _ => Some(1),
@@ -197,13 +197,12 @@ pub(crate) fn arrives(i: &Instr) -> bool {
     matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
 }
 
-/// Is it an `expect_tx`, also as part of an arrival?
+/// Does it expect bytes, also as part of an arrival?
 pub(crate) fn expects_bytes(i: &Instr) -> bool {
     i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
 }
 
-/// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
-/// of a ring.
+/// The single object with an unknown address that all expected and copied bytes of the kernel belong to: a stage of a ring.
 pub(crate) fn single_stage(kernel: &Kernel) -> Option<Objects> {
     let flow = kernel.flow;
     let mut key: Option<ObjectKey> = None;

@@ -31,13 +31,13 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
     }
 }
 
-/// Waits that come again with the same constant parity, though each round completes a phase.
+/// Repeated waits with the same constant parity, though each iteration completes a phase.
 fn parities(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
-    // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
+    // Waits times arrivals times reachability: the budget bounds the cost.
     let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
-        // One that begins anew begins with parity 0 again.
+        // A new `init` starts with parity 0 again.
         if !one_parity(flow, &o.waits) || any_in_loop(flow, &o.inits) || o.inits.len() > 1 {
             continue;
         }
@@ -94,7 +94,7 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
         let own = before(any[w.block as usize].clone());
         let always = before(every[w.block as usize].clone());
         let again = reaches(flow, next, w.block);
-        // What arrives between one wait and the next: in the loop, or behind the wait before.
+        // Arrivals between two waits: in the loop, or after the previous wait.
         let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
         *budget = budget.checked_sub(cost)?;
         let between = between(flow, o, w, again);
@@ -122,14 +122,14 @@ fn block_after_wait(flow: &Flow, w: &Site) -> Option<u32> {
     None
 }
 
-/// Do these arrivals complete a phase in each round? Then: is that exact?
+/// Whether these arrivals complete a phase in each iteration; if so, whether that is exact.
 fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
     let flow = kernel.flow;
     let count = match o.inits.first() {
         Some(s) => flow.instr(s.at).constant("count"),
         None => None,
     };
-    // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
+    // If wait and loop are for different things, few arrivals may cover many iterations.
     let whole = match (rounds(kernel, between), count) {
         (Some(n), Some(c)) => Some(n == c),
         _ => None,
@@ -141,7 +141,7 @@ fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option
     if !own || !(single || (whole.is_none() && count.is_none())) {
         return None;
     }
-    // What arrives in some rounds only completes a phase in some only.
+    // Arrivals in some iterations complete phases in some only.
     for s in between {
         if !kernel.executes_invariantly(*s) {
             return None;
@@ -150,7 +150,7 @@ fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option
     Some(single)
 }
 
-/// The arrivals of one round, if they are known.
+/// The number of arrivals in one iteration, if it is known.
 fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
     let Kernel { flow, lanes, .. } = *kernel;
     let n = lanes.cta_size.exact?;
@@ -166,7 +166,7 @@ fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
     Some(sum)
 }
 
-/// What arrives in the loops, or else behind another wait and before this one.
+/// The arrivals in the loop, or after another wait and before this one.
 fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
     let mut out = Vec::new();
     for s in &o.arrives {
@@ -188,7 +188,7 @@ fn after_another_wait(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
     false
 }
 
-/// Does the second come behind the first on some way?
+/// Is the second site reachable from the first?
 fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
     if a.block == b.block {
         return a.at < b.at;
@@ -201,7 +201,7 @@ fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
     false
 }
 
-/// Counts that an operation cannot take from what is pending.
+/// Counts that exceed the pending count.
 fn pending(kernel: &Kernel, objects: &Objects) {
     for o in &objects.list {
         pending_on(kernel, o, objects.incomplete);
@@ -258,7 +258,7 @@ fn pending_on(kernel: &Kernel, o: &Object, incomplete: bool) {
     }
 }
 
-/// Does one thread alone arrive, once at each of these, one after the other in one block?
+/// Does a single thread execute all these arrivals once, in one block?
 fn single_thread_sequence(kernel: &Kernel, arrives: &[Site]) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let (Some(n), Some(first)) = (lanes.cta_size.exact, arrives.first()) else { return false };
@@ -278,7 +278,7 @@ fn multicast_copy(i: &Instr) -> bool {
 /// An instruction with the object that it is for.
 type Use = (Site, (u32, i64));
 
-/// Copies for several CTAs, where only some of these expect the bytes and all wait.
+/// Multicast copies for CTAs of which only some expect the bytes, but all wait.
 fn expected_in_some_ctas(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
@@ -289,7 +289,7 @@ fn expected_in_some_ctas(kernel: &Kernel) {
         }
         let Some(p) = object(kernel, at, mbarrier_operand(i)) else {
             if expecting {
-                // Somebody expects them elsewhere.
+                // The bytes may be expected there.
                 return;
             }
             continue;
@@ -319,7 +319,7 @@ fn expected_in_some_ctas(kernel: &Kernel) {
 
 fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expects: &[Use], waits: &[Use]) -> bool {
     let flow = kernel.flow;
-    // All of them under one condition, and a wait that is not.
+    // All `expect_tx` have a common condition that some wait does not have.
     let mut expect = None;
     let mut common = Vec::new();
     for (site, on) in expects {
@@ -350,7 +350,7 @@ fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expec
     false
 }
 
-/// Arrivals that publish nothing, on objects whose waits acquire what was stored.
+/// Relaxed arrivals on objects whose waits acquire.
 fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let orders = |i: &Instr| {
@@ -375,7 +375,7 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
             }
         }
         let (Some(wait), true) = (wait, all) else { continue };
-        // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
+        // A store to shared memory before the arrival, without a fence between.
         let step = |at: u32, i: &Instr, set: &mut Bits| {
             if i.opcode == op::st
                 && let Some(arg) = i.address()

@@ -64,7 +64,7 @@ fn scope(i: &Instr) -> Scope {
     }
 }
 
-/// A load, store or atomic operation of the memory model's strong kind.
+/// Is it a strong operation of the memory model?
 fn strong(i: &Instr) -> bool {
     match i.opcode {
         op::ld | op::st => i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]),
@@ -81,12 +81,12 @@ fn releases(i: &Instr) -> bool {
     (i.has(q::release) || i.has(q::acq_rel)) && matches!(i.opcode, op::st | op::atom | op::red)
 }
 
-/// A fence that orders memory in the generic proxy.
+/// Is it a memory fence of the generic proxy?
 fn fence(i: &Instr) -> bool {
     matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init])
 }
 
-/// Operations on the memory of another CTA, of a scope that ends at the own one.
+/// Operations with CTA scope on memory of another CTA.
 fn remote(kernel: &Kernel) {
     let flow = kernel.flow;
     for (_, at, i) in flow.walk() {
@@ -112,10 +112,10 @@ fn remote(kernel: &Kernel) {
     }
 }
 
-/// Waits of the scope of their CTA, where other CTAs arrive.
+/// Waits with CTA scope on objects that other CTAs arrive on.
 fn waits(kernel: &Kernel) {
     let flow = kernel.flow;
-    // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
+    // Variables whose objects get cluster-scope arrivals from other CTAs; whether some store goes to another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
@@ -141,7 +141,7 @@ fn waits(kernel: &Kernel) {
         }
     }
     for (_, at, i) in flow.walk() {
-        // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
+        // CTA scope is the default, and right if no data comes from other CTAs.
         let narrow = i.has(q::cta) || stores;
         if narrow
             && mbarrier_wait(i)
@@ -157,7 +157,7 @@ fn waits(kernel: &Kernel) {
     }
 }
 
-/// A loop that reads a flag again and again.
+/// A polling loop.
 struct Poll {
     /// Its blocks.
     blocks: Vec<u32>,
@@ -165,7 +165,7 @@ struct Poll {
     base: Option<AddressBase>,
 }
 
-/// What may stand in a loop that only waits.
+/// May the instruction stand in a polling loop?
 fn may_poll(i: &Instr) -> bool {
     matches!(
         i.opcode,
@@ -190,7 +190,7 @@ fn may_poll(i: &Instr) -> bool {
     )
 }
 
-/// Does the predicate come from the read?
+/// Does the value depend on the read?
 fn depends_on(flow: &Flow, p: Val, read: u32) -> bool {
     let mut stack = vec![p];
     let mut budget = 64;
@@ -212,7 +212,7 @@ fn depends_on(flow: &Flow, p: Val, read: u32) -> bool {
 fn polls(kernel: &Kernel) -> Vec<Poll> {
     let flow = kernel.flow;
     let loops = Loops::new(&flow.cfg);
-    // Of each loop, at its head.
+    // By header: the blocks of the loop.
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
     for &b in &flow.cfg.rpo {
         if let Some(h) = loops.of(b) {
@@ -257,7 +257,7 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
 /// Reads a flag, with no order.
 fn reads(i: &Instr) -> bool {
     match i.opcode {
-        // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
+        // Volatile accesses to shared memory predate the memory model and are mostly within a warp.
         op::ld => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
         op::atom => !acquires(i),
         op::mbarrier_try_wait | op::mbarrier_test_wait => i.has(q::relaxed),
@@ -265,12 +265,12 @@ fn reads(i: &Instr) -> bool {
     }
 }
 
-/// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
+/// Is it a compare-and-swap with the value of the previous iteration? Such a loop updates data and does not wait.
 fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
     i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| depends_on(flow, compared, at))
 }
 
-/// Does a branch of the loop choose by what was read?
+/// Does a branch of the loop depend on the read?
 fn exits_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
     for b in blocks {
         if let Some(branch) = flow.cfg.branch(*b)
@@ -327,7 +327,7 @@ fn read_behind(kernel: &Kernel, polls: &[Poll]) {
     });
 }
 
-/// Qualifiers of loads that are ordered, or of memory that nobody else writes.
+/// Qualifiers of loads that are ordered, or of memory that is private or constant.
 const NOT_PLAIN: &[Qualifier] = &[
     q::volatile,
     q::relaxed,
@@ -341,7 +341,7 @@ const NOT_PLAIN: &[Qualifier] = &[
     q::_const,
 ];
 
-/// Orders what comes behind it after what was read.
+/// Does it order later accesses after earlier reads?
 fn orders(i: &Instr) -> bool {
     let op = i.opcode;
     i.entry.barrier != Barrier::None
@@ -361,16 +361,16 @@ struct Flag {
     acquires: bool,
     releases: bool,
     reads: bool,
-    /// Writes something other than 0.
+    /// It writes something other than 0.
     writes: bool,
     weak: bool,
     conditions: Conditions,
 }
 
-/// The accesses to flags, and what else is done about order.
+/// The accesses to flags, and other ordering operations.
 struct Flags {
     list: Vec<Flag>,
-    /// Synchronising accesses to who knows where.
+    /// Synchronising accesses to unknown addresses.
     unknown_acquire: bool,
     unknown_release: bool,
     fences: bool,
@@ -401,7 +401,7 @@ impl Flags {
     }
 }
 
-/// Where an access goes, if it is known whose memory that is.
+/// The region of an access with a known base.
 fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
     let r = kernel.region(at, i.address()?, i.bytes())?;
     (r.base != AddressBase::None).then_some(r)
@@ -430,7 +430,7 @@ fn flags(kernel: &Kernel) {
     let all = Flags::new(kernel);
     let list = &all.list;
     let span = |f: &Flag| flow.instr(f.at).span;
-    // One of the two sides has no order.
+    // One of the two sides is unordered.
     if !all.fences {
         if let Some((a, w)) = unpaired(flow, list, all.unknown_release, true) {
             kernel.report(errors::one_sided(span(a), span(w), true));
@@ -439,7 +439,7 @@ fn flags(kernel: &Kernel) {
         }
     }
     scopes(kernel, list);
-    // One place of all CTAs, and atomic operations that are atomic in one.
+    // CTA-scope atomic operations on one address of all CTAs.
     for f in list {
         let i = flow.instr(f.at);
         if f.scope == Scope::Cta
@@ -456,11 +456,11 @@ fn flags(kernel: &Kernel) {
             break;
         }
     }
-    // A fence for the own CTA before a flag that others poll.
+    // A CTA-scope fence before a flag that other CTAs poll.
     narrow_fences(kernel);
 }
 
-/// Scopes that do not hold both sides.
+/// Scopes that do not include both sides.
 fn scopes(kernel: &Kernel, list: &[Flag]) {
     let flow = kernel.flow;
     for r in list {
@@ -481,8 +481,8 @@ fn scopes(kernel: &Kernel, list: &[Flag]) {
     }
 }
 
-/// An access that synchronises, and one of the other kind on the same object, if none of those does. Flags and data often
-/// share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
+/// A synchronising access and a plain one on the same object, if no access of the other side synchronises. Flags and data often
+/// share a buffer, so any possible counterpart silences the rule.
 fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> Option<(&'a Flag, &'a Flag)> {
     if unknown {
         return None;
@@ -499,7 +499,7 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
                 continue;
             }
             paired |= if acquire { g.releases } else { g.acquires };
-            // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
+            // A reset of a flag publishes nothing, and a lock is taken by an acquire.
             let resets = !g.writes && !f.writes;
             let counts = if acquire {
                 !g.reads && !resets || g.reads && g.writes && g.at != f.at

@@ -33,7 +33,7 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
     None
 }
 
-/// Waits by a state: it is that of this object, and of the phase that is under way.
+/// Checks state operands: they belong to this object and to its current phase.
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let mut list: Vec<Arrival> = Vec::new();
@@ -71,7 +71,7 @@ struct Arrival {
     on: Option<ObjectKey>,
 }
 
-/// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
+/// Three states of an arrival: just arrived; waited for; then another arrival came.
 fn arrive(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
     let i = kernel.flow.instr(at);
     if !arrives(i) {
@@ -90,7 +90,7 @@ fn arrive(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
     }
 }
 
-/// The way on which the wait has succeeded.
+/// The transfer function of an edge on which a wait succeeded.
 fn wait_for(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
     let flow = kernel.flow;
     let here = on(kernel, at);
@@ -142,8 +142,7 @@ fn state(kernel: &Kernel, list: &[Arrival], at: u32, set: &Bits) {
     }
 }
 
-/// The wait that a predicate is the answer of, and the value of the predicate if it says yes. Compilers of C take it through
-/// numbers, 1 for yes.
+/// The wait that a predicate tests, and the value that means success. Compilers convert it to 0 and 1 and back.
 fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
     let (mut v, mut yes) = (p, true);
     for _ in 0..24 {
@@ -170,7 +169,7 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
     None
 }
 
-/// The wait that has succeeded where this way is taken.
+/// The wait that succeeded on this edge.
 pub(crate) fn succeeded_wait(flow: &Flow, b: u32, way: usize) -> Option<u32> {
     let branch = flow.cfg.branch(b)?;
     let (p, _) = flow.guard(branch)?;

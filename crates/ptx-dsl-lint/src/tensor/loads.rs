@@ -37,7 +37,7 @@ struct Loads {
     written: Vec<(u32, u32)>,
 }
 
-/// So many early reads are shown; a kernel of a compiler may have hundreds.
+/// Limit of reported early reads in one kernel.
 const SHOWN: usize = 4;
 
 impl Loads {
@@ -61,8 +61,7 @@ impl Loads {
         self.written[first..].iter().take_while(move |(v, _)| *v == var).map(|(_, k)| *k as usize)
     }
 
-    /// What an instruction does to the two sets of loads: bit `k`: load `k` has not been waited for; bit `n + k`: and
-    /// nothing has read its registers.
+    /// The transfer function. Bit `k`: load `k` has not been waited for; bit `n + k`: and no instruction has read its registers.
     fn step(&self, flow: &Flow, at: u32, i: &Instr, set: &mut Bits, every: bool) {
         let n = self.at.len();
         if wait_ld(i) || i.opcode == op::call {
@@ -128,7 +127,7 @@ impl Loads {
         early.into_iter().for_each(|finding| kernel.report(finding));
     }
 
-    /// Does an instruction behind this one read what load `k` brings? A result that nobody reads may be anything.
+    /// Does a later instruction read the result of load `k`? An unused result may be anything.
     fn read_behind(&self, flow: &Flow, k: usize, at: u32) -> bool {
         let block = flow.cfg.block_of(at);
         let mut behind = vec![false; flow.cfg.blocks.len()];
@@ -145,8 +144,8 @@ impl Loads {
         })
     }
 
-    /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
-    /// what is still being loaded (9.7.16.6.4).
+    /// An arrival lets waiting threads go on. If they then write Tensor Memory, they may overwrite columns that are still being
+    /// loaded (9.7.16.6.4).
     fn arrivals(&self, kernel: &Kernel) {
         let flow = kernel.flow;
         if flow.calls || !flow.cfg.has(op::mbarrier_arrive) {
@@ -181,17 +180,17 @@ fn wait_ld(i: &Instr) -> bool {
     i.entry.tensor == Tensor::Wait && i.has(q::ld)
 }
 
-/// A `mov` that is not in the text: results of calls go through these.
+/// Is it a synthetic `mov` of inlining?
 fn moved(i: &Instr) -> bool {
     i.index == u32::MAX && i.opcode == op::mov && i.pred.is_none()
 }
 
-/// What an instruction of the text reads.
+/// The values that an instruction of the text reads.
 fn reads<'f>(flow: &'f Flow, at: u32, i: &Instr) -> &'f [(u32, Val)] {
     if moved(i) { &[] } else { flow.ssa.uses(at) }
 }
 
-/// The instruction that made a value, through moves that are not in the text.
+/// The instruction that made a value, through synthetic moves.
 fn made_by(flow: &Flow, v: Val) -> Option<u32> {
     let mut from = flow.origin(v);
     while let Some(maker) = flow.ssa.maker(from)
@@ -206,7 +205,7 @@ fn made_by(flow: &Flow, v: Val) -> Option<u32> {
     }
 }
 
-/// Waits for mbarriers behind which a thread writes Tensor Memory before the CTA meets again.
+/// Waits on mbarriers after which a thread writes Tensor Memory before the next barrier of the CTA.
 struct Releases {
     waits: Vec<(Region, Vec<u32>)>,
     /// Variables that hold mbarriers and nothing else.
@@ -240,7 +239,7 @@ impl Releases {
         let mut most = Overlap::No;
         for (on, writes) in &self.waits {
             let certain = on.overlaps(flow, object);
-            // Objects of a ring have addresses that are computed; those in one array belong together.
+            // Objects of a ring have computed addresses; objects in one array belong together.
             let computed = on.base == object.base && on.bytes.is_none() && object.bytes.is_none();
             if certain || computed && self.barriers.contains(&var) {
                 let most_here = writes.iter().map(|write| overlap(flow, load, *write)).max().unwrap_or(Overlap::No);
@@ -271,7 +270,7 @@ fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
         })
 }
 
-/// Writes of Tensor Memory that a thread comes to behind a wait, with no barrier of the CTA between.
+/// Writes of Tensor Memory that are reachable from a wait without a barrier.
 fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
     let mut writes = Vec::new();
     let mut seen = vec![false; flow.cfg.blocks.len()];

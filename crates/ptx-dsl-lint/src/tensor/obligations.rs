@@ -12,7 +12,7 @@ use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel) {
-    // Most kernels have none of it.
+    // Most kernels do not use Tensor Memory.
     if !kernel.flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
         return;
     }
@@ -21,7 +21,7 @@ pub(crate) fn check(kernel: &Kernel) {
     rendezvous(kernel);
 }
 
-/// What is allocated is deallocated before the kernel ends (9.7.16.7.1).
+/// Tensor Memory is deallocated before the kernel ends (9.7.16.7.1).
 fn allocation(kernel: &Kernel) {
     let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
@@ -48,9 +48,9 @@ fn allocation(kernel: &Kernel) {
     }
 }
 
-/// The first `alloc` behind which no `dealloc` comes.
+/// The first `alloc` that no `dealloc` can follow.
 fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Option<u32> {
-    // From where can a `dealloc` still come? Blocks backwards from them.
+    // The blocks that reach a `dealloc`, backwards.
     let mut reach = vec![false; flow.cfg.blocks.len()];
     let mut stack = Vec::new();
     for (b, _) in frees {
@@ -76,7 +76,7 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
     None
 }
 
-/// Leaving with what is allocated. `first` is the first `alloc`.
+/// Exits with allocated Tensor Memory. `first` is the first `alloc`.
 fn allocated(kernel: &Kernel, first: Span) {
     let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits| {

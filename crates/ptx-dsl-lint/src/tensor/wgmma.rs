@@ -32,12 +32,12 @@ fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
     out
 }
 
-/// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
+/// Is it a register copy? Compilers insert these at joins, also between an MMA and its wait.
 fn renames(i: &Instr) -> bool {
     moves(i) && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
 }
 
-/// A `mov`, one that packs or unpacks included. ptxas waits for the MMA before it runs the instructions that it makes of one.
+/// Is it a `mov`, also one that packs or unpacks? ptxas waits for the MMA before its instructions.
 fn moves(i: &Instr) -> bool {
     i.opcode == op::mov
 }
@@ -62,8 +62,8 @@ fn wgmma(kernel: &Kernel) {
 
 fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
     let flow = kernel.flow;
-    // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
-    // MMA with no fence at all before it counts.
+    // The bit behind the groups: a fence was executed. Compilers move register writes across fences and ptxas repairs that, so
+    // only an MMA without any earlier fence counts.
     let tail = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         match i.opcode {

@@ -35,7 +35,7 @@ pub(crate) fn check(kernel: &Kernel) {
             let part = if sure.is_some() { sure } else { present.partial_warp_if_full(lanes.cta_size) };
             if let Some(part) = part {
                 let barrier = grain.is_none();
-                // Lanes that have left are no longer waited for by the barriers of today's machines.
+                // Barriers of current hardware do not wait for exited lanes.
                 let error =
                     sure.is_some() && !(barrier && present.others >= OtherThreads::Leave && present.why.is_some());
                 let one = part == PartialWarp::OneLane;
@@ -57,7 +57,7 @@ pub(crate) fn check(kernel: &Kernel) {
         }
         let all_lanes = entry && kernel.every_lane(&present, block, at);
         if grain == Some(Grain::Thread) && all_lanes && lanes.cta_size.exact != Some(1) {
-            // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
+            // The count of an mbarrier may allow for the arrivals of all lanes.
             let error = lanes.cta_size.several_per_warp() && !op.contains(".commit");
             kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
@@ -68,8 +68,8 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
-/// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
+/// The guard or branch that may separate the lanes of a warp: it compares a value that varies between lanes with an unknown one,
+/// and the other lanes stay in the kernel.
 fn divergent_condition(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
     let flow = kernel.flow;
     let stays = |b: u32| !kernel.reaching.only_exits[b as usize];
@@ -77,7 +77,7 @@ fn divergent_condition(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
     if instr.pred.is_some() && compares_lane_values(kernel, at) {
         return Some(instr.span);
     }
-    // A loop around it that some lanes leave earlier.
+    // A loop that some lanes leave earlier.
     let mut b = block;
     for _ in 0..16 {
         if b == ptx_dsl_analysis::cfg::NONE || !flow.cfg.in_loop(b) {
@@ -121,7 +121,7 @@ fn divergent_condition(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
     None
 }
 
-/// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
+/// Does the guard or branch compare a value that varies between lanes with an unknown one?
 fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let differs = |v: Val| {
@@ -160,7 +160,7 @@ fn check_mask(
     i: &Instr,
     kernel: &Kernel,
 ) {
-    // A lane that has exited need not run what names it.
+    // Exited lanes may be in the mask.
     if present.others == OtherThreads::Exit && present.why.is_some() {
         return;
     }
@@ -206,12 +206,12 @@ fn check_mask(
         && (size.exact.is_some() || size.full_warps)
         && let Some(first) = missing_lanes(present, size, &|there, _| there & !mask)
     {
-        // Every lane runs it, and those that the mask does not name must not.
+        // Every lane executes it, but the mask does not name some.
         kernel.report(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
     }
 }
 
-/// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
+/// The missing lanes of the first warp, if every warp misses some. `of` gets the lanes that exist and those that may be here.
 fn missing_lanes(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
     let mut first = None;
     for (w, bits) in present.warps(size) {
@@ -224,7 +224,7 @@ fn missing_lanes(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32)
     first
 }
 
-/// An election among lanes that the CTA does not have, and lanes that are read but not named.
+/// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
 fn check_partial_mask(present: &ReachingThreads, size: CtaSize, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
     if i.opcode == op::elect_sync
         && size.exact.is_some()
@@ -233,7 +233,7 @@ fn check_partial_mask(present: &ReachingThreads, size: CtaSize, span: Span, mask
     {
         kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
     }
-    // Among all 32 lanes: no segments, and the last lane is 31.
+    // One segment of 32 lanes.
     if i.opcode == op::shfl_sync
         && i.has(q::idx)
         && let (Some(arg), Some(lane)) = (i.operand("b"), i.constant("b"))
@@ -252,7 +252,7 @@ fn lanes_text(mask: u32) -> String {
     }
 }
 
-/// The constant mask of lanes, with its place.
+/// The constant member mask, with its span.
 fn mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
     let arg = i.operand("membermask")?;
     match arg.value {

@@ -18,7 +18,7 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     out
 }
 
-/// Registers that no path writes before they are read. ptxas takes them for anything.
+/// Registers that are read but written on no path, or not on some feasible path. ptxas accepts them with any value.
 fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut reported: Vec<u32> = Vec::new();
@@ -33,7 +33,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
             }
         }
     }
-    // On some path: one is looked for on which the conditions agree with each other.
+    // For "some path": search a feasible one.
     let candidates = maybe_undefined_uses(flow, &reported);
     if candidates.is_empty() {
         return out;
@@ -63,7 +63,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     out
 }
 
-/// May it read what nobody wrote?
+/// May the instruction read undefined registers?
 fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     let (mut constants, mut vectors) = (false, false);
     for a in &i.operands {
@@ -72,9 +72,9 @@ fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     }
     let uses = flow.ssa.uses(at);
     match i.opcode {
-        // `xor d, a, a` is a way to write zero.
+        // `xor d, a, a` writes zero.
         op::xor | op::sub => uses.len() == 1 && i.pred.is_none() && !constants,
-        // Compilers pack what they need with what they do not.
+        // Compilers pack used and unused values together.
         op::mov if vectors => {
             for (_, v) in uses {
                 if flow.origin(*v) != UNDEF {
@@ -87,7 +87,7 @@ fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     }
 }
 
-/// Uses of variables that some path leaves unwritten, and the variables: those to look at.
+/// Uses of variables that some path leaves undefined: variable and instruction.
 fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
     let maybe_undefined_uses = flow.ssa.maybe_undefined();
     let mut candidates: Vec<(u32, u32)> = Vec::new();
@@ -95,8 +95,8 @@ fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
         return candidates;
     }
     for (_, at, i) in flow.walk() {
-        // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
-        // manual's own examples let everybody wait with it.
+        // Compilers select, move and pack unused values. Only the arriving thread holds the mbarrier state, though the manual's
+        // examples wait with it in all threads.
         let op = i.opcode;
         if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
             || i.entry.mbarrier != Mbarrier::None
@@ -122,7 +122,7 @@ fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
     candidates
 }
 
-/// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
+/// The first instruction of each unreachable region. A `ret` after an endless loop is no mistake.
 fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut reached = vec![false; flow.cfg.blocks.len()];
@@ -146,20 +146,19 @@ fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
     out
 }
 
-/// Guards that never hold: comparisons of constants, of numbers that cannot be so large, of threads that are not there, and
-/// what the branch before has excluded.
+/// Guards that never hold, and branches that leave code without predecessors.
 fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut reported = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some((runs, why)) = constant_guard(flow, lanes, block, at) else { continue };
         if why == CONSTANT || !only_jumps(i) {
-            // A guard that is always true is how generated code spells a choice made for good.
+            // Generated code has guards that are always true.
             if !runs {
                 out.push(errors::never_runs(i.span, i.entry.opcode, why));
             }
         } else if flow.cfg.branch(block) == Some(at)
-            // A branch that is never taken, or always, matters if there is something that nobody comes to then.
+            // A constant branch matters if it makes code unreachable.
             && let Some((_, positive)) = flow.guard(at)
             && let Some(dead) = other_target(flow, block, runs == positive)
             && flow.cfg.blocks[dead as usize].pred.len() == 1

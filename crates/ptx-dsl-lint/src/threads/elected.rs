@@ -36,7 +36,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// Is meant to be done once, if all its operands are the same?
+/// Should one thread of the CTA execute it, if all its operands are uniform?
 fn single_issue(i: &Instr) -> bool {
     let op = i.opcode;
     let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
@@ -65,7 +65,7 @@ fn same_operands(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     true
 }
 
-/// Is a value made of nothing that differs between warps?
+/// Is the value the same in all warps?
 fn same_in_all_warps(kernel: &Kernel, v: Val) -> bool {
     let flow = kernel.flow;
     let mut seen = Vec::new();
@@ -89,7 +89,7 @@ fn same_in_all_warps(kernel: &Kernel, v: Val) -> bool {
     true
 }
 
-/// Does it bring what may differ between warps?
+/// May its result vary between warps?
 fn varies_between_warps(i: &Instr) -> bool {
     for a in &i.operands {
         if let Operand::Sreg(register) = a.value

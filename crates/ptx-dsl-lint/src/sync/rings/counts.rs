@@ -59,13 +59,13 @@ impl<'r> Object<'r> {
             }
         }
         let (init, count) = init?;
-        // An object that is initialised again in each iteration of an outer loop is not a ring of the kernel.
+        // An object that an outer loop initialises again is not a ring of the kernel.
         let again = init.header.is_none() && in_loop(flow, init.site.block);
         (ring && !again).then_some(Object { var, offset, init, count, arrivals })
     }
 }
 
-/// A wait for more arrivals than come in one round of the ring.
+/// A wait for more arrivals than one round of the ring has.
 fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(threads) = at_most(kernel) else { return false };
@@ -107,8 +107,8 @@ fn at_most(kernel: &Kernel) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// Does a thread arrive here at most once per phase? That holds outside of loops; behind a wait of the same iteration on a ring of the
-/// same size; and if every iteration waits on the same object.
+/// Does each thread arrive at most once per phase? True outside of loops, after a wait of the same iteration on a ring of the
+/// same size, and if every iteration waits on the same object.
 fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &RingOp) -> bool {
     let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
@@ -178,7 +178,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
     false
 }
 
-/// Does this loop wait for the object? Without a loop: does anything?
+/// Does the loop wait for the object? Without a loop: does the kernel?
 fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
     for w in rings.of(object.var) {
         let inside = match header {
@@ -192,7 +192,7 @@ fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
     false
 }
 
-/// The least number of threads that execute a place which any executes.
+/// A lower bound of the threads that execute a site, if any does.
 fn at_least(kernel: &Kernel, s: Site) -> u64 {
     let lanes = kernel.lanes;
     let present = kernel.threads_at(s.block, s.at);
@@ -212,8 +212,7 @@ fn at_least(kernel: &Kernel, s: Site) -> u64 {
     }
 }
 
-/// Do all threads that can be at a place execute it, or none of them? Every branch that leads there is uniform in the CTA, or its
-/// threads are known.
+/// Do all reaching threads execute the site, or none? Every branch on the way is uniform in the CTA or known for each thread.
 fn together(kernel: &Kernel, s: Site) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let known = |at: u32| match flow.guard(at) {
@@ -246,7 +245,7 @@ fn together(kernel: &Kernel, s: Site) -> bool {
     }
 }
 
-/// Is the block a loop that polls an mbarrier? All threads leave it on the same edge.
+/// Is the block a polling loop on an mbarrier? All threads leave it on the same edge.
 fn polls(flow: &Flow, b: u32) -> bool {
     for n in 0..flow.cfg.blocks[b as usize].succ.len() {
         if crate::sync::states::succeeded_wait(flow, b, n).is_some() {

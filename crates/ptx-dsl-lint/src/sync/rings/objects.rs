@@ -21,7 +21,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             kernel.report(protocol::nobody_waits(i.span, flow.variable(u.var)));
             continue;
         }
-        // A loop that does not return to the first object may end before it comes so far.
+        // A loop that does not wrap may exit before it reaches the end.
         let Some(var) = flow.module.vars.get(u.var as usize).filter(|var| !var.dynamic && covers_two_rounds(&u.visits))
         else {
             continue;

@@ -42,7 +42,7 @@ fn report_parity(kernel: &Kernel, wait: &RingOp, which: RingParity, other: Optio
     kernel.report(errors::ring_parity(span, &name, wait.objects.len(), which, other));
 }
 
-/// Says if the parity of a wait does not follow the rounds of its ring.
+/// Reports a wait whose parity does not follow the rounds of its ring.
 fn turns(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
@@ -69,7 +69,7 @@ fn turns(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     true
 }
 
-/// Is one phase of each object completed between two visits of the wait, as far as other waits and `init`s tell?
+/// Do the other waits and `init`s agree that one phase completes between two visits?
 fn steady(rings: &Rings, wait: &RingOp) -> bool {
     rings.own(wait.var)
         && rings.of(wait.var).all(|u| match u.kind {
@@ -104,7 +104,7 @@ fn one_by_one(wait: &RingOp) -> bool {
     true
 }
 
-/// An object that copies complete on and whose first waits, all of them, return at once.
+/// Reports an object with copies whose first waits all return at once.
 fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     for offset in &wait.objects {
         let (mut copied, mut inits) = (false, 0);
@@ -140,11 +140,11 @@ fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     false
 }
 
-/// A deadlock of first waits: each needs an arrival that comes behind another one of them. The greatest such set is what remains
-/// when waits with any other arrival are removed.
+/// A deadlock of first waits: each needs an arrival behind another of them. Computes the greatest fixed point by removing waits
+/// with any other arrival.
 fn circle(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
-    // Waits for a first phase, and the block behind each.
+    // Waits for a first phase, each with its success block.
     let mut blocked: Vec<(&RingOp, u32)> = Vec::new();
     for w in &rings.uses {
         if w.kind == OpKind::Wait

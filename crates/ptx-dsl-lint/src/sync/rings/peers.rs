@@ -34,8 +34,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     }
 }
 
-/// The waits for a signal, if all of them start with parity 1: they wait for the previous round, so nothing waits for the last
-/// arrivals.
+/// The waits for a signal, if all start with parity 1: then none waits for the last arrivals.
 fn late<'r>(rings: &'r Rings, signal: &RingOp) -> Option<Vec<&'r RingOp>> {
     let mut out = Vec::new();
     for w in rings.of(signal.var) {
@@ -53,7 +52,7 @@ fn late<'r>(rings: &'r Rings, signal: &RingOp) -> Option<Vec<&'r RingOp>> {
 /// The start of the kernel.
 const START: Site = Site { block: 0, at: 0 };
 
-/// Where CTAs exit behind one of these places, if no path from there has a barrier of the cluster.
+/// An exit that is reachable from these sites, if no path from there has a cluster barrier.
 fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack: Vec<Site> = from.to_vec();
@@ -79,7 +78,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     leave
 }
 
-/// A multicast to CTAs of which some never wait for it, with no barrier of the cluster behind it.
+/// A multicast to CTAs of which some never wait, without a cluster barrier after it.
 fn some_leave(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;
     let several = |u: &RingOp| {

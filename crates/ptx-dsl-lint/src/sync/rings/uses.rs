@@ -34,13 +34,13 @@ pub(crate) struct RingOp {
     pub var: u32,
     /// The loop whose counters its address or its parity depends on.
     pub header: Option<u32>,
-    /// It stands behind the loop and works on one of the objects, it is not known which.
+    /// It follows the loop and uses one of the objects, which one is unknown.
     pub any: bool,
-    /// It works on the object of another CTA, or of several.
+    /// The object is in another CTA, or in several.
     pub remote: bool,
-    /// What it does in the first iterations in which it executes.
+    /// Its first executions.
     pub visits: Vec<Visit>,
-    /// The offsets of its objects, each once, in the order of the iterations.
+    /// The distinct offsets of its objects, in order of the iterations.
     pub objects: Vec<i64>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Rings {
 
 /// Iterations that are evaluated: two rounds of a ring of up to 16 stages.
 const ITERATIONS: usize = 40;
-/// Operations that are looked at. More come from unrolled code, which has no rings.
+/// Limit of operations. Unrolled code has more, but no rings.
 const USES: usize = 128;
 
 impl Rings {
@@ -166,7 +166,7 @@ impl Rings {
     }
 }
 
-/// Is the block reached from this one only, back edges aside?
+/// Is `from` the only predecessor of the block, back edges aside?
 fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
     for (p, _) in &flow.cfg.blocks[block as usize].pred {
         if *p != from && !flow.cfg.dominates(block, *p) {
@@ -209,7 +209,7 @@ impl RingOp {
             }
             induction.next();
         }
-        // An operation that does not execute in any of them is unknown.
+        // An operation that never executes is unknown.
         (!self.visits.is_empty()).then_some(())
     }
 
@@ -225,7 +225,7 @@ fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
         Operand::Address(Base::Var(_), offset) => Some(*offset),
         Operand::Address(Base::Reg(r), offset) => {
             let base = induction.operand(at, &Operand::Reg(*r, 0))?;
-            // Addresses of 32 bits wrap.
+            // 32-bit addresses wrap.
             Some(i64::from((base as i64).wrapping_add(*offset) as i32))
         }
         _ => None,

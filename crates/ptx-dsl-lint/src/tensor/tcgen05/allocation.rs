@@ -86,7 +86,7 @@ fn other(kernel: &Kernel, allocs: &[Alloc], free: &Free) {
     }
 }
 
-/// How many warps come to a place, at most.
+/// The warps that may reach a site.
 fn warps(kernel: &Kernel, site: Site) -> (usize, ReachingThreads) {
     let present = kernel.threads_at(site.block, site.at);
     (present.warps(kernel.lanes.cta_size).len(), present)
@@ -124,7 +124,7 @@ fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) {
     let mut paths = Paths::new(flow, kernel.lanes);
     for free in frees {
         let Some(freed) = free.address else { continue };
-        // A register has one value until it is written again, a place in memory the address that its only `alloc` stored.
+        // A register keeps its value until it is written again; a memory slot keeps the address of its only `alloc`.
         let maker = match freed.root {
             Root::Slot(slot) => {
                 if allocs.iter().filter(|a| a.slot == Some(slot)).count() != 1 {

@@ -10,10 +10,10 @@ use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// From where an address is counted.
+/// The root of an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Root {
-    /// What is loaded from the place where `tcgen05.alloc` stored it.
+    /// Loaded from the memory where `tcgen05.alloc` stored it.
     Slot(ObjectKey),
     /// Another value.
     Value(Val),

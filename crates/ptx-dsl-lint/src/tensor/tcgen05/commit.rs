@@ -23,7 +23,7 @@ pub(crate) fn check(kernel: &Kernel) {
             operations.push((block, at));
         }
     }
-    // In an excerpt without any nothing is said.
+    // Excerpts without any are not checked.
     if commits.is_empty() || operations.is_empty() {
         return;
     }
@@ -37,7 +37,7 @@ fn follows(flow: &Flow, from: Site, site: Site) -> bool {
     (site.0 == from.0 && site.1 > from.1) || behind(flow, &mut [from.0].into_iter())[site.0 as usize]
 }
 
-/// Which places instructions of one kind can follow.
+/// The sites that instructions of one kind can follow.
 struct Reachability {
     /// By block: the last of them in it.
     last: Vec<u32>,
@@ -72,7 +72,7 @@ impl Reachability {
     }
 }
 
-/// Reports an operation that no commit follows. Another thread may continue its pipeline, after fences, and commit that.
+/// Reports an operation without a later commit. Another thread may commit it after fences.
 fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
     let flow = kernel.flow;
     let commit = Reachability::new(flow, &|i| has_role(i, Tensor::Commit));

@@ -71,7 +71,7 @@ fn one_warp(kernel: &Kernel) -> bool {
     true
 }
 
-/// What has followed an access. Several states hold where paths join.
+/// What followed an access. Several states may hold at a join.
 #[derive(Clone, Copy)]
 enum State {
     /// Nothing.
@@ -90,7 +90,7 @@ enum State {
 
 const STATES: usize = 6;
 
-/// A load or store, a synchronization and an operation on one path through the code, which all threads take.
+/// A load or store, a synchronisation and an operation on one path that all threads take.
 fn along_path(kernel: &Kernel, before: &mut Option<Missing>, after: &mut Option<Missing>) {
     let flow = kernel.flow;
     let list = sites(kernel, &accesses);

@@ -8,7 +8,7 @@ use ptx_dsl_isa::qualifier::q;
 /// More accesses than this are not followed: generated code of such a size would cost seconds.
 pub(crate) const MOST: usize = 96;
 
-/// Does it take this part in Tensor Memory?
+/// Does its table entry have this Tensor Memory role?
 pub(crate) fn has_role(i: &Instr, tensor: Tensor) -> bool {
     i.entry.tensor == tensor
 }

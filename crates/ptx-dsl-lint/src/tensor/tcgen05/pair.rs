@@ -9,7 +9,7 @@ use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-/// Clusters have at most so many CTAs (PTX ISA 5.1.7, with a launch attribute).
+/// The largest cluster (PTX ISA 5.1.7, with a launch attribute).
 const CTAS: u32 = 16;
 
 struct Site {
@@ -25,7 +25,7 @@ struct Cta {
     reached: Vec<bool>,
 }
 
-/// Says whether there is something to say.
+/// Returns whether it reported something.
 pub(crate) fn check(kernel: &Kernel) -> bool {
     let flow = kernel.flow;
     let mut sites = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
     if sites.is_empty() {
         return false;
     }
-    // Without a directive there are two CTAs at least.
+    // Without a directive the cluster has at least two CTAs.
     let ctas = match flow.function.reqnctapercluster {
         Some([x, y, z]) => x.max(1).saturating_mul(y.max(1)).saturating_mul(z.max(1)).min(CTAS),
         None => 2,
@@ -83,7 +83,7 @@ impl Cta {
     }
 }
 
-/// The branch that the other CTA does not take to a site.
+/// The branch where the other CTA leaves the path to a site.
 fn diverging_branch(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
     let mut b = site.block;
     if other.reached[b as usize] {

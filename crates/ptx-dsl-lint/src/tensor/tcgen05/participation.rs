@@ -24,12 +24,12 @@ enum Object {
     Cluster,
 }
 
-/// What all arrivals at an mbarrier stand for.
+/// What the arrivals at an mbarrier signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// Operations are done: `tcgen05.commit`.
+    /// Completed operations: `tcgen05.commit`.
     Operations,
-    /// Threads that load from or store to Tensor Memory have got this far.
+    /// Progress of threads that access Tensor Memory.
     Accesses,
     /// Something else, or not known.
     Other,
@@ -47,13 +47,13 @@ struct Wait {
     block: u32,
     object: Object,
     signal: Signal,
-    /// The operation that the thread starts next, with no wait between but waits for data.
+    /// The next operation of the thread, with only waits for data before it.
     next: Option<u32>,
-    /// The same, whatever waits come between.
+    /// The same with any waits before it.
     later: Option<u32>,
 }
 
-/// All of a kernel.
+/// The arrivals and waits of a kernel.
 pub(crate) struct Participation {
     arrivals: Vec<Arrival>,
     waits: Vec<Wait>,
@@ -100,7 +100,7 @@ impl Participation {
         out
     }
 
-    /// What the arrivals stand for that a wait is for.
+    /// What the arrivals signal that a wait is for.
     pub(crate) fn signal_of_wait(&self, at: u32) -> Signal {
         match self.waits.iter().find(|w| w.at == at) {
             Some(w) => w.signal,
@@ -108,14 +108,14 @@ impl Participation {
         }
     }
 
-    /// The operation that another thread starts after it has waited for this arrival; `later`: whatever waits come between.
+    /// The operation that another thread starts after waiting for this arrival; `later`: with any waits between.
     pub(crate) fn released_operation(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
         let arrival = self.arrivals.iter().find(|a| a.at == at)?;
         for w in &self.waits {
             let Some(next) = (if later { w.later } else { w.next }) else { continue };
             let meets = match arrival.object {
                 Object::Mbarrier(..) => w.signal == Signal::Accesses && may_be(arrival.object, w.object),
-                // Two places are for different threads if neither is reachable from the other.
+                // Sites that do not reach each other belong to different threads.
                 Object::Barrier(Some(_)) => {
                     arrival.object == w.object && unordered(flow, (arrival.block, at), (w.block, w.at))
                 }
@@ -159,7 +159,7 @@ fn may_be(a: Object, b: Object) -> bool {
     }
 }
 
-/// What all arrivals that may be at an object tell of.
+/// The common signal of all arrivals that may be on an object.
 fn common_signal(arrivals: &[Arrival], object: Object) -> Signal {
     if !matches!(object, Object::Mbarrier(..)) {
         return Signal::Other;

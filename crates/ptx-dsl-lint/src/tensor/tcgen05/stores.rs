@@ -13,7 +13,7 @@ use ptx_dsl_isa::isa::Tensor;
 
 pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
     let flow = kernel.flow;
-    // Each with whether no wait can follow.
+    // The stores, each with whether no wait can follow it.
     let (mut stores, mut never) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
         if has_role(i, Tensor::Store) && stores.len() < MOST {
